@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// A moment on the clock that stands still in system sleep, up to which a thread of the host may wait.
+/// A moment until which a thread of the host may wait, on the clock that stops in system sleep.
 public struct Deadline: Comparable, Sendable {
     let nanoseconds: UInt64
 
     public static func after(milliseconds: Int64) -> Deadline {
-        // An absurdly long wait becomes one of 146 years.
+        // The bound avoids an overflow: the longest wait is 146 years.
         let wait = UInt64(max(0, min(milliseconds, Int64.max / 2_000_000))) * 1_000_000
         return Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) + wait)
     }
 
-    /// As other libraries name a moment of this clock.
+    /// A moment of this clock in the unit of other libraries.
     public static func at(monotonicMicroseconds: UInt64) -> Deadline {
         Deadline(nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
             ? UInt64.max : monotonicMicroseconds * 1_000)
@@ -19,7 +19,7 @@ public struct Deadline: Comparable, Sendable {
 
     public var hasPassed: Bool { Clock.read(CLOCK_MONOTONIC) >= nanoseconds }
 
-    /// Whole milliseconds left, rounded up; 0 when it has passed.
+    /// The whole milliseconds that are left, rounded up; 0 when the moment has passed.
     public var millisecondsLeft: Int64 {
         let now = Clock.read(CLOCK_MONOTONIC)
         return now >= nanoseconds ? 0 : Int64((nanoseconds - now + 999_999) / 1_000_000)
@@ -32,7 +32,7 @@ public struct Deadline: Comparable, Sendable {
     }
 }
 
-/// The clocks of the machine. Nothing else reads them.
+/// The clocks of the machine. Only this type reads them.
 public enum Clock {
     /// Milliseconds since 1970 by the machine's calendar, which may be wrong and may jump.
     public static var wallMilliseconds: Int64 {
@@ -44,15 +44,15 @@ public enum Clock {
         #endif
     }
 
-    /// Milliseconds since boot, sleep included: for durations.
+    /// Milliseconds since boot, including sleep; for durations.
     public static var bootMilliseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000_000) }
 
-    /// The same clock, for measuring.
+    /// Microseconds of the same clock, for measurements.
     public static var bootMicroseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000) }
 
     #if DEBUG
-    // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names, mapped for as long as the process lives: in
-    // debug builds tests move the calendar by the milliseconds in its first eight bytes, while the process runs.
+    // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names, mapped until the process ends. In debug
+    // builds, tests move the calendar of the running process by the milliseconds in its first eight bytes.
     private static let moved: UInt? = {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let descriptor = bhl_open(path, O_RDONLY, 0)

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A control group (cgroups(7)): what a service manager stops, freezes and counts as one.
+/// A control group (cgroups(7)): the processes that a service manager stops, freezes and counts together.
 public struct ControlGroup: Equatable, Sendable {
-    /// Where the kernel shows processes and groups; tests make their own.
+    /// The directories in which the kernel shows processes and groups. Tests make their own.
     public struct Root: Sendable {
         public var processes: String
         public var groups: String
@@ -13,18 +13,19 @@ public struct ControlGroup: Equatable, Sendable {
         }
     }
 
-    /// In the hierarchy that the service manager uses, from its root or that of this container on: `/` there.
+    /// The path in the hierarchy that the service manager uses. In a container it begins at the container's root, which
+    /// is `/`.
     public var path: String
-    /// In the hierarchy of the old freezer controller, where the machine still has it.
+    /// The path in the hierarchy of the old freezer controller; nil if the machine does not have that.
     var freezerPath: String?
 
-    /// Nil when the process or /proc is not there.
+    /// Nil when there is no such process, or no /proc.
     public static func of(processID: Int32, in root: Root = Root()) -> ControlGroup? {
         readSmallFile("\(root.processes)/\(processID)/cgroup").flatMap(ControlGroup.init(listing:))
     }
 
-    /// From /proc/PID/cgroup: lines of `number:controllers:path`. Version 2 has no controllers there; before it, and
-    /// beside it, systemd used a hierarchy of its own name.
+    /// Reads /proc/PID/cgroup: lines of `number:controllers:path`. Version 2 has no controllers there. Before version
+    /// 2, and beside it, systemd used a named hierarchy.
     init?(listing: String) {
         var unified: String?
         var named: String?
@@ -37,39 +38,39 @@ public struct ControlGroup: Equatable, Sendable {
             if controllers.contains("name=systemd") { named = path }
             if controllers.contains("freezer") { freezerPath = path }
         }
-        // Beside version 1, version 2 may be there and unused: everybody is in its root.
+        // Beside version 1, version 2 may be present and unused. Then all processes are in its root.
         guard let path = [unified, named].compactMap({ $0 }).first(where: { $0 != "/" }) ?? unified ?? named else {
             return nil
         }
         self.path = path
     }
 
-    /// The service or scope that the group lies in, as its path up to there: whoever stops it stops all below. Nil for
-    /// a process that no service manager has placed.
+    /// The path of the service or scope that contains the group. When it is stopped, all groups below it are stopped.
+    /// Nil for a process that no service manager has placed.
     public var unitPath: String? {
         let components = path.split(separator: "/")
         let last = components.lastIndex { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
         return last.map { "/" + components[...$0].joined(separator: "/") }
     }
 
-    /// `app.service`
+    /// The last part of `unitPath`, such as `app.service`.
     public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
 
-    /// Whether both are stopped when the service or container of one is: they lie in the same unit, or in the same
+    /// Whether both are stopped when the service or container of one is. They are in the same unit, or in the same
     /// group that is not the root.
     public func isStoppedWith(_ other: ControlGroup) -> Bool {
         if let unitPath { return unitPath == other.unitPath }
         return path == other.path && path != "/"
     }
 
-    /// Whether the processes are in one service or container, so that a service manager that stops one stops the
+    /// Whether the processes are in one service or container, so that a service manager which stops one stops the
     /// other. False when one of them is gone.
     public static func shared(by one: Int32, and other: Int32, in root: Root = Root()) -> Bool {
         guard let first = of(processID: one, in: root) else { return false }
         return of(processID: other, in: root).map(first.isStoppedWith) ?? false
     }
 
-    /// The processes in the group itself, by their ids here. Empty where the kernel does not show them.
+    /// The ids of the processes in the group itself, in this pid namespace. Empty if the kernel does not show them.
     public func processes(in root: Root = Root()) -> [Int32] {
         for mount in mounts(of: root) {
             guard let text = readSmallFile("\(mount)\(path)/cgroup.procs") else { continue }
@@ -78,10 +79,10 @@ public struct ControlGroup: Equatable, Sendable {
         return []
     }
 
-    /// Where the manager's hierarchy may be: alone, beside version 1, or as systemd's own part of version 1.
+    /// Where the manager's hierarchy may be mounted: alone, beside version 1, or as systemd's own part of version 1.
     private func mounts(of root: Root) -> [String] { [root.groups, root.groups + "/unified", root.groups + "/systemd"] }
 
-    /// Whether the process is frozen, by its own group or one above (cgroup.freeze of version 2, or the freezer of
+    /// Whether the process is frozen, by its own group or one above it (cgroup.freeze of version 2, or the freezer of
     /// version 1).
     public static func isFrozen(processID: Int32, in root: Root = Root()) -> Bool {
         of(processID: processID, in: root)?.isFrozen(in: root) ?? false

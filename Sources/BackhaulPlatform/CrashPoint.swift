@@ -2,8 +2,9 @@
 internal import Glibc
 #endif
 
-/// Moments between two durable steps at which tests kill the process, as a power cut would. Debug builds only: the
-/// environment variable BACKHAUL_CRASH_AT names the point, and with ":N" which passing of it.
+/// Moments between two durable steps at which tests kill the process, in place of a power loss. In debug builds only.
+/// The environment variable BACKHAUL_CRASH_AT names the point. With ":N", the process is killed when it reaches the
+/// point for the Nth time.
 public enum CrashPoint: String, Sendable, CaseIterable {
     case beforeCheckpoint
     case afterCheckpoint

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file descriptor that is closed with its last reference. Kept from forked children by `ForkGuard`.
+/// A file descriptor that is closed with its last reference. `ForkGuard` closes it in forked children.
 public final class Descriptor: Sendable {
     public let number: Int32
     private let file: FileIdentity?
@@ -17,22 +17,23 @@ public final class Descriptor: Sendable {
 
     public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
 
-    /// False once the host has closed the number under us, whatever has got it since, and in forked children.
+    /// Whether the number is still this descriptor. False in forked children, and after the host has closed the number,
+    /// even if a new file has it.
     public var isOurs: Bool {
         ForkGuard.isCurrent(number, registration) && file != nil && FileIdentity(of: number) == file
     }
 
-    /// Gives the number up without closing it: for a caller who knows that it is not ours any more. All descriptors of
-    /// one kind (epoll, eventfd, timerfd) share an inode, so that `isOurs` takes the host's for this one.
+    /// Gives up the number without closing it, when the caller knows that another file has it. All descriptors of one
+    /// kind (epoll, eventfd, timerfd) share an inode, so `isOurs` cannot distinguish the host's from this one.
     public func abandon() {
         if !isAbandoned.exchange(true, ordering: .relaxed) { ForkGuard.remove(number, registration) }
     }
 
     deinit {
         if isAbandoned.load(ordering: .relaxed) { return }
-        // A host that closed every descriptor may have a file of its own under this number by now.
+        // A host that closed every descriptor may have its own file under this number now.
         if isOurs { close(number) }
-        // Last, so that a child forked in between does not keep it.
+        // This is last, so that a child that is forked in between does not keep the descriptor.
         ForkGuard.remove(number, registration)
     }
 }

@@ -1,27 +1,27 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that was started as nobody's child: it outlives this process, in a session and process group of its own,
-/// and this process gets neither SIGCHLD nor a child to reap. Where this process is pid 1 of its namespace or a
-/// subreaper (prctl(2)) the kernel makes it the parent all the same.
+/// A program that was started without this process as its parent. It outlives this process, in its own session and
+/// process group, and this process gets neither SIGCHLD nor a child to reap. If this process is pid 1 of its namespace
+/// or a subreaper (prctl(2)), the kernel makes it the parent nevertheless.
 ///
 /// The program begins with default signals, standard descriptors on /dev/null and no other descriptor.
 ///
 /// Unsafe: the C strings live as long as the call that uses them.
 public struct DetachedProcess: Sendable {
     public let processID: Int32
-    /// A pidfd, readable from the process's end on; nil where the kernel (before 5.3) or a filter has none to give.
+    /// A pidfd, readable after the process has ended; nil if the kernel (before 5.3) or a filter does not provide one.
     public let descriptor: Descriptor?
     private let identity: ProcessIdentity?
 
-    /// Returns once the program runs. From any thread, which waits meanwhile, for about a millisecond.
+    /// Returns when the program runs. Any thread may call this; it blocks for about a millisecond.
     ///
     /// - program: absolute path.
-    /// - arguments: those after the program's own name.
-    /// - environment: the whole of it, `NAME=value`.
-    /// - umask: 022 unless given: that of a program's user, not of this process, which may be anything.
+    /// - arguments: those after the program's name.
+    /// - environment: all variables, as `NAME=value`.
+    /// - umask: 022 by default, which suits a user's program. The umask of this process may be anything.
     ///
-    /// Throws what could not be done and the kernel's reason.
+    /// Throws the step that failed, with the kernel's reason.
     public static func start(
         program: String, arguments: [String] = [], environment: [String], workingDirectory: String = "/",
         umask: UInt32 = 0o022
@@ -48,10 +48,10 @@ public struct DetachedProcess: Sendable {
             identity: ProcessIdentity.of(processID: start.process))
     }
 
-    /// Asks the kernel; without a pidfd by number and start time.
+    /// Whether the process has ended, by its pidfd or else by its number and start time.
     public var hasEnded: Bool { waitForEnd(until: .after(milliseconds: 0)) }
 
-    /// True when it ended before the deadline.
+    /// Returns true if the process ended before the deadline.
     public func waitForEnd(until deadline: Deadline) -> Bool {
         guard let descriptor, descriptor.isOurs else { return identity.map { !$0.isAlive } ?? true }
         var item = pollfd(fd: descriptor.number, events: Int16(POLLIN), revents: 0)
@@ -68,7 +68,7 @@ public struct DetachedProcess: Sendable {
         }
     }
 
-    /// Copies for C, ending with NULL.
+    /// A list of C strings that ends with NULL.
     private final class CStrings {
         let list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
         private let count: Int

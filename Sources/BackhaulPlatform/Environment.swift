@@ -1,15 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// The process's environment, as far as it may be trusted: programs with more rights than their caller see nothing of
-/// it (secure_getenv(3)).
+/// The process's environment, as far as it can be trusted. A program with more rights than its caller sees no variable
+/// (secure_getenv(3)).
 public enum Environment {
     public static func variable(_ name: String) -> String? {
         // Unsafe: copied at once, because the host may change its environment later.
         bhl_secure_getenv(name).map { String(cString: $0) }
     }
 
-    /// All of it, each `NAME=value`.
+    /// All variables, as `NAME=value`.
     public static var entries: [String] {
         var entries: [String] = []
         var index = 0
@@ -22,18 +22,18 @@ public enum Environment {
         return entries
     }
 
-    /// Name and value of an entry; nil for what has no name or no value.
+    /// The name and value of an entry; nil if it has no name or no `=`.
     public static func split(_ entry: String) -> (name: String, value: String)? {
         guard let mark = entry.firstIndex(of: "="), mark != entry.startIndex else { return nil }
         return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
     }
 
-    /// The entries of these, for a program that is started.
+    /// The entries for a program that is started, from names and values.
     public static func joined(_ variables: [String: String]) -> [String] {
         variables.map { "\($0.key)=\($0.value)" }.sorted()
     }
 
-    /// The user's home directory: `$HOME`, or as the user database has it.
+    /// The user's home directory: `$HOME`, else that of the user database.
     public static var home: String? {
         if let home = variable("HOME"), home.utf8.first == UInt8(ascii: "/") { return home }
         var buffer = [CChar](repeating: 0, count: 4_096)
@@ -42,13 +42,13 @@ public enum Environment {
         return text.utf8.first == UInt8(ascii: "/") ? text : nil
     }
 
-    /// The file of the program that this process runs.
+    /// The path of the program that this process runs.
     public static var ownProgram: String? {
         var buffer = [CChar](repeating: 0, count: 4_096)
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // An update has put another one in its place.
+        // An update has replaced the file.
         let deleted = " (deleted)"
         return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
     }

@@ -3,19 +3,20 @@ internal import Glibc
 internal import Synchronization
 
 /// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket live as
-/// long as any copy of their descriptor: without this, a forked child would hold the store of its dead parent.
+/// long as any copy of their descriptor. Without this, a forked child would keep the store of its dead parent locked.
 ///
-/// Free of locks: a child may meet any of them locked by a thread that it does not have, and one that fork waits for
-/// would stop a host that forks while it holds locks of its own.
+/// It uses no locks. In a child, a lock may be locked by a thread that the child does not have. And if fork waited for
+/// a lock, a host that forks while it holds its own locks could deadlock.
 public enum ForkGuard {
-    /// What is known of one number. A child finds it as the parent's threads had left it, so `registration` is cleared
-    /// before and set after the rest.
+    /// The facts about one number. A child sees them as the parent's threads left them. So `registration` is cleared
+    /// before the other fields change, and set after that.
     private struct Entry: ~Copyable {
-        /// 0: not one of ours.
+        /// 0: the number is not one of ours.
         let registration = Atomic<UInt64>(0)
         let device = Atomic<UInt64>(0)
         let inode = Atomic<UInt64>(0)
-        /// Rounds the size to a power of two: no entry lies in two pages, which fork does not copy at one moment.
+        /// Makes the size a power of two, so that no entry is in two pages. Fork does not copy two pages at the same
+        /// moment.
         let padding: UInt64 = 0
 
         var identity: FileIdentity {
@@ -30,13 +31,13 @@ public enum ForkGuard {
         }
     }
 
-    /// The registration of all that libraries opened; no `Descriptor` gets it.
+    /// The registration of all descriptors that libraries opened. No `Descriptor` gets it.
     private static let byLibrary: UInt64 = 1
 
     private typealias Chunk = UnsafeMutablePointer<Entry>
 
     private static let chunkSize: Int32 = 1_024
-    // Linux allows a process 1,048,576 descriptors unless fs.nr_open was raised; those above are not guarded.
+    // Linux allows a process 1,048,576 descriptors unless fs.nr_open was raised. Higher numbers are not guarded.
     private static let chunkCount: Int32 = 1_024
 
     // Unsafe: allocated once and never freed; the elements are atomic.
@@ -52,13 +53,14 @@ public enum ForkGuard {
         let last = Atomic<UInt64>(ForkGuard.byLibrary)
 
         init() {
-            // The handler finds its table made: a child could wait forever for a thread that was making it.
+            // The table must exist before the handler runs: a child could wait for ever for a thread that was creating
+            // it.
             _ = ForkGuard.chunks
             pthread_atfork(nil, nil) { ForkGuard.closeAll() }
         }
     }
 
-    /// For descriptors that a library opened by itself. One that a `Descriptor` owns stays its own.
+    /// Registers a descriptor that a library opened. One that a `Descriptor` owns keeps its registration.
     public static func add(_ number: Int32) {
         _ = registrations
         guard let identity = FileIdentity(of: number), let entry = entry(number, making: true) else { return }
@@ -70,8 +72,8 @@ public enum ForkGuard {
     /// Undoes `add`.
     public static func remove(_ number: Int32) { remove(number, byLibrary) }
 
-    /// For `Descriptor`: its registration, or 0 when the number is too great. An earlier one of the number ends:
-    /// whoever made it has had the number closed behind its back.
+    /// Returns the registration for a `Descriptor`, or 0 when the number is too great. It ends an earlier registration
+    /// of the number, whose file was closed by other code.
     static func register(_ number: Int32, _ identity: FileIdentity) -> UInt64 {
         let registration = registrations.last.add(1, ordering: .relaxed).newValue
         guard let entry = entry(number, making: true) else { return 0 }
@@ -79,13 +81,13 @@ public enum ForkGuard {
         return registration
     }
 
-    /// Ends this registration of the number, and not a later one.
+    /// Ends this registration of the number, but not a later one.
     static func remove(_ number: Int32, _ registration: UInt64) {
         _ = entry(number)?.pointee.registration.compareExchange(
             expected: registration, desired: 0, ordering: .acquiringAndReleasing)
     }
 
-    /// False once the number was registered again, and in forked children.
+    /// False after the number was registered again, and in forked children.
     static func isCurrent(_ number: Int32, _ registration: UInt64) -> Bool {
         guard let entry = entry(number) else { return registration == 0 }
         return entry.pointee.registration.load(ordering: .acquiring) == registration
@@ -115,14 +117,14 @@ public enum ForkGuard {
                 let entry = chunk + Int(offset)
                 guard entry.pointee.registration.exchange(0, ordering: .acquiringAndReleasing) != 0 else { continue }
                 let number = index * chunkSize + offset
-                // What the host has put in the place of ours is the child's to keep.
+                // If the host has another file under the number, the child keeps it.
                 if FileIdentity(of: number) == entry.pointee.identity { close(number) }
             }
         }
     }
 }
 
-/// Which file a descriptor leads to.
+/// The file to which a descriptor leads.
 struct FileIdentity: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -139,7 +141,7 @@ struct FileIdentity: Equatable, Sendable {
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
 
-    /// Of a link itself. Nil when nothing has the name.
+    /// The identity of a name's file, or of the link itself. Nil when there is no such name.
     init?(of name: String, in directory: Descriptor) {
         var status = stat()
         guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// A value behind a mutex, with a condition to wait for a change of it. The only lock of the project.
+/// A value protected by a mutex, with a condition to wait for its change. It is the only lock of the project.
 ///
-/// Built on pthread because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false races.
+/// It uses pthread, because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false races.
 public final class Lock<Value>: @unchecked Sendable {
-    // Unchecked: `value` is only touched between lock and unlock of `mutex`.
+    // Unchecked: `value` is used only between lock and unlock of `mutex`.
     private var value: Value
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
@@ -37,19 +37,19 @@ public final class Lock<Value>: @unchecked Sendable {
         return try body(&value)
     }
 
-    /// Changes the value and wakes everyone who waits for a change.
+    /// Changes the value, and wakes all threads that wait for a change.
     public func change<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
-            // In this order, or whoever wakes up would only wait for the mutex.
+            // In this order, so that a woken thread does not have to wait for the mutex.
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(condition)
         }
         return body(&value)
     }
 
-    /// Calls `body` now and after each `change` until it returns a result or the deadline has passed. A nil deadline
-    /// waits for as long as it takes, which only the library's own threads do.
+    /// Calls `body` now and after each `change` until it returns a result or the deadline has passed. With a nil
+    /// deadline it waits without a limit, which only the library's own threads do.
     public func wait<Result>(
         until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
     ) -> sending Result? {

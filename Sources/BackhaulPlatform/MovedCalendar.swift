@@ -1,14 +1,14 @@
 #if DEBUG
 internal import Glibc
 
-/// Tells when a test has moved the calendar (`BACKHAUL_CLOCK`): the kernel tells of a calendar that was set, and not of
-/// this one. In debug builds only, as the calendar that it is about.
+/// Notices when a test has moved the calendar (`BACKHAUL_CLOCK`). The kernel reports only changes of its own calendar.
+/// In debug builds only, like the calendar of tests.
 public final class MovedCalendarWatch: Sendable {
     private let descriptor: Descriptor
-    /// Readable when it was moved.
+    /// The descriptor's number, readable after the calendar was moved.
     public var number: Int32 { descriptor.number }
 
-    /// Nil: nobody moves it.
+    /// Nil: no test moves the calendar.
     public init?() {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -17,13 +17,13 @@ public final class MovedCalendarWatch: Sendable {
         guard inotify_add_watch(number, path, UInt32(IN_CLOSE_WRITE)) >= 0 else { return nil }
     }
 
-    /// Takes what was told.
+    /// Reads and discards the reports.
     public func take() {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
     }
 
-    /// The descriptor is not ours any more.
+    /// Gives up the descriptor without closing it, because another file has its number.
     public func abandon() { descriptor.abandon() }
 }
 #endif

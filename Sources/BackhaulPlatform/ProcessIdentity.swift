@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that cannot be mistaken for a later one with the same id.
+/// A process, distinguished from a later one with the same id.
 public struct ProcessIdentity: Equatable, Hashable, Sendable {
     public var processID: Int32
-    /// Clock ticks after boot, from /proc/PID/stat.
+    /// The start time in clock ticks after boot, from /proc/PID/stat.
     public var startTime: UInt64
-    /// /proc/sys/kernel/random/boot_id
+    /// The boot's id, from /proc/sys/kernel/random/boot_id.
     public var bootID: String
 
     public init(processID: Int32, startTime: UInt64, bootID: String) {
@@ -16,7 +16,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     }
 
     public static var current: ProcessIdentity {
-        // Where /proc is hidden, the process id has to do.
+        // If /proc is hidden, the process id must suffice.
         of(processID: getpid()) ?? ProcessIdentity(processID: getpid(), startTime: 0, bootID: currentBootID)
     }
 
@@ -26,22 +26,22 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
     }
 
-    /// Whether a process has the number, also when /proc tells nothing of it: a zombie, or this process has no
-    /// descriptor left to read it.
+    /// Whether a process has the number, even if /proc shows nothing of it: a zombie, or this process has no descriptor
+    /// left to read it.
     public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
 
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
 
     public static let currentBootID: String = {
         #if DEBUG
-        // Tests play a reboot.
+        // Tests simulate a reboot.
         if let boot = getenv("BACKHAUL_BOOT") { return String(cString: boot) }
         #endif
         let text = readSmallFile("/proc/sys/kernel/random/boot_id") ?? "unknown"
         return String(text.prefix { $0 != "\n" })
     }()
 
-    /// Whether a signal or a debugger has stopped it.
+    /// Whether a signal or a debugger has stopped the process.
     public static func isStopped(processID: Int32) -> Bool {
         let state = statusFields(of: processID)?.first
         return state == "T" || state == "t"
@@ -49,25 +49,25 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 
     private static func startTime(of processID: Int32) -> UInt64? {
         guard let fields = statusFields(of: processID) else {
-            // Without /proc, as in a bare chroot, the kernel tells only whether some process has the id.
+            // Without /proc, as in a bare chroot, the kernel shows only whether some process has the id.
             let hasProc = access("/proc/self/stat", F_OK) == 0
             return !hasProc && exists(processID) ? 0 : nil
         }
-        // A zombie's process is over, whoever has not reaped it yet.
+        // A zombie has ended, although its parent has not reaped it yet.
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X" else { return nil }
         return UInt64(fields[19])
     }
 
-    /// Fields of /proc/PID/stat from the third, the state, on (proc(5)).
+    /// The fields of /proc/PID/stat from the third, the state (proc(5)).
     private static func statusFields(of processID: Int32) -> [Substring]? {
-        // The name in parentheses may hold spaces and parentheses: count fields from the last ')'.
+        // The name in parentheses may have spaces and parentheses, so fields count from the last ')'.
         guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
         return text[text.index(after: end)...].split(separator: " ")
     }
 }
 
-/// A file of /proc or of control groups, whole. Nil when it cannot be read, or is larger than 64 KiB: half a path or
-/// half a number would be another one.
+/// Reads a whole file of /proc or of control groups. Nil when it cannot be read or is larger than 64 KiB: a part of a
+/// path or number would be another one.
 func readSmallFile(_ path: String) -> String? {
     let largest = 64 << 10
     let number = bhl_open(path, O_RDONLY, 0)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// One value for each process. A forked child inherits its parent's value in the middle of whatever another thread was
-/// doing with it, perhaps locked for ever; it leaves that value alone and makes its own.
+/// One value for each process. A forked child inherits its parent's value while another thread may be changing it,
+/// perhaps with a lock that is never released. So the child does not use that value, and makes its own.
 public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     private final class Holder: Sendable {
         let process: ProcessStamp
@@ -16,20 +16,20 @@ public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     /// 0 before the first use.
     private let address = Atomic<UInt>(0)
 
-    /// `make` is given the parent's value in a forked child, of which it may read what needs no lock.
+    /// In a forked child, `make` gets the parent's value, of which it may read only fields that need no lock.
     public init(_ make: @escaping @Sendable (_ inherited: Value?) -> Value) { self.make = make }
 
     public var current: Value {
         let process = ProcessStamp.current
         while true {
             let known = address.load(ordering: .acquiring)
-            // Unsafe: kept by its address, which stays valid because holders are never freed.
+            // Unsafe: identified by its address, which stays valid because current holders are never freed.
             let holder = UnsafeRawPointer(bitPattern: known).map {
                 // Unsafe: as above.
                 Unmanaged<Holder>.fromOpaque($0).takeUnretainedValue()
             }
             if let holder, holder.process == process { return holder.value }
-            // Unsafe: never released once it is the current one.
+            // Unsafe: never released after it has become the current one.
             let fresh = Unmanaged.passRetained(Holder(process: process, value: make(holder?.value)))
             if address.compareExchange(
                 expected: known, desired: UInt(bitPattern: fresh.toOpaque()), ordering: .acquiringAndReleasing

@@ -1,13 +1,14 @@
 internal import CLinux
 
-/// The memory of a process that is the library's own, as a daemon's is. A host's malloc is the host's to set up.
+/// Settings of a process's memory, for processes that are only ours, such as a daemon. In a host, malloc belongs to the
+/// host.
 public enum ProcessMemory {
-    /// Before any thread exists. Threads that share two arenas leave less behind in each than eight with their own, and
-    /// none of them allocates much at the same time as another (mallopt(3)).
+    /// Limits malloc to two arenas; call it before any thread exists. Threads that share two arenas keep less free
+    /// memory than eight with their own, and they rarely allocate at the same time (mallopt(3)).
     public static func prepare() { bhl_limit_arenas(2) }
 
-    /// What malloc has free goes back to the system (malloc_trim(3)), and so does the code of libraries: most of it was
-    /// needed when they were loaded, and never again.
+    /// Returns malloc's free memory to the system (malloc_trim(3)), and the code of libraries: most of it was needed
+    /// only while they were loaded.
     public static func giveBack() {
         bhl_trim()
         bhl_unmap_unused_code()

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// Tells a process from its forked children, for the cost of one system call.
+/// Distinguishes a process from its forked children, with one system call.
 public struct ProcessStamp: Equatable, Sendable {
     private let processID: Int32
-    // A child made in a new pid namespace can have its parent's process id: both may be 1. Conversely the id alone
-    // shows children that were made without running fork's handlers.
+    // A child in a new pid namespace can have its parent's process id: both may be 1. And only the id reveals a child
+    // that was made without running fork's handlers.
     private let forks: Int
 
     private static let forks: Forks = {

@@ -1,5 +1,5 @@
-/// In the place of the Swift runtime's function of this name (the Makefile links it so): no code of ours asks how a
-/// character is called, and the names of all characters are half a megabyte of the library.
+/// Replaces the Swift runtime's function of this name (the Makefile links it so). Our code never uses the name of a
+/// character, and the names of all characters take half a megabyte of the library.
 ///
 /// Unsafe: the buffer is not touched.
 @c(__wrap__swift_stdlib_getScalarName)

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// A system call that failed: its errno and what was attempted, as a clause that can end a sentence.
+/// A failed system call: its errno and what was attempted, as a clause that can end a sentence.
 public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
     public var code: Int32
     public var attempt: String
-    /// epoll_ctl(2) has reached its limit of watches, for which it has the code of a full disk.
+    /// Whether epoll_ctl(2) has reached its limit of watches, for which it uses the code of a full disk.
     public var lacksWatches = false
 
     public init(code: Int32, attempt: String) {
@@ -18,7 +18,7 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
         SystemError(code: bhl_errno(), attempt: attempt)
     }
 
-    /// "No space left on device"
+    /// The text of the code, such as "No space left on device".
     public var reason: String { SystemError.reason(of: code) }
 
     /// The error of a call of epoll_ctl(2) that has just failed on this thread.
@@ -28,7 +28,7 @@ public struct SystemError: Error, Equatable, Sendable, CustomStringConvertible {
         return error
     }
 
-    /// The process or the machine has no more of what the call needs: descriptors, watches or memory.
+    /// Whether the process or the machine lacks what the call needs: descriptors, watches or memory.
     public var isExhaustion: Bool { lacksWatches || [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) }
 
     /// What the user can do about an exhaustion.

@@ -2,7 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// A thread of the library. It blocks all signals: the host's handlers never run on it and no SIGPIPE reaches it.
+/// A thread of the library. It blocks all signals, so that the host's handlers never run on it and it gets no SIGPIPE.
 public final class Thread: @unchecked Sendable {
     // Unchecked: `handle` is written once, before the object is shared.
     private var handle = pthread_t()
@@ -18,12 +18,12 @@ public final class Thread: @unchecked Sendable {
         }
     }
 
-    /// `name` shows in ps and debuggers; at most 15 bytes.
+    /// `name` appears in ps and debuggers; it has at most 15 bytes.
     public init(name: String, body: @escaping @Sendable () -> Void) throws(SystemError) {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
-        // Blocked before the thread exists: it inherits the mask and has no moment without it.
+        // Signals are blocked before the thread exists. It inherits the mask, and has no moment without it.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
@@ -39,8 +39,8 @@ public final class Thread: @unchecked Sendable {
         }
     }
 
-    /// Waits for the thread's end. Not from the thread itself. A second call, and one in a forked child, where there is
-    /// no such thread, return at once.
+    /// Waits for the thread's end. The thread itself must not call this. A second call, and one in a forked child,
+    /// where the thread does not exist, return at once.
     public func join() {
         if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
         pthread_join(handle, nil)
@@ -48,7 +48,7 @@ public final class Thread: @unchecked Sendable {
 
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
-    /// Without a join the thread goes on, and leaves nothing behind at its end.
+    /// Without a join the thread continues, and releases its resources at its end.
     deinit {
         if !isJoined.load(ordering: .relaxed), process == .current { pthread_detach(handle) }
     }

@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 extension Clock {
-    /// Milliseconds of local time minus those of Unix time, at a Unix time in milliseconds, by the rules of the
-    /// machine's time zone (localtime_r(3)). 0 for times that no calendar knows.
+    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds. The machine's time
+    /// zone decides (localtime_r(3)). 0 for times that no calendar has.
     public static func localOffsetMilliseconds(at unix: Int64) -> Int64 {
         var seconds = time_t(unix >= 0 ? unix / 1_000 : (unix + 1) / 1_000 - 1)
         var parts = tm()
@@ -11,25 +11,25 @@ extension Clock {
         return Int64(parts.tm_gmtoff) * 1_000
     }
 
-    /// From now on by the rules of the time zone that the machine has now: localtime_r(3) keeps those that it has met
-    /// first. Reads a file when it was changed.
+    /// Adopts the machine's present time zone: localtime_r(3) keeps the one that it read first. Reads a file if it was
+    /// changed.
     public static func readTimeZone() { tzset() }
 }
 
-/// Tells when the machine is given another time zone, which is another link in place of /etc/localtime (localtime(5)).
-/// The directory is watched, because between one link and the next there may be none.
+/// Notices when the machine gets another time zone. Then another link replaces /etc/localtime (localtime(5)). The
+/// directory is watched, because between one link and the next there may be none.
 public final class TimeZoneWatch: Sendable {
     public enum Change: Sendable {
-        /// Of something else in the directory.
+        /// Something else in the directory has changed.
         case none
         case zone
-        /// The directory has gone: nothing more is told.
+        /// The directory is gone, and no further change is reported.
         case end
     }
 
     private let descriptor: Descriptor
     private let name: String
-    /// Readable when something was.
+    /// The descriptor's number, readable after a change.
     public var number: Int32 { descriptor.number }
 
     public convenience init() throws(SystemError) { try self.init(directory: "/etc", name: "localtime") }
@@ -45,7 +45,7 @@ public final class TimeZoneWatch: Sendable {
         }
     }
 
-    /// Takes what was told.
+    /// Reads the reports of changes.
     public func takeChanges() -> Change {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var change = Change.none
@@ -54,13 +54,14 @@ public final class TimeZoneWatch: Sendable {
             guard count > 0 else { return change }
             for (mask, file) in TimeZoneWatch.events(in: buffer[..<count]) {
                 if mask & UInt32(IN_IGNORED | IN_MOVE_SELF | IN_UNMOUNT) != 0 { return .end }
-                // Too many to be kept: it may have been among them.
+                // The kernel has dropped reports, and one of them may have been about the time zone.
                 if file == name || mask & UInt32(IN_Q_OVERFLOW) != 0 { change = .zone }
             }
         }
     }
 
-    /// inotify(7): watch, mask, cookie and the length of the name, four bytes each, then the name with its zeros.
+    /// Splits the reports of inotify(7). Each has the watch, the mask, the cookie and the length of the name, four
+    /// bytes each. Then follows the name with its zeros.
     private static func events(in bytes: ArraySlice<UInt8>) -> [(mask: UInt32, name: String)] {
         let head = 16
         var events: [(mask: UInt32, name: String)] = []

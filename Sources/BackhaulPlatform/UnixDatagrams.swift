@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A Unix datagram socket that sends to one address, and waits only where that is asked for.
+/// A Unix datagram socket that sends to one address. It waits only if the caller allows it.
 public final class UnixDatagrams: Sendable {
     private let descriptor: Descriptor
 
-    /// - path: "@" before it makes it a name without a file (unix(7), "abstract"; written so in sd_notify(3)).
-    /// - Returns: nil when nothing listens at the path, or no descriptor is left.
+    /// - path: with "@" before it, a name without a file (unix(7), "abstract"; sd_notify(3) has the same form).
+    /// - Returns: nil when no process listens at the path, or no descriptor is left.
     public static func connect(path: String) -> UnixDatagrams? {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { return nil }
@@ -19,8 +19,8 @@ public final class UnixDatagrams: Sendable {
 
     private init(owning number: Int32) { descriptor = Descriptor(owning: number) }
 
-    /// - milliseconds: how long it waits for room at the receiver.
-    /// - Returns: false when it did not fit, the receiver is gone, or there was no room.
+    /// - milliseconds: how long to wait for space at the receiver.
+    /// - Returns: false when the datagram is too large, the receiver is gone, or there was no space.
     public func send(_ bytes: [UInt8], waitingMilliseconds milliseconds: Int32 = 0) -> Bool {
         let deadline = Deadline.after(milliseconds: Int64(milliseconds))
         while true {

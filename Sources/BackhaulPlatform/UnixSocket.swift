@@ -1,15 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// A process at the other end of a socket, as the kernel knows it (unix(7), SO_PEERCRED).
+/// The process at the other end of a socket, as the kernel reports it (unix(7), SO_PEERCRED).
 public struct PeerCredential: Equatable, Sendable {
     public let processID: Int32
     public let userID: UInt32
     public var isSameUser: Bool { userID == geteuid() }
 }
 
-/// A listening Unix stream socket in a directory. Reached through the directory's descriptor, because the address of a
-/// socket ends at about 100 bytes and a path may be longer.
+/// A listening Unix stream socket in a directory. It is reached through the directory's descriptor, because the address
+/// of a socket has about 100 bytes at most and a path may be longer.
 public final class UnixListener: Sendable {
     private let descriptor: Descriptor
     private let directory: Descriptor
@@ -17,8 +17,8 @@ public final class UnixListener: Sendable {
     private let file: FileIdentity?
     public var number: Int32 { descriptor.number }
 
-    /// Replaces a socket, a file or a link that an earlier process left behind: the caller holds the lock that says it
-    /// is stale. EADDRINUSE: a directory has the name.
+    /// Replaces a socket, a file or a link that an earlier process left. The caller holds the lock, so the file is
+    /// stale. EADDRINUSE: a directory has the name.
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }
@@ -28,20 +28,20 @@ public final class UnixListener: Sendable {
         unlinkat(directory.number, name, 0)
         var address = try UnixAddress.make(name, in: directory)
         guard UnixAddress.with(&address, { bind(number, $0, $1) }) == 0,
-            // The directory is closed to others; the socket says so once more.
+            // Other users cannot enter the directory. The socket's mode is a second protection.
             fchmodat(directory.number, name, 0o600, 0) == 0, listen(number, 128) == 0
         else { throw SystemError.last("cannot listen on the socket \(name)") }
         file = FileIdentity(of: name, in: directory)
     }
 
-    /// False when somebody has removed the socket's file, or replaced it. Its number is not given to another file for
-    /// as long as this socket lives.
+    /// Whether the socket's file is still in place: false when another process has removed or replaced it. While this
+    /// socket is open, no other file gets its inode.
     public var isAtItsName: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
         case stream(UnixStream)
         case nobody
-        /// Somebody waits, and there are no descriptors or no memory for him.
+        /// A client waits, but there are no descriptors or no memory for its connection.
         case exhausted
     }
 
@@ -54,7 +54,7 @@ public final class UnixListener: Sendable {
         }
     }
 
-    /// Not what has taken its place.
+    /// Removes the socket's file, but not one that has replaced it.
     public func remove() { if isAtItsName { unlinkat(directory.number, name, 0) } }
 }
 
@@ -88,7 +88,7 @@ public final class UnixStream: Sendable {
         case closed
     }
 
-    /// Up to 64 KiB of what is there.
+    /// Reads the available bytes, up to 64 KiB.
     public func read() -> ReadResult {
         var count = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
@@ -113,7 +113,8 @@ public final class UnixStream: Sendable {
         return Self.isForNow(bhl_errno()) ? .later : .closed
     }
 
-    /// Waits until there is something to read, or room to write when `forWriting`, or `wake` is set, or time is up.
+    /// Waits until there are bytes to read, or `forWriting` and space to write, or `wake` is set, or the deadline has
+    /// passed.
     public func wait(forWriting: Bool, orSet wake: WakeUp, until deadline: Deadline?) {
         var items = [
             pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An eventfd: readable from `set` until `clear`, whoever polls it.
+/// An eventfd. It is readable from `set` until `clear`, for all threads that poll it.
 public final class WakeUp: Sendable {
     private let descriptor: Descriptor
     public var number: Int32 { descriptor.number }
@@ -12,13 +12,13 @@ public final class WakeUp: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Level-triggered: says what it is to show from now on.
+    /// Makes it readable or not. It is level-triggered.
     public func set(_ isSet: Bool) {
         if isSet { set() } else { clear() }
     }
 
     public func set() {
-        // A host that closed every descriptor may have a file of its own under this number by now.
+        // A host that closed every descriptor may have its own file under this number now.
         guard descriptor.isOurs else { return }
         var one: UInt64 = 1
         _ = write(descriptor.number, &one, 8)

@@ -1,5 +1,5 @@
-/// A thread that owns a context and performs jobs on it, in the order they were posted and as many at once as have
-/// gathered, so that whoever commits can commit them together.
+/// A thread that owns a context and performs jobs on it, in the order in which they were posted. It takes all waiting
+/// jobs at once, so that `perform` can commit them together.
 public final class Worker<Context>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
@@ -12,8 +12,8 @@ public final class Worker<Context>: Sendable {
     private let mailbox = Lock(Mailbox())
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Starts the thread. `make` runs on it and makes the context, which never leaves it; when it throws, so does this.
-    /// `perform` is given the jobs that have gathered.
+    /// Starts the thread. `make` runs on it and makes the context, which never leaves it. If `make` throws, so does
+    /// this. `perform` gets the waiting jobs.
     public init(
         name: String,
         make: @escaping @Sendable () throws -> Context,
@@ -51,7 +51,7 @@ public final class Worker<Context>: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Returns false when the worker is closed; the job is then dropped.
+    /// Returns false when the worker is closed. Then the job is dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         mailbox.change { state in
@@ -61,8 +61,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Performs what was posted, ends the thread and waits for it, unless called by one of its jobs. Harmless when
-    /// repeated.
+    /// Performs the posted jobs, ends the thread and waits for it, unless one of the jobs calls this. It may be called
+    /// repeatedly.
     public func close() {
         mailbox.change { $0.isClosed = true }
         thread.withLock { thread in
@@ -71,8 +71,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// As `close`, and waits no longer than this. False when the thread is still at work: it goes on by itself, and
-    /// ends when it has performed what was posted.
+    /// Like `close`, but waits only until the deadline. Returns false when the thread is still busy. Then it continues,
+    /// and ends when it has performed the posted jobs.
     public func close(until deadline: Deadline) -> Bool {
         mailbox.change { $0.isClosed = true }
         guard mailbox.wait(until: deadline, { $0.hasEnded ? () : nil }) != nil else {
@@ -83,6 +83,6 @@ public final class Worker<Context>: Sendable {
         return true
     }
 
-    /// A worker that nobody closed ends by itself.
+    /// A worker that was not closed ends its thread with its last reference.
     deinit { mailbox.change { $0.isClosed = true } }
 }

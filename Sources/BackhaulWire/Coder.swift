@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Why bytes are not what they should be: the end of a sentence, "it has …".
+/// Why bytes are malformed. The reason is the end of a sentence, "it has …".
 struct Malformed: Error {
     let reason: String
-    /// The peer's, when it is not ours.
+    /// The versions of the peer, if they differ from ours.
     let otherVersions: Versions?
 
     init(_ reason: String, otherVersions: Versions? = nil) {
@@ -12,18 +12,18 @@ struct Malformed: Error {
     }
 }
 
-/// Writes values into a frame, or reads them from the payload of one. It is one type, and not two, so that the
-/// description of a record is compiled once. Written by hand: libraries for this trap on bad input, bring Foundation,
-/// or cannot bound what a hostile peer makes them allocate. No input makes a reader trap, and what it allocates is
-/// bounded by the size of its input. A writer never throws.
+/// Writes values into a frame, or reads them from the payload of one. Both directions are one type, so that the
+/// description of a record is compiled once. It is written by hand, because libraries for this trap on bad input, need
+/// Foundation, or cannot bound the memory that a hostile peer makes them allocate. No input makes a reader trap, and
+/// the memory that it allocates is bounded by the size of its input. A writer never throws.
 struct Coder {
     let isReading: Bool
-    /// What was written.
+    /// The bytes that were written.
     private(set) var bytes: [UInt8] = []
     private let input: ArraySlice<UInt8>
     private var position: Int
 
-    /// A writer.
+    /// Creates a writer.
     init() {
         isReading = false
         input = []
@@ -36,32 +36,32 @@ struct Coder {
         position = input.startIndex
     }
 
-    /// The next field of a record.
+    /// Writes or reads the next field of a record.
     mutating func field<Value: WireValue>(_ value: inout Value) throws(Malformed) {
         if isReading { value = try Value.read(from: &self) } else { value.write(to: &self) }
     }
 
-    /// A record that is part of another one is visited in its place.
+    /// Writes or reads a record that is part of another one, in its place.
     mutating func field<Record: WireRecord>(_ record: inout Record) throws(Malformed) { try record.visit(with: &self) }
 
-    /// A field that is written as a value of another type.
+    /// Writes or reads a field in the form of another type.
     mutating func field<Value, Form: WireValue>(
         _ value: inout Value, as form: (Value) -> Form, from: (Form) throws(Malformed) -> Value
     ) throws(Malformed) {
         if isReading { value = try from(try Form.read(from: &self)) } else { form(value).write(to: &self) }
     }
 
-    /// A code for which a reader that does not know it takes another.
+    /// Writes or reads a code. A reader replaces a code that it does not know by `other`.
     mutating func code<Code: RawRepresentable<Int32>>(_ code: inout Code, orElse other: Code) throws(Malformed) {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }
 
-    /// An optional flag: four bytes behind its presence.
+    /// Writes or reads an optional flag: its presence, then four bytes.
     mutating func wide(_ flag: inout Bool?) throws(Malformed) {
         try field(&flag, as: { flag in flag.map { $0 ? 1 : 0 as UInt32 } }, from: { number in number.map { $0 != 0 } })
     }
 
-    /// An optional code: four bytes behind its presence.
+    /// Writes or reads an optional code: its presence, then four bytes.
     mutating func wide<Code: RawRepresentable>(_ code: inout Code?) throws(Malformed) where Code.RawValue == Int32 {
         try field(&code, as: { $0?.rawValue }) { (raw: Int32?) throws(Malformed) in
             guard let raw else { return nil }
@@ -71,11 +71,12 @@ struct Coder {
     }
 }
 
-/// Writing.
+/// The writer.
 extension Coder {
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    // The byte of an enum's case, and the fields of the case. Overloads, because a parameter pack is not specialized.
+    // These write the byte of an enum's case, and the fields of the case. They are overloads, because the compiler does
+    // not specialize a parameter pack.
 
     mutating func put<Form: RawRepresentable<UInt8>>(_ form: Form) { write(byte: form.rawValue) }
 
@@ -106,7 +107,7 @@ extension Coder {
 
     mutating func write(byte: UInt8) { bytes.append(byte) }
 
-    /// Little endian.
+    /// Writes an integer in little endian.
     mutating func write<Integer: FixedWidthInteger>(_ value: Integer) {
         for shift in stride(from: 0, to: Integer.bitWidth, by: 8) {
             bytes.append(UInt8(truncatingIfNeeded: value >> Integer(truncatingIfNeeded: shift)))
@@ -120,14 +121,14 @@ extension Coder {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes the length of what follows `position` into the four bytes there.
+    /// Writes the number of the bytes that follow into the four bytes at `position`.
     mutating func setLength(at position: Int) {
         let length = UInt32(truncatingIfNeeded: bytes.count - position - 4)
         for index in 0..<4 { bytes[position + index] = UInt8(truncatingIfNeeded: length >> UInt32(8 * index)) }
     }
 }
 
-/// Reading.
+/// The reader.
 extension Coder {
     var remaining: Int { input.endIndex - position }
 
@@ -148,14 +149,14 @@ extension Coder {
         return Integer(littleEndian: value)
     }
 
-    /// The next field of an enum's case.
+    /// Reads the next field of an enum's case.
     mutating func next<Value: WireValue>(_ type: Value.Type = Value.self) throws(Malformed) -> Value {
         try Value.read(from: &self)
     }
 
     mutating func count() throws(Malformed) -> Int { Int(try integer(UInt32.self)) }
 
-    /// Of a list whose elements have so many bytes at least.
+    /// Reads the count of a list. Each element takes at least `minimumSize` bytes.
     mutating func count(of minimumSize: Int) throws(Malformed) -> Int {
         let count = try count()
         guard count <= remaining / minimumSize else {
@@ -164,7 +165,7 @@ extension Coder {
         return count
     }
 
-    /// Bytes behind their count.
+    /// Reads a count, and as many bytes.
     mutating func counted() throws(Malformed) -> ArraySlice<UInt8> {
         let count = try count()
         guard count <= remaining else { throw Malformed("it ends too early") }

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-// Part of `goodbye`, which engines of all versions say in the same form: this layout never changes.
+// This is part of `goodbye`, which has the same form in engines of all versions. So this layout never changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        // A newer engine may know more codes; its sentence still helps.
+        // A newer engine may send other codes. Its message is useful nevertheless.
         try coder.code(&status, orElse: .internal)
         try coder.code(&domain, orElse: .none)
         try coder.field(&detail)

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Cuts a stream of bytes into messages. It believes nothing: after the first frame that is too long or makes no sense
-/// every call throws the same failure, and the connection is of no more use.
+/// Splits a stream of bytes into messages. It trusts no byte. After the first frame that is too long or malformed,
+/// every call throws the same failure, and the connection is useless.
 public struct FrameReader: Sendable {
     private var buffer: [UInt8] = []
     private var start = 0
@@ -9,7 +9,8 @@ public struct FrameReader: Sendable {
 
     public init() {}
 
-    /// What was read from the peer. Take all messages out before the next: then no more than one frame is ever held.
+    /// Adds bytes that were read from the peer. Take all messages out before the next call, so that at most one frame
+    /// is buffered.
     public mutating func append(_ bytes: [UInt8]) { append(bytes[...]) }
 
     public mutating func append(_ bytes: ArraySlice<UInt8>) {
@@ -24,21 +25,21 @@ public struct FrameReader: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Bytes that were not taken out as messages yet.
+    /// The number of bytes that were not taken out as messages yet.
     public var heldBytes: Int { buffer.count - start }
 
-    /// The next whole message of a client, or nil when more bytes are needed. Throws `engineIncompatible` for a client
-    /// of another version, `invalidArgument` for anything that is no message.
+    /// The next complete message of a client; nil: more bytes are needed. Throws `engineIncompatible` for a client of
+    /// another version, and `invalidArgument` for malformed bytes.
     public mutating func nextClientMessage() throws(Failure) -> ClientMessage? {
         try next(from: "client", malformed: .invalidArgument)
     }
 
-    /// The next whole message of an engine, or nil when more bytes are needed. Throws `engineIncompatible`.
+    /// The next complete message of an engine; nil: more bytes are needed. Throws `engineIncompatible`.
     public mutating func nextEngineMessage() throws(Failure) -> EngineMessage? {
         try next(from: "engine", malformed: .engineIncompatible)
     }
 
-    /// One large frame does not cost its size for the rest of the connection.
+    /// A larger buffer is freed after use, so that one large frame does not occupy memory until the connection ends.
     private static let keptCapacity = 1 << 16
 
     private mutating func next<Message: WireValue>(

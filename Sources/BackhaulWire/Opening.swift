@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// How the first message of each side begins, in all versions: four bytes that no other protocol begins with, the
-/// version of everything that follows, and that of the library.
+/// The begin of the first message of each side, in all versions. It is four bytes with which no other protocol begins,
+/// the version of all that follows, and the version of the library.
 struct Opening: WireRecord {
     private static let magic: [UInt8] = Array("bhul".utf8)
 
@@ -18,7 +18,7 @@ struct Opening: WireRecord {
         try coder.field(&versions.library)
     }
 
-    /// Another version may have put anything behind its opening, so a reader stops there.
+    /// Throws if the other side has another version: its next bytes may have any form, so a reader must stop.
     func check() throws(Malformed) {
         guard versions.wire == Wire.version else {
             throw Malformed("it has version \(versions.wire)", otherVersions: versions)
@@ -26,7 +26,7 @@ struct Opening: WireRecord {
     }
 }
 
-/// As the opening, the same in all versions.
+/// Its form is the same in all versions, like that of the opening.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -18,7 +18,7 @@ extension TaskPolicy: WireRecord {
         try coder.field(&maximumRedirects)
         try coder.field(&maximumSize)
         try coder.field(&bytesPerSecond)
-        // Few tasks have constraints of their own.
+        // Few tasks have their own constraints.
         try coder.field(&constraints, as: { $0 == Constraints.none ? nil : $0 }, from: { $0 ?? Constraints.none })
     }
 }

@@ -2,15 +2,15 @@ public import BackhaulModel
 
 /// The protocol between a client and an engine in another process: docs/wire.md.
 public enum Wire {
-    /// Both sides must speak the same one: they are the same library on one machine, and a newer client waits until the
-    /// older engine is gone rather than that both carry every old format.
+    /// The version of the protocol, which must be the same on both sides. They use the same library on one machine. A
+    /// newer client waits until the older engine has ended, so that neither side has to support old formats.
     public static let version = Versions.current.wire
 
-    /// Bytes of a frame's payload. Longer ones are an error of the peer.
+    /// The most bytes of a frame's payload. A peer that sends more has a fault.
     public static let maximumFrame = 4 << 20
 
-    /// A whole frame, its length included. Throws `tooMany` when the command does not fit in one: lists of ids have to
-    /// be cut by the caller, and chunks of requests are small enough (`Limits.chunkSize`).
+    /// Returns a whole frame with its length. Throws `tooMany` when the command does not fit in one. The caller must
+    /// split lists of ids; chunks of requests are small enough (`Limits.chunkSize`).
     public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
         let frame = frame(message, capacity: capacity(for: message))
         guard fits(frame) else {
@@ -19,8 +19,8 @@ public enum Wire {
         return frame
     }
 
-    /// A whole frame, its length included. A reply that does not fit in one is replaced by the failure `tooMany`; see
-    /// `countThatFits`.
+    /// Returns a whole frame with its length. A reply that does not fit in one is replaced by the failure `tooMany`;
+    /// see `countThatFits`.
     public static func encode(_ message: EngineMessage) -> [UInt8] {
         let frame = frame(message)
         guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
@@ -28,7 +28,7 @@ public enum Wire {
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 
-    /// A reply without a frame, as the store keeps it with the id of an applied command.
+    /// Returns a reply without a frame, as the store keeps it with the id of an applied command.
     public static func encodeReply(_ reply: Reply) -> [UInt8] {
         var coder = Coder()
         version.write(to: &coder)
@@ -36,7 +36,7 @@ public enum Wire {
         return coder.bytes
     }
 
-    /// Throws `storeDamaged`, or `engineIncompatible` when another version of the library wrote it.
+    /// Throws `storeDamaged`, or `engineIncompatible` when another version of the library wrote the reply.
     public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
         var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
@@ -56,12 +56,12 @@ public enum Wire {
         }
     }
 
-    /// How many of the first items fit in one reply; at least one when there is one.
+    /// How many of the first items fit in one reply: at least one, if there is one.
     public static func countThatFits(_ events: [Event]) -> Int { countThatFits(items: events) }
     public static func countThatFits(_ tasks: [TaskInfo]) -> Int { countThatFits(items: tasks) }
 
     private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
-        // Room for the tags, the sequence, the count and `more`.
+        // The rest is for the tags, the sequence, the count and `more`.
         let room = maximumFrame - 64
         var coder = Coder()
         for (index, item) in items.enumerated() {

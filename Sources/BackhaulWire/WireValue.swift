@@ -1,19 +1,19 @@
-/// What can be written into a frame and read from one: docs/wire.md.
+/// A value that can be written into a frame and read from one: docs/wire.md.
 ///
-/// A struct is a `WireRecord`, whose fields are listed once, for both directions. An enum whose cases have fields has
-/// an exhaustive `switch` for each direction: the case's declaration has the order and the types of its fields, and the
+/// A struct is a `WireRecord`, which lists its fields once, for both directions. An enum whose cases have fields has an
+/// exhaustive `switch` for each direction. The declaration of a case has the order and the types of its fields, and the
 /// raw value of `Form` is its byte. So a new case does not compile until both directions have it.
 protocol WireValue {
     func write(to coder: inout Coder)
     static func read(from coder: inout Coder) throws(Malformed) -> Self
 }
 
-/// What has fields.
+/// A value with fields.
 protocol WireRecord: WireValue {
-    /// An empty value, for a reader to fill.
+    /// An empty value that a reader fills.
     static var blank: Self { get }
-    /// Gives each field to the coder, in the order that they have on the wire. A reader replaces the field. With a
-    /// writer, `code` assigns nothing and throws nothing.
+    /// Passes each field to the coder, in the order of the message. A reader replaces the field. With a writer, `code`
+    /// assigns nothing and throws nothing.
     mutating func code(with coder: inout Coder) throws(Malformed)
 }
 
@@ -23,8 +23,8 @@ extension WireRecord {
         withUnsafePointer(to: self) { Self.write(UnsafeBufferPointer(start: $0, count: 1), to: &coder) }
     }
 
-    /// A copy of each record would retain and release its fields, which takes longer and makes the library larger.
-    /// Unsafe: the records may be constants, because with a writer `code` assigns nothing.
+    /// The records are not copied. A copy would retain and release their fields, which takes longer and makes the
+    /// library larger. Unsafe: the records may be constants, because with a writer `code` assigns nothing.
     fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
         // Unsafe: as above.
         let records = UnsafeMutableBufferPointer(mutating: records)
@@ -41,14 +41,15 @@ extension WireRecord {
         return record
     }
 
-    /// Not inlined, so that `code` is compiled once, for both directions and for all that a record is part of.
+    /// It is not inlined, so that `code` is compiled once, for both directions and for all records that contain this
+    /// one.
     @inline(never)
     mutating func visit(with coder: inout Coder) throws(Malformed) { try code(with: &coder) }
 }
 
-/// What lists are made of.
+/// A value that can be an element of a list.
 protocol WireElement: WireValue {
-    /// No encoding is shorter, so that a count can be checked before anything is allocated for it.
+    /// The size of the shortest encoding in bytes. It allows to check a count before memory is allocated for it.
     static var minimumSize: Int { get }
     static func write(_ list: [Self], to coder: inout Coder)
     static func readList(from coder: inout Coder) throws(Malformed) -> [Self]

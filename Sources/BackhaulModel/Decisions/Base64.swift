@@ -1,4 +1,5 @@
-/// RFC 4648, section 4. Written by hand because Foundation, which has it, is as large as all of this library.
+/// Base64 (RFC 4648, section 4). It is written by hand, because Foundation, which has it, is as large as this whole
+/// library.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -16,8 +17,8 @@ public enum Base64 {
         return text
     }
 
-    /// Nil for bytes outside of the alphabet, and for a length that none has. Padding may be left out, and the bits
-    /// that it leaves over may be anything (RFC 8941, section 4.2.7).
+    /// Returns nil for bytes outside of the alphabet, and for an impossible length. Padding may be missing, and the
+    /// unused bits of the last digit may have any value (RFC 8941, section 4.2.7).
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var digits = text
         while digits.count > text.count - 2, digits.last == 0x3D { digits = digits.dropLast() }

@@ -1,8 +1,8 @@
-/// One look at the machine's two clocks.
+/// One reading of the machine's two clocks.
 public struct ClockReading: Equatable, Sendable {
-    /// Milliseconds since 1970 by the calendar, which somebody may set.
+    /// Milliseconds since 1970 by the calendar, which a user or the network may set.
     public var wall: Int64
-    /// Milliseconds since boot, sleep included.
+    /// Milliseconds since boot, including sleep.
     public var boot: Int64
     public var bootID: String
 
@@ -13,20 +13,22 @@ public struct ClockReading: Equatable, Sendable {
     }
 }
 
-/// How far somebody has moved the calendar. The age of a task counts what has passed, not what the calendar skipped:
-/// a machine without a battery for its clock boots in 1970 and is set right by the network minutes later.
+/// Computes how far the calendar was set. A task ages by the time that has passed, not by what the calendar skipped. A
+/// machine without a battery for its clock boots in 1970, and the network sets the clock minutes later.
 public enum CalendarJump {
-    /// A clock that is slewed, or set again and again, is not moved.
+    /// The smallest clock step, in milliseconds. A smaller difference comes from a clock that is slewed, or set again
+    /// and again.
     public static let tolerance: Int64 = 10_000
-    /// 2020-01-01. No calendar that was ever set says less.
+    /// 2020-01-01 in Unix milliseconds. A calendar that shows an earlier time was never set.
     public static let neverSet: Int64 = 1_577_836_800_000
 
-    /// Milliseconds by which the calendar has jumped between the two readings; 0: it went on.
+    /// Returns the milliseconds by which the calendar has jumped between the two readings; 0: it was not set.
     public static func between(_ former: ClockReading, _ now: ClockReading) -> Int64 {
         let (passed, overflow) = now.wall.subtractingReportingOverflow(former.wall)
         if overflow { return 0 }
         guard former.bootID == now.bootID else {
-            // Nothing has counted the time between two boots, so it is believed unless it cannot be true.
+            // No clock measures the time between two boots, so the calendar is trusted unless its difference is
+            // impossible.
             let wasSetOnlyNow = former.wall < neverSet && now.wall >= neverSet
             return passed < 0 || wasSetOnlyNow ? passed : 0
         }

@@ -1,8 +1,8 @@
-/// How many commands of one peer are under way, weighed by what they and their replies take of memory. While it is
-/// spent no further one is read: the socket's own buffer fills, and the peer waits.
+/// The memory that one peer's commands in progress take, including their replies. While the budget is spent, the engine
+/// reads no further command of the peer: the buffer of the socket fills, and the peer waits.
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
-    /// A listing or a poll is answered with up to a frame; most are far smaller.
+    /// The bytes assumed for the reply to a listing or poll. It can fill a frame, but most are far smaller.
     static let listing = 1 << 20
     static let smallest = 1 << 10
 

@@ -1,20 +1,22 @@
-/// What happens when a library and an engine of different versions meet.
+/// What happens when a library meets an engine of another version.
 public enum HandOver {
     public enum Action: Equatable, Sendable {
         case speak
-        /// The engine is an older daemon: it is asked to leave, and the library starts its own.
+        /// The engine is an older daemon: it is asked to exit, and the library starts its own daemon.
         case askToLeave
         case refuse(Failure)
     }
 
-    /// The client's side.
-    /// - mayAsk: it has a daemon to start, and has not asked too often: what it starts may be older than itself.
+    /// Decides in the client.
+    /// - mayAsk: the client has a daemon to start, and has not asked too often. That daemon may be older than the
+    /// client.
     public static func action(own: Versions, engine: Welcome, mayAsk: Bool) -> Action {
         if leaves(engine, askedBy: own), mayAsk { return .askToLeave }
         return own.wire == engine.versions.wire ? .speak : .refuse(failure(own: own, engine: engine))
     }
 
-    /// The engine's side: only a daemon, and only for a newer library. Two that took turns would do nothing else.
+    /// Decides in the engine: only a daemon exits, and only for a newer library. Otherwise two versions could replace
+    /// each other for ever.
     public static func leaves(_ engine: Welcome, askedBy library: Versions) -> Bool {
         engine.isDaemon && library.library > engine.versions.library
     }

@@ -1,23 +1,23 @@
-/// When a daemon ends by itself.
+/// Decides when a daemon exits by itself.
 public enum LeaveDecision {
-    /// What there is to do, or may be.
+    /// The work that exists, or may come by itself.
     public struct Facts: Equatable, Sendable {
-        /// Open application handles of all processes, those of tools that only look on included.
+        /// Open application handles of all processes, including those of tools that only observe.
         public var connections = 0
         /// Tasks that run or are being finished.
         public var runningTasks = 0
-        /// Work on files that outlives its task: removing what was left over.
+        /// Whether files are being removed that ended tasks have left.
         public var isCleaning = false
-        /// A task waits that would start without anybody's command, now or after a delay.
+        /// Whether a task waits that starts without a command, now or after a delay.
         public var tasksWait = false
-        /// An activity is set, whose next window opens at some time.
+        /// Whether an activity is set that has a next window.
         public var activitiesWait = false
-        /// A launched host is watched, or an application is to be launched, now or after a delay.
+        /// Whether a launched host is watched, or an application will be launched, now or after a delay.
         public var launchesWait = false
 
         public init() {}
     }
 
-    /// True when nothing would ever happen without somebody who connects first.
+    /// Whether nothing can happen until a client connects.
     public static func mayLeave(_ facts: Facts) -> Bool { facts == Facts() }
 }

@@ -1,4 +1,4 @@
-/// What an activity waits for within its window: `BH_QUALITY_…`.
+/// The conditions for which an activity waits within its window: `BH_QUALITY_…`.
 public enum QualityOfService: Int32, Sendable, CaseIterable {
     case background = 1
     case utility = 2
@@ -9,13 +9,13 @@ public enum QualityOfService: Int32, Sendable, CaseIterable {
 public struct Activity: Equatable, Sendable {
     public var identifier: String
     public var intervalMilliseconds: UInt64
-    /// How long its window stays open.
+    /// How long a window stays open.
     public var toleranceMilliseconds: UInt64
     public var repeats = true
     public var qualityOfService = QualityOfService.background
-    /// Nil: the host is told, and launched for it.
+    /// The request of which the activity makes a task. Nil: the host gets an event, and is launched for it.
     public var request: Request?
-    /// Unix milliseconds when the first window opens; nil: after the interval.
+    /// The time at which the first window opens, in Unix milliseconds; nil: after the interval.
     public var firstMilliseconds: Int64?
 
     public init(identifier: String, intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64? = nil) {
@@ -32,12 +32,12 @@ public struct ActivityInfo: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats: Bool
     public var qualityOfService: QualityOfService
-    /// Unix milliseconds when its next window opens, or the open one has.
+    /// The time at which the next window opens, or the open one did, in Unix milliseconds.
     public var nextMilliseconds: Int64
-    /// Unix milliseconds; nil: never yet.
+    /// The time of the last start, in Unix milliseconds; nil: it never started.
     public var lastStartedMilliseconds: Int64?
     public var lastTask: TaskID?
-    /// Of the request.
+    /// The URL of the request.
     public var url: String?
 
     public init(

@@ -1,4 +1,4 @@
-/// What came after an attempt: `BH_NEXT_…`.
+/// What follows after an attempt: `BH_NEXT_…`.
 public enum AttemptNext: Int32, Sendable, CaseIterable {
     case end = 1
     case retry = 2
@@ -6,7 +6,7 @@ public enum AttemptNext: Int32, Sendable, CaseIterable {
     case stopped = 4
 }
 
-/// What was measured of the last request of an attempt. Microseconds after its start, nil when not reached or not
+/// Measurements of the last request of an attempt. Times are microseconds after its start; nil: not reached or not
 /// needed.
 public struct TransferMetrics: Equatable, Sendable {
     public var startedMilliseconds: Int64 = 0
@@ -19,7 +19,7 @@ public struct TransferMetrics: Equatable, Sendable {
     public var requestEnd: Int64?
     public var responseStart: Int64?
     public var responseEnd: Int64?
-    /// "h2", "http/1.1"
+    /// Such as "h2" or "http/1.1".
     public var networkProtocol: String?
     public var reusedConnection = false
     public var proxyConnection = false
@@ -40,14 +40,14 @@ public struct TransferMetrics: Equatable, Sendable {
 /// One attempt of a task: `bh_attempt`.
 public struct Attempt: Equatable, Sendable {
     public var task: TaskID
-    /// From 1.
+    /// The attempt's number, from 1.
     public var number: UInt32
     public var next: AttemptNext
-    /// Unix milliseconds, or 0.
+    /// The time of the next attempt in Unix milliseconds, or 0.
     public var nextAttemptMilliseconds: Int64 = 0
     public var failure: Failure?
     public var httpStatus: Int32 = 0
-    /// Of the file: where the attempt began, and how much was here after it.
+    /// The bytes of the file that had come when the attempt began, and when it ended.
     public var offset: UInt64 = 0
     public var endOffset: UInt64 = 0
     public var metrics = TransferMetrics()

@@ -1,4 +1,4 @@
-/// A value on the heap, for what is rarely there and large beside that which holds it.
+/// A value on the heap. It is for large values that are rarely present, so that their owner stays small.
 public struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
     private final class Storage: Sendable {
         let value: Value

@@ -1,11 +1,11 @@
-/// Row number of a challenge in its store; grows, never used twice.
+/// The row number of a challenge in its store. Numbers grow and are never reused.
 public struct ChallengeID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     public static func < (left: ChallengeID, right: ChallengeID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// How a credential may be given: `BH_SCHEME_…` bits.
+/// The schemes by which a credential may be given: `BH_SCHEME_…` bits.
 public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -16,19 +16,20 @@ public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
     public static let other = AuthenticationSchemes(rawValue: 16)
 }
 
-/// What a credential is for (RFC 9110, section 11.5): one challenge is open for each, however many tasks wait.
+/// What a credential is for (RFC 9110, section 11.5). Each space has at most one open challenge, however many tasks
+/// wait.
 public struct ProtectionSpace: Hashable, Sendable {
-    /// `BH_CHALLENGE_…`
+    /// What demands the credential: `BH_CHALLENGE_…`.
     public enum Kind: Int32, Sendable, CaseIterable {
         case server = 1
         case proxy = 2
         case refresh = 3
     }
     public var kind: Kind
-    /// "https://example.org:443", of the server or of the proxy.
+    /// The origin of the server or proxy, such as "https://example.org:443".
     public var origin: String
     public var realm: String?
-    /// Of a refresh of one task's URL: that task.
+    /// The task whose URL must be refreshed; nil in all other cases.
     public var task: TaskID?
 
     public init(kind: Kind, origin: String, realm: String?, task: TaskID? = nil) {
@@ -39,18 +40,18 @@ public struct ProtectionSpace: Hashable, Sendable {
     }
 }
 
-/// A question for a credential: `bh_challenge`.
+/// A demand for a credential: `bh_challenge`.
 public struct Challenge: Equatable, Sendable {
     public var id: ChallengeID
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// Answers in a row that did not serve.
+    /// The number of responses in a row that did not work.
     public var failures: UInt32
-    /// Unix milliseconds of its opening.
+    /// The time at which it was opened, in Unix milliseconds.
     public var timeMilliseconds: Int64
-    /// When this was read.
+    /// The number of tasks that waited when this was read.
     public var waitingTasks: UInt64
-    /// Of a refresh of one task's URL: that URL.
+    /// The URL that must be refreshed, for a refresh of one task's URL.
     public var url: String?
 
     public init(
@@ -67,21 +68,21 @@ public struct Challenge: Equatable, Sendable {
     }
 }
 
-/// An answer to a challenge: `bh_response`. Lives in memory only, and its text never shows it.
+/// A host's response to a challenge: `bh_response`. Its description never shows the credential.
 public enum ChallengeResponse: Equatable, Sendable {
     case refuse
     case credential(user: String, password: String)
     case headers([HeaderField])
-    /// Go on without.
+    /// Continue without a credential.
     case standard
     case url(String)
 }
 
-/// How long an answer is good.
+/// How long a host's response to a challenge is valid.
 public struct AnswerLife: Equatable, Sendable {
-    /// Unix milliseconds; nil: until it is refused.
+    /// Unix milliseconds; nil: until the server rejects it.
     public var expiresMilliseconds: Int64?
-    /// In the store, too.
+    /// Whether it is stored for later engines.
     public var isKept: Bool
 
     public init(expiresMilliseconds: Int64? = nil, isKept: Bool = false) {
@@ -90,15 +91,15 @@ public struct AnswerLife: Equatable, Sendable {
     }
 }
 
-/// An answer in the store, for the next engine.
+/// A host's response to a challenge in the store, for the next engine.
 public struct KeptAnswer: Equatable, Sendable {
     public var space: ProtectionSpace
-    /// That it has answered.
+    /// The challenge to which the host responded.
     public var challenge: ChallengeID
-    /// What was offered then.
+    /// The schemes that the server offered then.
     public var schemes: AuthenticationSchemes
     public var response: ChallengeResponse
-    /// Unix milliseconds; nil: until it is refused.
+    /// Unix milliseconds; nil: until the server rejects it.
     public var expiresMilliseconds: Int64?
 
     public init(

@@ -1,10 +1,10 @@
-/// What a client asks of the engine. Each is answered by one `Reply`. Sent again with the same `CommandID`, it is
-/// answered again and not applied again.
+/// A command from a client to the engine. Each has one `Reply`. If it is sent again with the same `CommandID`, it is
+/// not applied again, but gets a reply again.
 public enum Command: Equatable, Sendable {
-    /// `waits`: while another handle consumes the session, the answer waits until it is free.
+    /// `waits`: if another handle consumes the session, the reply comes when the session is free.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
-    /// Ends the waiting of a create or attach with this handle, whose answer is a failure then.
+    /// Ends the waiting of a create or attach with this handle. The reply to that command is a failure.
     case stopWaiting(HandleID)
     case closeSession(HandleID)
     case configuration(HandleID)
@@ -13,7 +13,7 @@ public enum Command: Equatable, Sendable {
     case enqueue(HandleID, [Request])
     case poll(HandleID, after: EventID, maximum: UInt32)
     case acknowledge(HandleID, Acknowledgement)
-    /// `handedOut`: the greatest event id that this handle was handed.
+    /// `handedOut`: the greatest event id that this handle got.
     case complete(HandleID, handedOut: EventID)
     case tasks(HandleID, TaskSelection, after: TaskID, maximum: UInt32)
     case control(HandleID, TaskControl, TaskSelection)
@@ -24,9 +24,9 @@ public enum Command: Equatable, Sendable {
     case engine
     /// Registers the application's launch command; nil removes it.
     case setLaunch(LaunchCommand?)
-    /// Of all applications of the store.
+    /// The launch commands of all applications of the store.
     case launches
-    /// The launch that the client's process was started by.
+    /// The launch that started the client's process.
     case currentLaunch
     case challenges(HandleID)
     case respond(HandleID, ChallengeID, ChallengeResponse, AnswerLife)
@@ -38,7 +38,7 @@ public enum Command: Equatable, Sendable {
     case limits
     case waits(HandleID, TaskID)
     case conditions
-    /// Of all sessions of the store.
+    /// The holds of all sessions of the store.
     case holds
     case setNetwork(NetworkSettings)
     case networks
@@ -52,19 +52,20 @@ public enum Acknowledgement: Equatable, Sendable {
     case through(EventID)
 }
 
-/// The engine's answer to one command.
+/// The engine's reply to one command.
 public enum Reply: Equatable, Sendable {
     case failed(Failure)
     case done
     case count(UInt64)
-    /// `isNew`: created by this command. `newestEvent`: the session's newest committed event, acknowledged or not.
+    /// `isNew`: this command has created the session. `newestEvent`: the session's newest committed event, acknowledged
+    /// or not.
     case session(SessionID, isNew: Bool, newestEvent: EventID, unacknowledged: UInt64)
     case configuration(SessionConfiguration)
     case enqueued([Enqueued])
     case events([Event], more: Bool)
     case tasks([TaskInfo], more: Bool)
     case sessions([SessionInfo])
-    /// The answer to complete. `endsHandle`: the handle was attached for a launch and is over.
+    /// The reply to `complete`. `endsHandle`: the handle was attached for a launch, and is closed.
     case completed(endsHandle: Bool)
     case engine(EngineInfo)
     case launches([LaunchInfo])
@@ -79,7 +80,7 @@ public enum Reply: Equatable, Sendable {
     case activities([ActivityInfo])
 }
 
-/// What the engine tells a client without having been asked.
+/// A message from the engine to a client without a command.
 public enum Notice: Equatable, Sendable {
     /// An event was committed in a session of the client's application, attached or not.
     case event(identifier: String, newest: EventID)
@@ -87,20 +88,20 @@ public enum Notice: Equatable, Sendable {
     case yield(identifier: String)
     /// All unacknowledged events of the handle's session after `after` and up to `through`, as its credit allows.
     case events(HandleID, after: EventID, through: EventID, [Event])
-    /// Readings of tasks that have changed, for a handle that watches.
+    /// The progress of tasks that has changed, for a handle that watches.
     case progress(HandleID, [Progress])
 }
 
-/// What opens a connection: who speaks, and which versions it understands.
+/// The first message of a connection: who the client is, and which versions it understands.
 public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String
     public var process: Int32
-    /// A tool that looks on: it does not count as a host.
+    /// Whether the client is a tool that only observes, and does not count as a host.
     public var isObserver: Bool
-    /// What the process has in its environment from a launch.
+    /// The token of a launch in the environment of the process.
     public var launch: LaunchToken?
-    /// Clients of the same process that were closed while no engine may have heard of it.
+    /// Clients of the same process that were closed when perhaps no engine could be informed.
     public var departed: [ClientID]
 
     public init(
@@ -116,23 +117,24 @@ public struct Hello: Equatable, Sendable {
     }
 }
 
-/// Client to engine.
+/// A message from the client to the engine.
 public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
-    /// A newer library asks an older daemon to make room. In place of a hello; its form never changes.
+    /// A newer library asks an older daemon to exit. It replaces a hello; its form never changes.
     case leave(Versions)
-    /// `answeredThrough`: every command of this client up to this sequence has its reply, so the engine may forget it.
+    /// `answeredThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
+    /// them.
     case command(sequence: UInt64, answeredThrough: UInt64, Command)
-    /// How much of a consumed session's events may be pushed. Has no reply; the latest counts.
+    /// How many of a consumed session's events may be pushed. It has no reply; the latest one counts.
     case credit(HandleID, EventCredit)
 }
 
-/// Engine to client.
+/// A message from the engine to the client.
 public enum EngineMessage: Equatable, Sendable {
-    /// Answers a hello of any version.
+    /// The reply to a hello of any version.
     case welcome(Welcome)
     case reply(sequence: UInt64, Reply)
     case notice(Notice)
-    /// The engine stops for this reason; the store may be opened again by whoever gets its lock.
+    /// The engine stops for this reason. Another process that gets the store's lock may open the store again.
     case goodbye(Failure?)
 }

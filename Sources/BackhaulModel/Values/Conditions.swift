@@ -1,12 +1,12 @@
-/// What the system offers now, as far as it can be read. What cannot be read holds nothing back.
+/// What the system offers now, as far as it can be read. A condition that cannot be read holds no task.
 public struct Conditions: Equatable, Sendable {
     public var externalPower = Reading<Bool>()
-    /// Of all batteries together.
+    /// The charge of all batteries together.
     public var batteryPercent = Reading<UInt8>()
     public var thermalState = Reading<ThermalState>()
-    /// Which sensor says so; nil when that is not known.
+    /// The sensor that determines the thermal state; nil: unknown.
     public var hottestSensor: HottestSensor?
-    /// Of the last ten seconds in which some process waited (`some avg10` of /proc/pressure).
+    /// The share of the last ten seconds in which some process waited (`some avg10` of /proc/pressure).
     public var cpuPressurePercent = Reading<UInt8>()
     public var ioPressurePercent = Reading<UInt8>()
     public var memoryPressurePercent = Reading<UInt8>()
@@ -20,11 +20,12 @@ public struct Conditions: Equatable, Sendable {
 
 /// One condition as it was read.
 public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// Nil: it cannot be read, and so holds nothing back.
+    /// Nil: the condition cannot be read, and so holds no task.
     public var value: Value?
-    /// Where it was read: a path, "NetworkManager", "configured"; or why it could not be.
+    /// The source of the value: a path, "NetworkManager", "configured"; or why it cannot be read.
     public var source: String
-    /// It is better already, and `value` what it was before: until the time when that has lasted long enough.
+    /// Set when the condition is better already, while `value` is still the former one until the better one has lasted
+    /// long enough.
     public var settling: Settling?
 
     public init(_ value: Value? = nil, source: String = "not looked at") {
@@ -33,10 +34,10 @@ public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
     }
 }
 
-/// How long what has become better must last before anything is let go for it.
+/// How long a better condition must last before it releases tasks.
 public struct Settling: Equatable, Sendable {
     public var durationMilliseconds: Int64
-    /// By the clock that starts with the boot, in milliseconds.
+    /// Milliseconds since boot.
     public var endsAt: Int64
 
     public init(durationMilliseconds: Int64, endsAt: Int64) {
@@ -55,13 +56,13 @@ public enum ThermalState: Int32, Sendable, CaseIterable, Comparable {
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// The sensor that makes the machine's heat what it is.
+/// The sensor that determines the thermal state of the machine.
 public struct HottestSensor: Equatable, Sendable {
-    /// As people would say it: "the processor's sensor x86_pkg_temp".
+    /// The name for people, such as "the processor's sensor x86_pkg_temp".
     public var name: String
-    /// Celsius.
+    /// Degrees Celsius.
     public var degrees: Int
-    /// From how many degrees on it is at a level.
+    /// The temperature at which each state begins.
     public var levels: [ThermalState: Int]
 
     public init(name: String, degrees: Int, levels: [ThermalState: Int]) {
@@ -70,7 +71,8 @@ public struct HottestSensor: Equatable, Sendable {
         self.levels = levels
     }
 
-    /// With how many degrees at most the machine is no hotter than this: by the next level that the sensor has.
+    /// The temperature at which the machine is no hotter than this state: the lowest one at which a hotter state
+    /// begins.
     func degreesToBe(_ wanted: ThermalState) -> Int? {
         levels.filter { $0.key > wanted }.map(\.value).min()
     }
@@ -90,11 +92,11 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
     public static let all: NetworkKinds = [.ethernet, .wifi, .cellular, .bluetooth, .tunnel, .other]
 }
 
-/// Where the default route leads.
+/// The network to which the default route leads.
 public struct Network: Equatable, Sendable {
-    /// NetworkManager's connection, else the interface.
+    /// The name of NetworkManager's connection, else of the interface.
     public var name: String
-    /// One of them.
+    /// A set with one kind.
     public var kind: NetworkKinds
 
     public init(name: String, kind: NetworkKinds) {
@@ -111,7 +113,7 @@ public enum ConnectivityState: Int32, Sendable, CaseIterable {
     case full = 4
 }
 
-/// `BH_CONDITION_…`
+/// The kind of a condition: `BH_CONDITION_…`.
 public enum ConditionKind: Int32, Sendable, CaseIterable {
     case externalPower = 1
     case battery = 2
@@ -130,14 +132,14 @@ public enum ConditionKind: Int32, Sendable, CaseIterable {
 public struct ConditionInfo: Equatable, Sendable {
     public var kind: ConditionKind
     public var isKnown: Bool
-    /// As its kind says; 0 when it is not known.
+    /// The value, whose meaning depends on the kind; 0 if it is unknown.
     public var value: Int64
-    /// Of the network.
+    /// The name of the network, for that kind.
     public var name: String?
-    /// What it means, in a few words.
+    /// The value in a few words.
     public var text: String
     public var source: String
-    /// Unix milliseconds since when it is so.
+    /// The Unix milliseconds at which it got this value.
     public var sinceMilliseconds: Int64
 
     public init(
@@ -154,7 +156,7 @@ public struct ConditionInfo: Equatable, Sendable {
     }
 }
 
-/// Which conditions something depends on: what nothing depends on is not read.
+/// The conditions on which something depends. Other conditions are not read.
 public struct ConditionNeeds: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -1,11 +1,11 @@
-/// What people call a set of constraints: `BH_PRESET_…`.
+/// A named set of constraints: `BH_PRESET_…`.
 public enum ConstraintPreset: Int32, Sendable, CaseIterable {
     case discretionary = 1
     case overnight = 2
 }
 
-/// What a session, or a task, demands of the conditions, as it was stated: the fields of `bh_session_configuration` and
-/// `bh_policy` from `preset` on. Nil: nothing is said.
+/// The constraints of a session or a task, as they were stated: the fields of `bh_session_configuration` and
+/// `bh_policy` from `preset` on. Nil: not stated.
 public struct Constraints: Hashable, Sendable {
     public var preset: ConstraintPreset?
     public var requiresExternalPower: Bool?
@@ -26,8 +26,8 @@ public struct Constraints: Hashable, Sendable {
     public static let none = Constraints()
 }
 
-/// Row number of the constraints that tasks of a session have stated for themselves; 0: none, as most have. Tasks of a
-/// session with the same number wait for the same things, and are held and let go together.
+/// The row number of the constraints that tasks of a session state themselves. 0: none, as for most tasks. Tasks of a
+/// session with the same number wait for the same conditions, and are held and released together.
 public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -35,12 +35,12 @@ public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public static let session = ConstraintsID(rawValue: 0)
 }
 
-/// What such a row holds.
+/// The contents of that row.
 public struct TaskConstraints: Hashable, Sendable {
     public var stated: Constraints
-    /// Enqueued by a launched host, whose session asks for such tasks to be discretionary.
+    /// Whether a launched host has enqueued the task, in a session that makes such tasks discretionary.
     public var isLaunched: Bool
-    /// Its latest start has come: no wishes of presets hold any more.
+    /// Whether the task's latest start has passed, so that presets do not apply any more.
     public var isPastLatestStart: Bool
 
     public init(_ stated: Constraints = .none, isLaunched: Bool = false, isPastLatestStart: Bool = false) {

@@ -4,7 +4,7 @@ public struct EngineLimits: Equatable, Sendable {
     public var bytesPerSecond: UInt64?
     public var maximumRunningTasks: UInt32 = 256
     public var maximumConnections: UInt32 = 256
-    /// Of all sessions to one origin; nil: each session's own.
+    /// The most connections of all sessions to one origin; nil: each session's own limit.
     public var connectionsPerOrigin: UInt32?
 
     public init() {}

@@ -1,11 +1,11 @@
-/// What became of the requests of an enqueue, in a row. Ids of a chunk follow one another, so a million need little
-/// more than a few.
+/// The results for the requests of an enqueue, in order. The task ids of a chunk are consecutive, so a million results
+/// take little more memory than a few.
 public struct EnqueuedList: Sequence, Equatable, Sendable {
     fileprivate struct Run: Equatable, Sendable {
         var first: Enqueued
         var count: Int
 
-        /// What the next item is if the run goes on.
+        /// The next item if the run continues.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
             var next = first
@@ -27,12 +27,12 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         for item in items { append(item) }
     }
 
-    /// How many were applied before the first that was not.
+    /// The number of requests that were applied before the first that was not.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
     }
 
-    /// Those that were found by their keys, with the numbers of their requests.
+    /// The results for keys that had a task already, with the positions of their requests.
     public var existing: [(request: Int, Enqueued)] {
         enumerated().filter { $0.element.disposition == .existing }.map { ($0.offset, $0.element) }
     }

@@ -1,5 +1,5 @@
 extension Event {
-    /// About as many bytes as it has on the wire.
+    /// The approximate size of the event in bytes, as a message.
     public var size: Int {
         switch kind {
         case .sessionFinished: return 64

@@ -1,5 +1,5 @@
-/// A text as the store compares it, byte by byte. Texts of Swift are equal when they look the same, so that in a
-/// dictionary a session with an "é" of one character and another with one of two would be one.
+/// A text that is compared byte by byte, as in the store. Swift's strings are equal when they look the same. So in a
+/// dictionary, a session with an "é" of one character would be the same as one with an "é" of two.
 public struct ExactText: Hashable, Sendable {
     public var text: String
 

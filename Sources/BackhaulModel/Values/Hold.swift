@@ -1,9 +1,9 @@
-/// Why tasks are held back.
+/// Why tasks are held.
 public struct Hold: Equatable, Sendable {
     public var reason: WaitReason
-    /// What is missing, as it is now and as it would have to be.
+    /// The present state of the condition, and the state that it must reach.
     public var sentence: String
-    /// Unix milliseconds when it is looked at again; nil: when it changes.
+    /// The time of the next check in Unix milliseconds; nil: when the condition changes.
     public var nextLookMilliseconds: Int64?
 
     public init(_ reason: WaitReason, _ sentence: String, nextLookMilliseconds: Int64? = nil) {
@@ -13,11 +13,11 @@ public struct Hold: Equatable, Sendable {
     }
 }
 
-/// Tasks that are held back, as listings show them: `bh_hold`.
+/// Tasks that are held, as listings show them: `bh_hold`.
 public struct HoldInfo: Equatable, Sendable {
     public var application: String
     public var session: String
-    /// Nil: of any origin.
+    /// The origin of the held tasks; nil: any.
     public var origin: String?
     public var hold: Hold
     /// Unix milliseconds.
@@ -37,13 +37,13 @@ public struct HoldInfo: Equatable, Sendable {
     }
 }
 
-/// A time in which a task did not move: `bh_wait`.
+/// A time in which a task did not progress: `bh_wait`.
 public struct Wait: Equatable, Sendable {
     public var reason: WaitReason
     public var sentence: String
     /// Unix milliseconds.
     public var beganMilliseconds: Int64
-    /// Unix milliseconds; nil: it lasts.
+    /// Unix milliseconds; nil: it has not ended.
     public var endedMilliseconds: Int64?
 
     public init(_ reason: WaitReason, _ sentence: String, beganMilliseconds: Int64, endedMilliseconds: Int64?) {

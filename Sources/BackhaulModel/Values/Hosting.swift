@@ -1,15 +1,15 @@
-/// Where the engine runs when nobody holds the store's lock yet: `BH_HOSTING_…`.
+/// Where the engine runs if no process has the store's lock yet: `BH_HOSTING_…`.
 public enum Hosting: Equatable, Sendable {
-    /// In backhauld; at this path, or where it is looked for.
+    /// The engine runs in backhauld, at this path, or in one of the usual places.
     case daemon(path: String?)
-    /// In threads of this process.
+    /// The engine runs in threads of this process.
     case embedded
 }
 
-/// Who the store's engine is: `bh_engine_info`, as far as the engine knows it.
+/// The process that is the store's engine: `bh_engine_info`, as far as the engine knows it.
 public struct EngineInfo: Equatable, Sendable {
     public var processID: Int32
-    /// In the form of BH_VERSION.
+    /// The version in the form of BH_VERSION.
     public var version: UInt32
     public var isDaemon: Bool
     /// Unix milliseconds.

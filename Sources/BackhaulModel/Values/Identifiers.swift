@@ -1,10 +1,10 @@
-/// Row number of a session in its store.
+/// The row number of a session in its store.
 public struct SessionID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Row number of a task in its store; grows, never used twice.
+/// The row number of a task in its store. Numbers grow and are never reused.
 public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -12,13 +12,13 @@ public struct TaskID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = TaskID(rawValue: 0)
 }
 
-/// Row number of a lane in its store; never used twice.
+/// The row number of a lane in its store. Numbers are never reused.
 public struct LaneID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Row number of an event in its store; grows in the order of commit, never used twice.
+/// The row number of an event in its store. Numbers grow in the order of commits and are never reused.
 public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -45,10 +45,10 @@ public struct HandleID: RawRepresentable, Hashable, Sendable {
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A command of a client: it is applied once, however often it is sent.
+/// A command of a client. It is applied once, however often it is sent.
 public struct CommandID: Hashable, Sendable {
     public var client: ClientID
-    /// Counts the client's commands from 1.
+    /// The number of the command among the client's commands, from 1.
     public var sequence: UInt64
     public init(client: ClientID, sequence: UInt64) {
         self.client = client

@@ -1,33 +1,33 @@
 /// A program to run when sessions need their host: `bh_launch_command` with its defaults filled in.
 public struct LaunchCommand: Equatable, Sendable {
-    /// Absolute path.
+    /// An absolute path.
     public var program: String
-    /// Those after the program's name.
+    /// The arguments after the program's name.
     public var arguments: [String] = []
-    /// Additions, "NAME=value".
+    /// Additional variables of the environment, "NAME=value".
     public var environment: [String] = []
-    /// Absolute; nil: the user's home directory.
+    /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// A launched host that has attached no session by then is ended and launched again.
+    /// How long a launched host may take to attach a session. After that it is ended and launched again.
     public var attachTimeoutMilliseconds: UInt32 = 60_000
-    /// Before the next launch when one has ended without completing; doubles.
+    /// The delay before the next launch when one has ended without completing. It doubles each time.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
-    /// In a row without completing; then the application is left alone.
+    /// The most launches in a row without completing. After that, the engine launches the application no more.
     public var maximumLaunches: UInt32 = 8
 
     public init(program: String) { self.program = program }
 }
 
-/// Row number of a launch in its store; grows, never used twice.
+/// The row number of a launch in its store. Numbers grow and are never reused.
 public struct LaunchID: RawRepresentable, Hashable, Comparable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
     public static func < (left: LaunchID, right: LaunchID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a launched host has in its environment as BACKHAUL_LAUNCH, "ID-SECRET": which launch it is, and a number that
-/// tells it from another store's launch of the same id.
+/// The value of BACKHAUL_LAUNCH in the environment of a launched host, "ID-SECRET". The secret number distinguishes the
+/// launch from one of another store with the same id.
 public struct LaunchToken: Hashable, Sendable {
     public static let variable = "BACKHAUL_LAUNCH"
 
@@ -49,7 +49,7 @@ public struct LaunchToken: Hashable, Sendable {
     public var text: String { "\(id.rawValue)-\(String(secret, radix: 16))" }
 }
 
-/// `BH_LAUNCH_…`
+/// The state of an application's launches: `BH_LAUNCH_…`.
 public enum LaunchState: Int32, Sendable, CaseIterable {
     case none = 0
     case due = 1
@@ -57,18 +57,18 @@ public enum LaunchState: Int32, Sendable, CaseIterable {
     case gaveUp = 3
 }
 
-/// A registered launch command and how it fares: `bh_launch_info`.
+/// A registered launch command and the state of its launches: `bh_launch_info`.
 public struct LaunchInfo: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
     public var state: LaunchState = .none
-    /// In a row without completing.
+    /// The number of launches in a row without completing.
     public var launches: UInt32 = 0
-    /// Unix milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds, or 0.
     public var nextLaunchMilliseconds: Int64 = 0
-    /// Of the launched host, or 0.
+    /// The process id of the launched host, or 0.
     public var processID: Int64 = 0
-    /// Unix milliseconds, or 0.
+    /// The time of the last launch in Unix milliseconds, or 0.
     public var startedMilliseconds: Int64 = 0
     /// Why the last launch failed.
     public var errorMessage: String?
@@ -79,12 +79,12 @@ public struct LaunchInfo: Equatable, Sendable {
     }
 }
 
-/// The launch that a host was started by: `bh_launch`.
+/// The launch that started a host: `bh_launch`.
 public struct CurrentLaunch: Equatable, Sendable {
     public var id: LaunchID
-    /// In a row, this one included.
+    /// The number of launches in a row without completing, including this one.
     public var launches: UInt32
-    /// All that are concerned and not completed yet.
+    /// The sessions that need the host and are not completed yet.
     public var sessions: [SessionInfo]
 
     public init(id: LaunchID, launches: UInt32, sessions: [SessionInfo]) {

@@ -1,4 +1,4 @@
-/// The limits that hosts meet, as include/backhaul.h names them.
+/// The limits for hosts, with the names of include/backhaul.h.
 public enum Limits {
     public static let urlSize = 16_384
     public static let userDataSize = 65_536
@@ -14,41 +14,41 @@ public enum Limits {
     public static let batchCount = 10_000
     public static let connectionsPerOrigin: UInt32 = 256
     public static let runningTasks: UInt32 = 1_024
-    /// Ids of one acknowledgement or selection.
+    /// The most ids of one acknowledgement or selection.
     public static let idCount = 100_000
-    /// Requests of one atomic chunk of an enqueue.
+    /// The most requests of one atomic chunk of an enqueue.
     public static let chunkCount = 4_096
-    /// Bytes of one chunk, so that a frame of the wire stays small.
+    /// The most bytes of one chunk, so that a frame of the wire stays small.
     public static let chunkSize = 1 << 20
-    /// Bytes of a user name or password.
+    /// The most bytes of a user name or password.
     public static let credentialSize = 4_096
-    /// Arguments of a launch command, and additions to its environment.
+    /// The most arguments of a launch command, and the most additions to its environment.
     public static let launchTextCount = 1_000
-    /// Bytes of all texts of a launch command together.
+    /// The most bytes of all texts of a launch command together.
     public static let launchTextSize = 65_536
-    /// Milliseconds between two readings of one task.
+    /// The milliseconds between two progress readings of one task.
     public static let progressInterval: ClosedRange<UInt32> = 100...60_000
-    /// Bytes kept of the body of an answer that was not accepted.
+    /// The most bytes that are kept of the body of a response that was not accepted.
     public static let errorBodySize = 4_096
-    /// Bytes kept of the body of the answer to an upload.
+    /// The most bytes that are kept of the body of the response to an upload.
     public static let responseBodySize = 65_536
-    /// Bytes of a request's body that is given in memory.
+    /// The most bytes of a request's body that is given in memory.
     public static let bodySize = 1 << 20
     public static let partCount = 1_000
     public static let groupSize = 255
     public static let methodSize = 64
-    /// The priority that needs no turn.
+    /// The priority of urgent tasks, which go before all others.
     public static let priorityNow: Int32 = 101
     public static let redirects: UInt32 = 100
     public static let history: UInt32 = 100_000
-    /// Waits of one task that are listed.
+    /// The most wait records of one task in a listing.
     public static let waitCount = 1_000
-    /// Activities of one session.
+    /// The most activities of one session.
     public static let activityCount = 1_000
-    /// Different constraints that tasks of one session may state.
+    /// The most different constraints that tasks of one session may state.
     public static let constraintsCount = 1_000
-    /// The last millisecond of the year 9999, in Unix milliseconds: what calendars and hosts' own types of time know.
+    /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts reach as far.
     public static let time: Int64 = 253_402_300_799_999
-    /// Attempts of one task that are listed.
+    /// The most attempts of one task in a listing.
     public static let attemptCount = 100
 }

@@ -1,7 +1,7 @@
-/// A line of a daemon's log. Its text is clean: no control characters, whoever chose a name or a path that is in it, no
-/// passwords and no queries of URLs, where tokens are, and a bounded length.
+/// A line of a daemon's log. Its text is safe, even if a name or path in it is not. It has no control characters and no
+/// passwords. It also has no queries of URLs, because they may have tokens. Its length is bounded.
 public struct LogEntry: Equatable, Sendable {
-    /// Values of syslog(3).
+    /// The values of syslog(3).
     public enum Level: Int32, Sendable {
         case error = 3
         case warning = 4
@@ -12,7 +12,7 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
-    /// Of an error that a host may have to be told.
+    /// The status of an error that a host may see.
     public let status: Status?
 
     public init(_ level: Level, _ message: String) {
@@ -27,7 +27,7 @@ public struct LogEntry: Equatable, Sendable {
         status = failure.status
     }
 
-    /// "error 23": the level, and the status's value in include/backhaul.h.
+    /// The level, and the status's value in include/backhaul.h, such as "error 23".
     public var label: String { status.map { "\(level) \($0.rawValue)" } ?? "\(level)" }
 
     private static func clean(_ message: String) -> String {
@@ -43,13 +43,13 @@ public struct LogEntry: Equatable, Sendable {
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
-        // Among the format characters are those that turn the direction of a line around.
+        // Some format characters change the direction of a line.
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: false
         default: true
         }
     }
 
-    /// Of each URL, the user information and everything from its query on is left out (RFC 3986, section 3).
+    /// Removes from each URL the user information, and everything after the path (RFC 3986, section 3).
     private static func withoutSecrets(_ message: String) -> String {
         let words = message.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in

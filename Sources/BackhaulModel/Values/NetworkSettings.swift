@@ -1,4 +1,4 @@
-/// Bytes that may be moved on a network in a day and in a month, both ways. Nil: no limit; 0: none.
+/// The bytes that may be received and sent on a network in a day and in a month. Nil: no limit; 0: none.
 public struct ByteBudget: Hashable, Sendable {
     public var daily: UInt64?
     public var monthly: UInt64?
@@ -9,25 +9,25 @@ public struct ByteBudget: Hashable, Sendable {
     }
 }
 
-/// What an administrator says of a network: the settable fields of `bh_network`.
+/// An administrator's settings for a network: the settable fields of `bh_network`.
 public struct NetworkSettings: Equatable, Sendable {
     public var name: String
-    /// Nil: as the system says.
+    /// Nil: the system decides.
     public var isMetered: Bool?
-    /// 1 to 28.
+    /// The day of the month on which the budget's month begins, 1 to 28.
     public var monthStartsOn: UInt8 = 1
     public var budget = ByteBudget()
 
     public init(name: String) { self.name = name }
 
-    /// Nothing is said: it is forgotten.
+    /// Whether all settings have their defaults, so that the row is removed.
     public var isDefault: Bool { self == NetworkSettings(name: name) }
 }
 
 /// A network as listings show it: `bh_network`.
 public struct NetworkInfo: Equatable, Sendable {
     public var settings: NetworkSettings
-    /// Nil: not seen by this engine.
+    /// Nil: this engine has not seen the network.
     public var kind: NetworkKinds?
     public var isCurrent = false
     public var usedToday: UInt64 = 0

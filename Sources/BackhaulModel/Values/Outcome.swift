@@ -1,19 +1,19 @@
-/// How a task ended, as its event tells it.
+/// How a task ended, as its event reports it.
 public struct Outcome: Equatable, Sendable {
     /// `succeeded`, `failed` or `cancelled`.
     public var state: TaskState
-    /// Nil when succeeded.
+    /// Nil when the task succeeded.
     public var failure: Failure?
-    /// Where the whole, synced file lies; nil unless succeeded.
+    /// The path of the complete, synced file; nil unless the task succeeded.
     public var path: String?
     public var size: UInt64 = 0
     public var answer = AnswerSummary()
     public var attempts: UInt32 = 0
-    /// Body bytes over all attempts.
+    /// Body bytes received in all attempts.
     public var bytesReceived: UInt64 = 0
-    /// Body bytes over all attempts.
+    /// Body bytes sent in all attempts.
     public var bytesSent: UInt64 = 0
-    /// Of a file whose digest was computed.
+    /// The digest of the file, if it was computed.
     public var checksum: Checksum?
 
     public init(state: TaskState, failure: Failure? = nil, path: String? = nil) {
@@ -23,35 +23,35 @@ public struct Outcome: Equatable, Sendable {
     }
 }
 
-/// What is kept of the last answer of a server.
+/// What is stored of the last response of a server.
 public struct AnswerSummary: Equatable, Sendable {
-    /// 0 when no answer came.
+    /// 0 if there was no response.
     public var httpStatus: Int32 = 0
     public var finalURL: String?
     public var mediaType: String?
-    /// Those that fit.
+    /// The header fields that fit.
     public var headers: [HeaderField] = []
-    /// The first bytes of the body of an answer that was not accepted.
+    /// The first bytes of the body of a response that was not accepted.
     public var errorBody: [UInt8]?
-    /// The first bytes of the body of the answer to an upload that succeeded.
+    /// The first bytes of the body of the response to a succeeded upload.
     public var responseBody: [UInt8]?
     public init() {}
 }
 
-/// A durable fact addressed to the host: `bh_event`.
+/// A durable fact for the host: `bh_event`.
 public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)
         case sessionFinished
-        /// Nil when it was answered meanwhile.
+        /// Nil when the challenge is not open any more.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
-        /// The identifier of one that is due and has no request.
+        /// The identifier of an activity that is due and has no request.
         case activity(String)
     }
     public var id: EventID
     public var round: UInt64
-    /// Unix milliseconds of the commit.
+    /// The time of the commit, in Unix milliseconds.
     public var timeMilliseconds: Int64
     public var kind: Kind
 
@@ -63,7 +63,7 @@ public struct Event: Equatable, Sendable {
     }
 }
 
-/// How the tasks of a group ended since it last finished.
+/// The numbers of a group's tasks by how they ended, since the group last finished.
 public struct FinishedGroup: Equatable, Sendable {
     public var name: String
     public var succeeded: UInt64
@@ -78,7 +78,7 @@ public struct FinishedGroup: Equatable, Sendable {
     }
 }
 
-/// The task of an event, with what the host gave at enqueue.
+/// The task of an event, with the values that the host gave at enqueue.
 public struct EndedTask: Equatable, Sendable {
     public var id: TaskID
     public var url: String

@@ -2,7 +2,7 @@
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
-    /// As sent. Used only without a strong entity tag.
+    /// The date as the server sent it. It is used only without a strong entity tag.
     public var lastModified: String?
 
     public init(entityTag: String? = nil, lastModified: String? = nil) {
@@ -10,18 +10,18 @@ public struct Validator: Equatable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// Nil when the answer allows no safe continuation.
+    /// The value for If-Range. Nil: the download cannot be continued safely.
     public var ifRange: String? { entityTag ?? lastModified }
 }
 
-/// By which a part file is known again.
+/// Properties by which a part file is recognized.
 public struct PartStamp: Equatable, Sendable {
-    /// 0: the file system may have got another number.
+    /// 0: not compared, because the file system's number may have changed.
     public var device: UInt64
     public var inode: UInt64
-    /// It has these bytes at least.
+    /// The least number of bytes that the file has.
     public var length: UInt64
-    /// Of these bytes (CRC-32C); nil: not known.
+    /// The CRC-32C of these bytes; nil: unknown.
     public var checksum: UInt32?
 
     public init(device: UInt64, inode: UInt64, length: UInt64, checksum: UInt32?) {
@@ -32,7 +32,7 @@ public struct PartStamp: Equatable, Sendable {
     }
 }
 
-/// How long a part file is.
+/// The length of a part file.
 public struct PartLength: Equatable, Sendable {
     public var length: UInt64
     /// Nil: there is no file.
@@ -44,22 +44,22 @@ public struct PartLength: Equatable, Sendable {
     }
 }
 
-/// What is durable about a download that is not whole.
+/// The durable facts about an incomplete download.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that answered, after redirects. Empty: the host has given another since then, for the same file.
+    /// The URL that sent the response, after redirects. Empty: the host has given another URL for the same file since.
     public var finalURL: String
-    /// Bytes of the whole file, when the server told.
+    /// The size of the whole file in bytes, if the server stated it.
     public var size: UInt64?
-    /// Bytes synced to disk.
+    /// The number of bytes synced to disk.
     public var syncedOffset: UInt64
-    /// The boot in which it was written: in the same boot all bytes of the part file are trusted, after another boot
-    /// only the synced ones.
+    /// The boot in which it was written. In the same boot all bytes of the part file are trusted; in another boot only
+    /// the synced ones.
     public var bootID: String
     public var facts = RepresentationFacts()
-    /// Of the bytes that were written when it was made. Nil in a checkpoint of an earlier version's.
+    /// The stamp of the bytes that were written at the time. Nil in a checkpoint of an earlier version of the library.
     public var part: PartStamp?
-    /// Of the synced bytes.
+    /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
 
     public init(
@@ -77,8 +77,8 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// What the part file is to have: as much as was synced, and in the same boot as much as was written. Empty in a
-    /// checkpoint of an earlier version.
+    /// What the part file must match: the synced bytes, and in the same boot also the written ones. Empty in a
+    /// checkpoint of an earlier version of the library.
     public func stamps(isSameBoot: Bool) -> [PartStamp] {
         guard let part else { return [] }
         let synced = PartStamp(
@@ -88,24 +88,24 @@ public struct Checkpoint: Equatable, Sendable {
 }
 
 extension Checkpoint {
-    /// What was said of the file, without its bytes.
+    /// The facts about the file, without its bytes.
     var promise: Checkpoint {
         Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// There are no bytes: it says only what the file must be if its entity tag is the same.
+    /// Whether there are no bytes. Then the checkpoint only states what the file must be if it has the same entity tag.
     var isPromise: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
-/// Which file will be renamed to the destination: recorded before the rename, so that after a crash our own file under
-/// the final name is not taken for a stranger's.
+/// The identity of the file that will be renamed to the destination. It is recorded before the rename, so that after a
+/// crash the engine recognizes its own file under the final name.
 public struct FinishIntent: Equatable, Sendable {
-    /// 0: not known, because it was recorded in another boot.
+    /// 0: unknown, because the intent was recorded in another boot.
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64
-    /// Of the file in its directory, when the server has named it; nil: the destination's.
+    /// The file's name in its directory, if the server chose it; nil: the destination's name.
     public var name: String?
 
     public init(device: UInt64, inode: UInt64, size: UInt64, name: String? = nil) {

@@ -1,5 +1,5 @@
-/// The newest readings of tasks that nobody has read yet. Bounded: when too many tasks have one, the one that waited
-/// longest is given up.
+/// The latest progress of each task that the client has not fetched yet. If there are more than `limit` tasks, the one
+/// whose entry has waited longest is removed.
 public struct ProgressTable: Sendable {
     public static let limit = 1_024
 
@@ -19,7 +19,7 @@ public struct ProgressTable: Sendable {
         }
     }
 
-    /// By task.
+    /// Removes and returns all readings, sorted by task.
     public mutating func take() -> [Progress] {
         defer { readings = [:] }
         return readings.values.map(\.reading).sorted { $0.task < $1.task }

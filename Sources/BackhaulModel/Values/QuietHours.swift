@@ -1,13 +1,13 @@
 /// Hours of local time in which nothing runs: "22:00-06:30", or several with days, "mon-fri 08:00-18:00, sat
-/// 10:00-14:00". An end that is not after its begin is the next day's. Times are those that a clock on the wall shows,
-/// so that daylight saving moves them with it.
+/// 10:00-14:00". An end that is not later than its begin is on the next day. Daylight saving moves the hours, because
+/// they are times on the local clock.
 public struct QuietHours: Hashable, Sendable {
     public struct Span: Hashable, Sendable {
-        /// Bits 1 << day, on which it begins; Monday is 0.
+        /// The days on which it begins, as bits 1 << day; Monday is 0.
         public var days: UInt8
-        /// Minutes of the day, 0 to 1,439.
+        /// The minute of the day at which it begins, 0 to 1,439.
         public var begin: UInt16
-        /// Minutes of the day on which it ends, 0 to 1,440; not after `begin`: of the next day.
+        /// The minute of the day at which it ends, 0 to 1,440. If it is not later than `begin`, it is on the next day.
         public var end: UInt16
 
         public init(days: UInt8 = 0x7F, begin: UInt16, end: UInt16) {
@@ -17,7 +17,7 @@ public struct QuietHours: Hashable, Sendable {
         }
     }
 
-    /// 1 to `spanLimit`.
+    /// 1 to `spanLimit` spans.
     public var spans: [Span]
 
     public static let spanLimit = 50
@@ -42,7 +42,7 @@ public struct QuietHours: Hashable, Sendable {
         self.spans = spans
     }
 
-    /// In the form that `init` reads.
+    /// The text in the form that `init` reads.
     public var text: String {
         spans.flatMap { span in
             let hours = "\(Self.clock(span.begin))-\(Self.clock(span.end))"
@@ -50,7 +50,7 @@ public struct QuietHours: Hashable, Sendable {
         }.joined(separator: ", ")
     }
 
-    /// There is no minute of the week left.
+    /// Whether the hours cover every minute of the week.
     public var coversEverything: Bool {
         var minutes = [Bool](repeating: false, count: 7 * 1_440)
         for span in spans {
@@ -70,7 +70,7 @@ public struct QuietHours: Hashable, Sendable {
         return (begin, end)
     }
 
-    /// "06:30"; "24:00" ends a day.
+    /// Reads "06:30". "24:00" is the end of a day.
     private static func minutes(_ text: Substring) -> UInt16? {
         let bytes = Array(text.utf8)
         guard bytes.count == 5, bytes[2] == UInt8(ascii: ":"),
@@ -86,7 +86,7 @@ public struct QuietHours: Hashable, Sendable {
         return UInt16(tens - digits.lowerBound) * 10 + UInt16(ones - digits.lowerBound)
     }
 
-    /// "sat", "mon-fri", "fri-mon".
+    /// Reads "sat", "mon-fri" or "fri-mon".
     private static func days(_ text: Substring) -> UInt8? {
         let ends = text.split(separator: "-", omittingEmptySubsequences: false).map { name in
             dayNames.firstIndex { $0.utf8.elementsEqual(name.utf8) }
@@ -101,7 +101,7 @@ public struct QuietHours: Hashable, Sendable {
         }
     }
 
-    /// The ranges that the days are, for fewer than all: "fri-mon", or "mon", "wed" and "fri".
+    /// The ranges of the days, if they are fewer than all: "fri-mon", or "mon", "wed" and "fri".
     private static func names(_ days: UInt8) -> [String] {
         func has(_ day: Int) -> Bool { days & 1 << UInt8(day % 7) != 0 }
         return (0..<7).filter { has($0) && !has($0 + 6) }.map { first in

@@ -1,10 +1,11 @@
-/// What an answer says of the whole file beside its validators, remembered for attempts that continue it.
+/// Facts about the whole file, besides its validators, from the head of a response. They are stored for attempts that
+/// continue the file.
 public struct RepresentationFacts: Equatable, Sendable {
-    /// That the server promises for the whole file.
+    /// The digest of the whole file that the server states.
     public var digest: Checksum?
-    /// In small letters; nil for none.
+    /// The content coding in lower case; nil: none.
     public var contentEncoding: String?
-    /// Of the file, when the server is to name it.
+    /// The file name, if the server may choose it.
     public var name: String?
 
     public init(digest: Checksum? = nil, contentEncoding: String? = nil, name: String? = nil) {
@@ -14,12 +15,13 @@ public struct RepresentationFacts: Equatable, Sendable {
     }
 }
 
-/// The version of a resource that a task has put at a destination, while the file is still there as it was left.
+/// The representation that a task has placed at a destination, valid while the file there is unchanged.
 public struct FileVersion: Equatable, Sendable {
-    /// As sent, weak ones, too: what has not changed in a way that matters is not fetched (RFC 9110, section 8.8.3.2).
+    /// The tag as the server sent it, even if it is weak. A weak tag is enough to avoid a download without relevant
+    /// changes (RFC 9110, section 8.8.3.2).
     public var entityTag: String?
     public var lastModified: String?
-    /// That answered, after redirects.
+    /// The URL that sent the response, after redirects.
     public var finalURL: String
     public var size: UInt64
 
@@ -31,10 +33,10 @@ public struct FileVersion: Equatable, Sendable {
     }
 }
 
-/// A file that lies at a destination already.
+/// A file that exists at a destination.
 public struct FoundFile: Equatable, Sendable {
     public var size: UInt64
-    /// Nil when none was asked for.
+    /// Nil: no digest was requested.
     public var checksum: Checksum?
 
     public init(size: UInt64, checksum: Checksum? = nil) {

@@ -1,4 +1,4 @@
-/// A header field of a request or an answer.
+/// A header field of a request or a response.
 public struct HeaderField: Equatable, Sendable {
     public var name: String
     public var value: String
@@ -15,15 +15,16 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
     case skip = 2
 }
 
-/// Where a finished file goes. The directory's device and inode are those the host saw: daemon and host may live in
-/// different mount namespaces, and the engine refuses when it sees another directory.
+/// Where a finished file is placed. Device and inode are those of the directory that the host saw. Daemon and host may
+/// be in different mount namespaces, and the engine refuses if it sees another directory.
 public struct Destination: Equatable, Sendable {
-    /// Absolute. With a slash at its end it is a directory in which the server names the file; otherwise the file.
+    /// An absolute path. With a slash at the end it is a directory in which the server names the file; otherwise it is
+    /// the file.
     public var path: String
-    /// 0: not known, because the host saw it in another boot.
+    /// 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
-    /// A file had the path when the host handed the request over. Only an enqueue asks for it, and it is not stored.
+    /// Whether a file had the path when the host enqueued the request. Only an enqueue uses it; it is not stored.
     public var isOccupied: Bool
 
     public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, isOccupied: Bool = false) {
@@ -35,7 +36,7 @@ public struct Destination: Equatable, Sendable {
 
     public var directory: String { Destination.directory(of: path) }
 
-    /// The path of a directory in the form that says so.
+    /// The path of a directory with one slash at its end.
     public static func directoryPath(_ path: String) -> String {
         let end = path.utf8.lastIndex { $0 != UInt8(ascii: "/") }
         return end.map { String(path[...$0]) + "/" } ?? "/"
@@ -53,10 +54,11 @@ public struct Destination: Equatable, Sendable {
     }
 }
 
-/// A transfer to make, as the host asked for it: `bh_request`.
+/// A transfer that the host requests: `bh_request`.
 public struct Request: Equatable, Sendable {
     public var url: String
-    /// Nil: kept in the store until claimed, or an upload. A directory when the file is named by the server.
+    /// Nil: the file is kept in the store until it is claimed, or the request is an upload. If the server names the
+    /// file, the path of a directory.
     public var destination: Destination?
     public var idempotencyKey: String?
     public var headers: [HeaderField] = []
@@ -64,9 +66,10 @@ public struct Request: Equatable, Sendable {
     public var ifExists: ExistsPolicy = .fail
     public var priority: Int32 = 0
     public var startsSuspended = false
-    /// Permission bits of the finished file, the host's umask already taken off.
+    /// The permission bits of the finished file, without those that the host's umask removes.
     public var mode: UInt32 = 0o644
-    /// Its URL was refreshed to one of another origin: what the host gave for the first stays behind.
+    /// Whether the URL was refreshed to one of another origin. Then the headers that the host gave for the first one
+    /// are not sent.
     public var isElsewhere = false
     private var boxedOptions: Boxed<RequestOptions>?
 
@@ -79,10 +82,10 @@ public struct Request: Equatable, Sendable {
         set { boxedOptions = newValue == .none ? nil : Boxed(newValue) }
     }
 
-    /// A body without a destination is an upload.
+    /// A request with a body and without a destination is an upload.
     public var kind: TaskKind { destination == nil && boxedOptions?.value.body != nil ? .upload : .download }
 
-    /// As it is sent (RFC 9110, section 9).
+    /// The method that is sent (RFC 9110, section 9).
     public var method: String {
         guard let options = boxedOptions?.value else { return "GET" }
         if let method = options.method { return method }
@@ -94,11 +97,11 @@ public struct Request: Equatable, Sendable {
     }
 }
 
-/// Scheme, host and port: what connections are counted by, and what credentials and headers belong to.
+/// Scheme, host and port. Connections are counted by origin, and credentials and headers belong to one.
 public struct Origin: Hashable, Sendable {
-    /// "https" or "http"
+    /// "https" or "http".
     public var scheme: String
-    /// Lower case; an IPv6 address in brackets.
+    /// The host in lower case; an IPv6 address in brackets.
     public var server: String
     public var port: UInt16
 
@@ -108,11 +111,11 @@ public struct Origin: Hashable, Sendable {
         self.port = port
     }
 
-    /// "https://example.org:443"
+    /// Text such as "https://example.org:443".
     public var text: String { "\(scheme)://\(server):\(port)" }
 }
 
-/// What an enqueue did with one request: `bh_enqueued`.
+/// The result of an enqueue for one request: `bh_enqueued`.
 public struct Enqueued: Equatable, Sendable {
     public enum Disposition: Int32, Sendable, CaseIterable {
         case notApplied = 0
@@ -121,9 +124,9 @@ public struct Enqueued: Equatable, Sendable {
     }
     public var task: TaskID
     public var disposition: Disposition
-    /// Of a task that its key found: how it stood. Nil for others.
+    /// The state of the task that existed for the key; nil for a new task.
     public var state: TaskState?
-    /// The event of its end while that is not acknowledged, otherwise zero.
+    /// The event of the task's end while that is not acknowledged, otherwise zero.
     public var end: EventID
 
     public init(task: TaskID, disposition: Disposition, state: TaskState? = nil, end: EventID = .zero) {

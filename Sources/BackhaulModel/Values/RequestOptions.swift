@@ -30,7 +30,7 @@ public struct Checksum: Equatable, Sendable {
         self.init(algorithm, digest)
     }
 
-    /// In the form that `init` reads, with small letters.
+    /// The text in the form that `init` reads, in lower case.
     public var text: String {
         var text = algorithm.rawValue + ":"
         for byte in digest { text += String(byte >> 4, radix: 16) + String(byte & 0xF, radix: 16) }
@@ -49,25 +49,26 @@ extension UInt8 {
     }
 }
 
-/// What a file of a body is to the engine: `BH_BODY_…`.
+/// How the engine takes a body file: read in place, copied, or moved into the store (`BH_BODY_…`).
 public enum BodySource: Int32, Sendable, CaseIterable {
     case reference = 0
     case snapshot = 1
     case consume = 2
 }
 
-/// A file as it was when the host handed it over: whatever differs later was changed.
+/// A body file, with the properties that it had at enqueue time. A difference later means that the file was changed.
 public struct BodyFile: Equatable, Sendable {
-    /// Absolute.
+    /// An absolute path.
     public var path: String
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64
     public var modifiedNanoseconds: Int64
-    /// The name of the engine's own copy, or of the file itself, in the store. A copy has no device and inode here.
+    /// The name in the store: of the copy (`snapshot`) or of the moved file (`consume`). A copy has no device and inode
+    /// here.
     public var storedName: String?
 
-    /// Nothing has the path. A request whose key has a task needs no file any more.
+    /// Whether no file exists at `path`. This is allowed if a task with the request's idempotency key exists already.
     public var isAbsent: Bool { inode == 0 && storedName == nil }
 
     public init(path: String, device: UInt64, inode: UInt64, size: UInt64, modifiedNanoseconds: Int64) {
@@ -79,13 +80,13 @@ public struct BodyFile: Equatable, Sendable {
     }
 }
 
-/// A consumed file that is to be given back.
+/// A consumed file that must be returned to the host.
 public struct ReturnedBody: Equatable, Sendable {
-    /// In the store's folder of bodies.
+    /// The name in the store's folder of bodies.
     public var name: String
-    /// Where it was. Absolute.
+    /// The absolute path where the file was.
     public var path: String
-    /// Whose it was.
+    /// The task that consumed the file.
     public var task: TaskID
 
     public init(name: String, path: String, task: TaskID) {
@@ -94,7 +95,7 @@ public struct ReturnedBody: Equatable, Sendable {
         self.task = task
     }
 
-    /// For when something else lies at `path`.
+    /// The path to use when another file exists at `path`.
     public var otherPath: String { "\(path).~\(task.rawValue)" }
 }
 
@@ -106,7 +107,7 @@ public struct FormPart: Equatable, Sendable {
     }
     public var name: String
     public var content: Content
-    /// What the server is told.
+    /// The file name that is sent to the server.
     public var fileName: String?
     public var mediaType: String?
 
@@ -118,42 +119,42 @@ public struct FormPart: Equatable, Sendable {
     }
 }
 
-/// What a request carries.
+/// The body of a request.
 public enum RequestBody: Equatable, Sendable {
     case file(BodyFile, BodySource)
     case bytes([UInt8])
     case form([FormPart], BodySource)
 }
 
-/// What expires: `BH_REFRESH_…`.
+/// What expires and must be refreshed: nothing, the headers or the URL (`BH_REFRESH_…`).
 public enum RefreshKind: Int32, Sendable, CaseIterable {
     case none = 0
     case headers = 1
     case url = 2
 }
 
-/// What few requests have, of `bh_request`.
+/// The rarely used fields of `bh_request`.
 public struct RequestOptions: Equatable, Sendable {
-    /// Nil: GET, with a file or bytes PUT, with a form POST.
+    /// Nil: GET without a body, PUT for a file or bytes, POST for a form.
     public var method: String?
     public var group: String?
     public var checksum: Checksum?
     public var expectedSize: UInt64?
     public var body: RequestBody?
     public var refresh = RefreshKind.none
-    /// Unix milliseconds.
+    /// When the headers or the URL expire, in Unix milliseconds.
     public var expiresMilliseconds: Int64?
-    /// `BH_REQUEST_IF_CHANGED`
+    /// Whether an unchanged file is not downloaded again: `BH_REQUEST_IF_CHANGED`.
     public var isOnlyIfChanged = false
-    /// `BH_REQUEST_NAMED_BY_SERVER`
+    /// Whether the server chooses the file's name: `BH_REQUEST_NAMED_BY_SERVER`.
     public var isNamedByServer = false
-    /// `BH_REQUEST_IGNORES_DIGESTS`
+    /// Whether digests that the server states are not verified: `BH_REQUEST_IGNORES_DIGESTS`.
     public var ignoresDigests = false
-    /// Unix milliseconds; nil: at once.
+    /// The earliest start in Unix milliseconds; nil: at once.
     public var earliestStartMilliseconds: Int64?
-    /// Unix milliseconds from which on no preset's wishes are waited for; nil: they are.
+    /// The latest start in Unix milliseconds. From then on, presets are ignored; nil: never.
     public var latestStartMilliseconds: Int64?
-    /// Upper bounds, for budgets; nil: not known.
+    /// Upper bounds, for budgets; nil: unknown.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
     public var policy = TaskPolicy()
@@ -163,7 +164,7 @@ public struct RequestOptions: Equatable, Sendable {
     public static let none = RequestOptions()
 }
 
-/// `BH_TASK_KIND_…`
+/// The kind of a task: `BH_TASK_KIND_…`.
 public enum TaskKind: Int32, Sendable, CaseIterable {
     case download = 1
     case upload = 2

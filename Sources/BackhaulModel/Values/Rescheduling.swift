@@ -1,11 +1,11 @@
-/// What becomes of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
+/// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
 public enum StartChange: Equatable, Sendable {
-    /// `BH_START_UNCHANGED`
+    /// The start stays as it is: `BH_START_UNCHANGED`.
     case unchanged
-    /// Unix milliseconds; nil: there is none any more.
+    /// The new time in Unix milliseconds; nil: the start is removed.
     case to(Int64?)
 
-    /// Nil for what is no time.
+    /// Nil for a number that is no time.
     public init?(code: Int64) {
         switch code {
         case -1: self = .unchanged
@@ -15,7 +15,7 @@ public enum StartChange: Equatable, Sendable {
         }
     }
 
-    /// As the header has it.
+    /// The number in the form of the header.
     public var code: Int64 {
         switch self {
         case .unchanged: -1
@@ -31,7 +31,7 @@ public enum StartChange: Equatable, Sendable {
     }
 }
 
-/// What `bh_tasks_reschedule` says anew.
+/// The changes of `bh_tasks_reschedule`.
 public struct Rescheduling: Equatable, Sendable {
     public var earliest: StartChange
     public var latest: StartChange

@@ -1,16 +1,16 @@
-/// Status line and header of the last response of an attempt, redirects and interim responses passed over.
+/// The status line and header of the last response of an attempt, without those of redirects and interim responses.
 public struct ResponseHead: Equatable, Sendable {
     public var status: Int32
-    /// The URL that answered.
+    /// The URL that sent the response.
     public var finalURL: String
     public var isHTTP2: Bool
-    /// In order of arrival, names as sent. Bounded by the transport.
+    /// The fields in order of arrival, with the names as sent. The transport bounds their number and size.
     public var fields: [ResponseField]
-    /// From Retry-After, in either of its forms (RFC 9110, section 10.2.3).
+    /// The value of Retry-After, in either of its forms (RFC 9110, section 10.2.3).
     public var retryAfterSeconds: Int64?
-    /// Of the server that answered: "https://example.org:443".
+    /// The origin of the server that responded, such as "https://example.org:443".
     public var origin: String
-    /// Of the HTTP proxy on the way to it, nil when there is none.
+    /// The origin of the HTTP proxy on the route to it; nil when there is none.
     public var proxy: String?
 
     public init(
@@ -26,7 +26,7 @@ public struct ResponseHead: Equatable, Sendable {
         self.proxy = proxy
     }
 
-    /// The value of the first field of this name, names compared without case (RFC 9110, section 5.1).
+    /// The value of the first field of this name. Names are compared without case (RFC 9110, section 5.1).
     public func bytes(_ name: String) -> [UInt8]? { fields.first { $0.isNamed(name) }?.value }
 
     /// The value as text to interpret; nil also when it is not text.
@@ -38,10 +38,10 @@ public struct ResponseHead: Equatable, Sendable {
     /// The values of all fields of this name.
     public func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
-    /// The values of all fields of this name, as repaired text.
+    /// The values of all fields of this name, as text without invalid bytes.
     func texts(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.plainText) }
 
-    /// Fields of this name have different values. If the field may occur only once, none of them is used.
+    /// Whether fields of this name have different values. If the field may occur only once, none of them is used.
     public func isContradictory(_ name: String) -> Bool {
         let values = fields.lazy.filter { $0.isNamed(name) }.map(\.value)
         guard let first = values.first else { return false }
@@ -49,10 +49,11 @@ public struct ResponseHead: Equatable, Sendable {
     }
 }
 
-/// A field of a response. Its value stays bytes until it is interpreted: repaired text would make two values one.
+/// A field of a response. Its value stays bytes until it is interpreted: a replacement of invalid bytes could make two
+/// different values equal.
 public struct ResponseField: Equatable, Sendable {
     public var name: String
-    /// Without the white space around it.
+    /// The value without the white space around it.
     public var value: [UInt8]
 
     public init(_ name: String, _ value: [UInt8]) {
@@ -62,12 +63,12 @@ public struct ResponseField: Equatable, Sendable {
 
     public init(_ name: String, _ text: String) { self.init(name, Array(text.utf8)) }
 
-    /// Nil for bytes that are no UTF-8, and for control characters (RFC 9110, section 5.5).
+    /// The value as text. Nil for bytes that are not UTF-8, and for control characters (RFC 9110, section 5.5).
     public var text: String? {
         isClean ? String(validating: value, as: UTF8.self) : nil
     }
 
-    /// Without control characters, bytes that are no UTF-8 replaced by U+FFFD.
+    /// The value without control characters, and with U+FFFD in place of bytes that are not UTF-8.
     public var plainText: String {
         isClean ? String(decoding: value, as: UTF8.self)
             : String(decoding: value.filter(Self.isPrintable), as: UTF8.self)
@@ -79,7 +80,7 @@ public struct ResponseField: Equatable, Sendable {
 
     public func isNamed(_ name: String) -> Bool {
         guard self.name.utf8.count == name.utf8.count else { return false }
-        // Most are written as the RFCs write them, and that is compared in one go.
+        // Most names are written as in the RFCs, and this comparison is fast.
         return self.name == name
             || self.name.utf8.elementsEqual(name.utf8, by: { $0.asciiLowercase == $1.asciiLowercase })
     }

@@ -1,23 +1,24 @@
-/// What is remembered with a session from its creation: `bh_session_configuration` with its defaults filled in.
+/// The stored configuration of a session: `bh_session_configuration` with its defaults filled in.
 public struct SessionConfiguration: Equatable, Sendable {
     public var identifier: String
     public var connectionsPerOrigin: UInt32 = 6
     public var maximumRunningTasks: UInt32 = 64
-    /// Tries in a row without new durable bytes; nil: until the resource time-out.
+    /// The most attempts in a row without new durable bytes; nil: only the resource timeout ends the task.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
     public var longestRetryDelayMilliseconds: UInt32 = 600_000
-    /// Without a byte from the server.
+    /// How long a request may get no byte from the server.
     public var requestTimeoutMilliseconds: UInt32 = 60_000
-    /// From enqueue.
+    /// How long a task may take, from its enqueue.
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
-    /// Absolute path of PEM certificates to trust instead of the system's.
+    /// The absolute path of a file with PEM certificates to trust instead of the system's.
     public var caFile: String?
-    /// Its rounds and challenges launch the application.
+    /// Whether finished rounds and open challenges of this session launch the application.
     public var sendsLaunchEvents = true
-    /// A 401 or 407 becomes a challenge; otherwise it is a failure.
+    /// Whether a 401 or 407 becomes a challenge; otherwise the task fails.
     public var asksForCredentials = false
-    /// Launch all the same when the consumer's process has been stopped for so long; 0: never.
+    /// For how long the consumer's process may be stopped (SIGSTOP) before the application is launched nevertheless; 0:
+    /// no limit.
     public var launchIfStoppedMilliseconds: UInt32 = 0
     public var retryJitterPercent: UInt32 = 50
     public var retryErrors = RetryErrors.standard
@@ -29,33 +30,34 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var maximumRedirects: UInt32 = 20
     /// Nil: no limit.
     public var maximumSize: UInt64?
-    /// Sent with each request to its URL's origin, unless the request has one of the same name.
+    /// Header fields that are sent with each request to its URL's origin. A field of the request with the same name
+    /// replaces one.
     public var headers: [HeaderField] = []
-    /// Of all its tasks together; nil: no limit.
+    /// The limit for all tasks of the session together; nil: none.
     public var bytesPerSecond: UInt64?
     public var proxy = ProxyConfiguration()
     public var cookies = CookiePolicy.none
     public var tls = TLSConfiguration()
-    /// How many ended tasks are remembered; nil: none.
+    /// How many ended tasks the history keeps; nil: none.
     public var historyLimit: UInt32? = 1_000
     public var constraints = Constraints()
-    /// How long less than `minimumBytesPerSecond` came before a pause.
+    /// How long the rate must be below `minimumBytesPerSecond` before a pause.
     public var slowAfterMilliseconds: UInt32 = 60_000
-    /// Before the first probe.
+    /// The pause before the first slow probe.
     public var slowPauseMilliseconds: UInt32 = 300_000
-    /// Tasks that a launched host enqueues are discretionary, too.
+    /// Whether tasks that a launched host enqueues are discretionary.
     public var isDiscretionaryIfLaunched = false
-    /// On any one network.
+    /// The budget of the session on each network.
     public var budget = ByteBudget()
-    /// Faults of servers that its tasks accept.
+    /// Faults of servers that this session's tasks tolerate.
     public var tolerances: Tolerances = []
 
     public init(identifier: String) { self.identifier = identifier }
 }
 
-/// How a session reaches its servers.
+/// The proxy of a session.
 public struct ProxyConfiguration: Hashable, Sendable {
-    /// Nil: as the environment says. "none": no proxy.
+    /// Nil: as the environment states. "none": no proxy.
     public var url: String?
     public var user: String?
     public var password: String?
@@ -68,7 +70,7 @@ extension ProxyConfiguration: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["url": url as Any]) }
 }
 
-/// `BH_COOKIES_…`
+/// Which cookies a session keeps, and where: `BH_COOKIES_…`.
 public enum CookiePolicy: Int32, Sendable, CaseIterable {
     case none = 1
     case memory = 2
@@ -76,16 +78,16 @@ public enum CookiePolicy: Int32, Sendable, CaseIterable {
 }
 
 public struct TLSConfiguration: Hashable, Sendable {
-    /// `BH_TLS_…`
+    /// A version of TLS: `BH_TLS_…`.
     public enum Version: Int32, Sendable, CaseIterable {
         case tls12 = 12
         case tls13 = 13
     }
     public var minimum = Version.tls12
-    /// Absolute paths of PEM files.
+    /// An absolute path of a PEM file.
     public var clientCertificate: String?
     public var clientKey: String?
-    /// "sha256//BASE64;sha256//…"
+    /// Pins in the form "sha256//BASE64;sha256//…".
     public var pinnedPublicKeys: String?
     public init() {}
 }
@@ -105,24 +107,24 @@ public struct SessionInfo: Equatable, Sendable {
     public var round: UInt64
     public var liveTasks: UInt64
     public var events: UInt64
-    /// Whether a `session finished` is among the events.
+    /// Whether the events include a `session finished`.
     public var hasFinishedRound: Bool
     public var isInvalidating: Bool
-    /// Process id of the consumer, or 0.
+    /// The process id of the consumer, or 0.
     public var consumer: Int64
     public var createdMilliseconds: Int64
     /// The newest committed event, acknowledged or not; zero when there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether an activity that is due is among the events.
+    /// Whether the events include a due activity.
     public var hasActivity = false
-    /// Unix milliseconds since when the consumer's process is seen to be stopped, or 0.
+    /// The time at which the consumer's process was first seen stopped, in Unix milliseconds; 0: it is not.
     public var consumerStoppedMilliseconds: Int64 = 0
-    /// Handles that wait to consume.
+    /// The number of handles that wait to consume the session.
     public var waitingConsumers: UInt32 = 0
-    /// Of the application, as far as it concerns this session.
+    /// The launch state of the application, as far as it concerns this session.
     public var launchState = LaunchState.none
-    /// Unix milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds, or 0.
     public var nextLaunchMilliseconds: Int64 = 0
 
     public init(

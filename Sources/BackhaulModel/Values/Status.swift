@@ -1,5 +1,5 @@
-/// What a call answers and why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, explained there.
-/// A test compares both.
+/// The result of a call, or why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, which explains
+/// them. A test compares both.
 public enum Status: Int32, Sendable, CaseIterable {
     case ok = 0
     case invalidArgument = 1
@@ -53,7 +53,7 @@ public enum Status: Int32, Sendable, CaseIterable {
     case tlsTruncated = 60
 }
 
-/// What `Failure.detail` counts in: `BH_DOMAIN_…`.
+/// The kind of code in `Failure.detail`: `BH_DOMAIN_…`.
 public enum FailureDomain: Int32, Sendable, CaseIterable {
     case none = 0
     case system = 1
@@ -63,16 +63,18 @@ public enum FailureDomain: Int32, Sendable, CaseIterable {
     case process = 5
 }
 
-/// An error as hosts see it: one status, the code below it, and one sentence that says what was wrong and what to do.
+/// An error as hosts see it: one status, the code that caused it, and a message that says what was wrong and what to
+/// do.
 public struct Failure: Error, Equatable, Sendable {
     public var status: Status
     public var domain: FailureDomain
     public var detail: Int64
     public var message: String
-    /// Position of the first item of an array argument that was wrong.
+    /// The position of the first wrong item of an array argument.
     public var index: UInt64?
 
-    /// This machine lacks memory, threads or descriptors, or the engine is ending: the same work may succeed later.
+    /// Whether this machine lacks memory, threads or descriptors, or the engine is ending, so that the same work may
+    /// succeed later.
     public var isPassingLack: Bool { status == .outOfResources || status == .engineFailed }
 
     public init(

@@ -2,10 +2,10 @@
 public struct StatusList: Equatable, Sendable {
     public private(set) var ranges: [ClosedRange<Int32>]
 
-    /// Longer lists are of nobody's making.
+    /// The longest text in bytes. A longer one is a mistake.
     public static let sizeMaximum = 512
 
-    /// Nil when the text is no list of statuses of 100 to 599, or is empty.
+    /// Nil when the text is not a list of statuses of 100 to 599, or is empty.
     public init?(_ text: String) {
         guard text.utf8.count <= StatusList.sizeMaximum else { return nil }
         var ranges: [ClosedRange<Int32>] = []
@@ -34,16 +34,17 @@ public struct StatusList: Equatable, Sendable {
 
     public func contains(_ status: Int32) -> Bool { ranges.contains { $0.contains(status) } }
 
-    /// In the form that `init` reads.
+    /// The text in the form that `init` reads.
     public var text: String {
         ranges.map { $0.lowerBound == $0.upperBound ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
             .joined(separator: ",")
     }
 
-    /// Those of 2xx (RFC 9110, section 15.3).
+    /// The statuses 2xx (RFC 9110, section 15.3).
     public static let successful = StatusList(ranges: [200...299])
 
-    /// "Not now" rather than "no": RFC 9110 for 408, 500, 502, 503 and 504, RFC 8470 for 425, RFC 6585 for 429.
+    /// Statuses that mean "not now" rather than "no": RFC 9110 for 408, 500, 502, 503 and 504, RFC 8470 for 425, RFC
+    /// 6585 for 429.
     public static let transient = StatusList(ranges: [408...408, 425...425, 429...429, 500...500, 502...504])
 
     private init(ranges: [ClosedRange<Int32>]) { self.ranges = ranges }

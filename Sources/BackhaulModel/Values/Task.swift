@@ -1,4 +1,4 @@
-/// `BH_TASK_…`
+/// The state of a task: `BH_TASK_…`.
 public enum TaskState: Int32, Sendable, CaseIterable {
     case waiting = 1
     case running = 2
@@ -22,7 +22,7 @@ public struct TaskStates: OptionSet, Hashable, Sendable {
     ]
 }
 
-/// Why a task is not moving: `BH_REASON_…`.
+/// Why a task does not progress: `BH_REASON_…`.
 public enum WaitReason: Int32, Sendable, CaseIterable {
     case none = 0
     case slot = 1
@@ -55,39 +55,39 @@ public struct TaskInfo: Equatable, Sendable {
     public var round: UInt64
     public var state: TaskState
     public var reason: WaitReason
-    /// One sentence, nil when it moves or has ended.
+    /// One sentence; nil when the task progresses or has ended.
     public var reasonText: String?
-    /// Unix milliseconds, or 0.
+    /// The time of the next attempt in Unix milliseconds, or 0.
     public var nextAttemptMilliseconds: Int64
     public var url: String
     public var destinationPath: String?
     public var idempotencyKey: String?
     public var userData: [UInt8]?
     public var priority: Int32
-    /// Of the last failed attempt or of the end.
+    /// The failure of the task, or of its last failed attempt.
     public var failure: Failure?
     public var httpStatus: Int32
     public var attempts: UInt32
-    /// Bytes of the file that are here.
+    /// The bytes of the file that have come.
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
     public var enqueuedMilliseconds: Int64
     public var kind = TaskKind.download
     public var group: String?
-    /// Of the request's body, in this attempt.
+    /// The bytes sent of the request's body, in this attempt.
     public var bodySent: UInt64 = 0
     public var bodySize: UInt64 = 0
     /// Unix milliseconds, or 0.
     public var endedMilliseconds: Int64 = 0
-    /// Where the file of a succeeded download lies.
+    /// The path of the file of a succeeded download.
     public var path: String?
     /// Unix milliseconds.
     public var earliestStartMilliseconds: Int64?
     public var latestStartMilliseconds: Int64?
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
-    /// What the task itself states; nil: nothing.
+    /// The constraints that the task itself states; nil: none.
     public var constraints: Boxed<Constraints>?
 
     public init(
@@ -117,12 +117,12 @@ public struct TaskInfo: Equatable, Sendable {
     }
 }
 
-/// Which tasks a listing or a control means: `bh_task_selection`.
+/// The tasks that a listing or a control selects: `bh_task_selection`.
 public struct TaskSelection: Equatable, Sendable {
     /// Empty: all tasks.
     public var ids: [TaskID] = []
     public var states: TaskStates = .all
-    /// Nil: of any group or none.
+    /// Nil: any group, or none.
     public var group: String?
     public init(ids: [TaskID] = [], states: TaskStates = .all, group: String? = nil) {
         self.ids = ids
@@ -137,9 +137,9 @@ public enum TaskControl: Equatable, Sendable {
     case suspend
     case resume
     case setPriority(Int32)
-    /// Bytes per second of each; nil: no limit.
+    /// The bytes per second of each task; nil: no limit.
     case setRate(UInt64?)
-    /// In the place of what each has stated.
+    /// New constraints, in place of those that each task states.
     case setConstraints(Constraints)
     case reschedule(Rescheduling)
 }

@@ -1,6 +1,6 @@
 extension StringProtocol {
-    /// Where a text lies in this one, byte for byte. Ours, because the standard library's search brings 1.4 MB of
-    /// regular expressions with it.
+    /// The position of a text in this one, byte for byte. It is written by hand, because the standard library's search
+    /// adds 1.4 MB of regular expressions to the binary.
     public func firstPosition(of text: String) -> String.Index? {
         let wanted = text.utf8
         guard let first = wanted.first else { return startIndex }

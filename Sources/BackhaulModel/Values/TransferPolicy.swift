@@ -1,4 +1,4 @@
-/// `BH_HTTP_…`
+/// The version of HTTP that a task uses: `BH_HTTP_…`.
 public enum HTTPVersion: Int32, Sendable, CaseIterable {
     case standard = 0
     case http1 = 1
@@ -6,7 +6,7 @@ public enum HTTPVersion: Int32, Sendable, CaseIterable {
     case http2PriorKnowledge = 3
 }
 
-/// `BH_REDIRECTS_…`
+/// Which redirects a task follows: `BH_REDIRECTS_…`.
 public enum RedirectPolicy: Int32, Sendable, CaseIterable {
     case follow = 1
     case sameOrigin = 2
@@ -30,20 +30,20 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let all: RetryErrors = [.standard, .badResponse, .nothing]
 }
 
-/// Faults of servers that are accepted: `BH_TOLERATE_…` bits.
+/// Faults of servers that are tolerated: `BH_TOLERATE_…` bits.
 public struct Tolerances: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// A response body over TLS that ends with the connection is whole without a close_notify, too (RFC 9112,
+    /// A response body over TLS that ends with the connection counts as complete without a close_notify (RFC 9112,
     /// section 9.8).
     public static let missingCloseNotify = Tolerances(rawValue: 1)
-    /// A response of success to an upload counts, too, if it came before the body was sent whole.
+    /// A response of success to an upload counts even if it came before the whole body was sent.
     public static let earlyResponse = Tolerances(rawValue: 2)
 
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
 }
 
-/// How a task differs from its session: `bh_policy`. Nil: as the session says.
+/// A task's own values for options of its session: `bh_policy`. Nil: the session's value.
 public struct TaskPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32?
@@ -65,7 +65,7 @@ public struct TaskPolicy: Equatable, Sendable {
     public init() {}
 }
 
-/// What holds for one task: its own policy over that of its session.
+/// The options that apply to one task: its own, else those of its session.
 public struct TransferPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32

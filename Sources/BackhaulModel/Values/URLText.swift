@@ -1,6 +1,7 @@
-/// What can be told of a URL by its text alone; who reads URLs is the transport.
+/// Facts about a URL that need only its text. The transport parses URLs.
 extension StringProtocol {
-    /// Whether scheme, server and port are written alike. Other spellings of the same count as others.
+    /// Whether scheme, server and port are written in the same way, apart from case. Another spelling of the same
+    /// server counts as another one.
     func hasAuthority(of other: some StringProtocol) -> Bool {
         schemeAndAuthority.elementsEqual(other.schemeAndAuthority)
     }

@@ -2,11 +2,11 @@
 internal import Glibc
 #endif
 
-/// What one end of a connection was built as. The first thing that both ends say, in a form that never changes.
+/// The versions of one end of a connection. Both ends send them first, in a form that never changes.
 public struct Versions: Equatable, Sendable {
-    /// Of the protocol. Both ends must speak the same.
+    /// The version of the protocol. Both ends must have the same.
     public var wire: UInt16
-    /// Of the library, in the form of BH_VERSION.
+    /// The version of the library, in the form of BH_VERSION.
     public var library: UInt32
 
     public init(wire: UInt16, library: UInt32) {
@@ -14,11 +14,12 @@ public struct Versions: Equatable, Sendable {
         self.library = library
     }
 
-    /// This library's: BH_VERSION of include/backhaul.h, which a test compares, and the version of docs/wire.md.
+    /// The versions of this library: BH_VERSION of include/backhaul.h, which a test compares, and the version of
+    /// docs/wire.md.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG
-    /// Tests have a debug build take itself for another version: BACKHAUL_VERSION=LIBRARY/WIRE, such as 9.0.1/7.
+    /// Tests make a debug build pretend to be another version: BACKHAUL_VERSION=LIBRARY/WIRE, such as 9.0.1/7.
     public static let current: Versions = {
         guard let text = getenv("BACKHAUL_VERSION").map({ String(cString: $0) }) else { return built }
         let numbers = text.split(whereSeparator: { $0 == "." || $0 == "/" }).compactMap { UInt32($0) }
@@ -29,14 +30,15 @@ public struct Versions: Equatable, Sendable {
     public static let current = built
     #endif
 
-    /// "0.2.0"
+    /// Text such as "0.2.0".
     public var libraryText: String { "\(library >> 16).\(library >> 8 & 0xFF).\(library & 0xFF)" }
 }
 
-/// How an engine answers any opening, whatever version it is of. Its form never changes.
+/// An engine's reply to any opening message, whatever its version. Its form never changes.
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
-    /// A daemon leaves when a newer library asks it to; an engine inside of a host does not.
+    /// Whether the engine is a daemon. A daemon exits when a newer library asks it to; an engine inside a host does
+    /// not.
     public var isDaemon: Bool
     public var process: Int32
 

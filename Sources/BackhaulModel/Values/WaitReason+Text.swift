@@ -1,16 +1,16 @@
 extension WaitReason {
-    /// One sentence, nil for a task that moves or has ended.
+    /// One sentence; nil for a task that progresses or has ended.
     public var text: String? {
         switch self {
         case .none: nil
         case .slot: "other transfers run before it"
         case .suspended: "it is suspended until it is resumed"
-        case .retry: "the last attempt failed, and the next waits for its time"
+        case .retry: "the last attempt failed, and the next one is delayed"
         case .connecting: "the server has not answered yet"
         case .stalled: "the server sends nothing"
         case .finishing: "all bytes are here and are being made durable"
-        case .credential: "a server or proxy asks for a login, and nobody has answered yet"
-        case .connectivity: "there is no way to the server, and changes of the network are waited for"
+        case .credential: "a server or proxy asks for a credential, and the host has given none yet"
+        case .connectivity: "there is no route to the server, and it waits for a change of the network"
         case .rate: "its bytes per second are used up for the moment"
         case .power: "it waits for external power"
         case .battery: "it waits until the battery has more charge"

@@ -1,14 +1,15 @@
 extension AnswerSummary {
-    /// Headers that hosts ask for most, and the engine itself: kept first, and under these names.
+    /// Header fields that hosts and the engine need most. They are stored first, and under these names.
     static let chosen = [
         "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
         "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
     ]
 
-    /// Longer values of chosen headers are left out: a server's words take bounded room in the store.
+    /// The longest value of a chosen header, in bytes. Longer ones are left out, to bound what a server puts into the
+    /// store.
     static let valueSize = 4_096
 
-    /// Of names and values together. A further header that does not fit is left out.
+    /// The most bytes of all names and values together. A further header that does not fit is left out.
     static let headersSize = 16_384
 
     static func isChosen(_ name: String) -> Bool {
@@ -16,7 +17,8 @@ extension AnswerSummary {
         return chosen.contains { $0.lowercased() == name }
     }
 
-    /// `secrets`: what further headers must not repeat. The chosen ones of `head` do not: `SentSecrets.redacted(head)`.
+    /// `secrets` are removed from the headers that are not chosen. `SentSecrets.redacted(head)` removes them from the
+    /// chosen ones.
     public init(_ head: ResponseHead, _ secrets: SentSecrets = SentSecrets()) {
         self.init()
         httpStatus = head.status

@@ -1,6 +1,7 @@
-/// The file names in a Content-Disposition (RFC 6266): a lenient reader, because servers are, too.
+/// The file names in a Content-Disposition field (RFC 6266). The reader is lenient, because servers often break the
+/// grammar.
 struct ContentDisposition {
-    /// From `filename*` (RFC 8187): says its encoding, so it is preferred.
+    /// The name from `filename*` (RFC 8187). It is preferred, because it states its encoding.
     private(set) var extendedName: String?
     private(set) var name: String?
 
@@ -17,7 +18,7 @@ struct ContentDisposition {
             }
             reader.skipBlanks()
             let value = reader.value()
-            // Of several the first: which one was meant nobody knows.
+            // The first of several parameters with one name counts, as nothing says which one was meant.
             switch parameter {
             case "filename*" where extendedName == nil: extendedName = Self.decoded(value)
             case "filename" where name == nil: name = Self.text(value)
@@ -27,8 +28,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Of an ext-value, `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2); nil for another encoding and for bytes that are
-    /// no text in it.
+    /// Decodes an ext-value such as `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2). Nil: another encoding, or bytes that
+    /// are not valid in it.
     private static func decoded(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = PercentCoding.decoded(parts[2]) else { return nil }
@@ -42,7 +43,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Nil for bytes that are no UTF-8, or are what remains of text that was repaired.
+    /// Returns nil for bytes that are not UTF-8, and for text with U+FFFD, in which a decoder has replaced invalid
+    /// bytes.
     static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") else {
             return nil
@@ -68,7 +70,7 @@ struct ContentDisposition {
             return rest[..<end]
         }
 
-        /// A quoted string, or whatever stands up to the next semicolon.
+        /// Reads a quoted string, or the bytes up to the next semicolon.
         mutating func value() -> [UInt8] {
             guard take(UInt8(ascii: "\"")) else {
                 let end = rest.firstIndex(of: UInt8(ascii: ";")) ?? rest.endIndex
@@ -79,7 +81,8 @@ struct ContentDisposition {
             }
             var value: [UInt8] = []
             while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
-                // Some write the paths of Windows without quoting them: only what must be quoted is.
+                // Some servers send Windows paths without escaping them, so a backslash escapes only a quote or a
+                // backslash.
                 if byte == UInt8(ascii: "\\"), let next = rest.first, next == UInt8(ascii: "\"") || next == byte {
                     value.append(next)
                     rest = rest.dropFirst()
@@ -94,9 +97,9 @@ struct ContentDisposition {
     }
 }
 
-/// RFC 3986, section 2.1.
+/// Percent-encoding (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// Nil when a percent sign is not followed by two hexadecimal digits.
+    /// Returns nil when a percent sign is not followed by two hexadecimal digits.
     static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.makeIterator()

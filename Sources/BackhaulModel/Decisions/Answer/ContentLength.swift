@@ -1,12 +1,12 @@
-/// The length of an answer's body as its head tells it.
+/// The length of a response's body as its head states it.
 enum ContentLength: Equatable {
     case unknown
     case bytes(UInt64)
-    /// Not one decimal number. Sums up what RFC 9110, section 8.6, calls invalid.
+    /// The values are not one decimal number, which RFC 9110, section 8.6, calls invalid.
     case malformed
 
     init(_ head: ResponseHead) {
-        // The transfer coding overrides it (RFC 9112, section 6.3).
+        // Transfer-Encoding overrides Content-Length (RFC 9112, section 6.3).
         guard head.bytes("Transfer-Encoding") == nil else {
             self = .unknown
             return
@@ -16,13 +16,13 @@ enum ContentLength: Equatable {
             self = .unknown
             return
         }
-        // As nearly all servers send it.
+        // The usual case: one field with one number.
         if fields.count == 1, let bytes = Self.number(first[...]) {
             self = .bytes(bytes)
             return
         }
         let numbers = fields.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(\.trimmed) }
-        // Repeated by some intermediary, all alike: that is allowed.
+        // A list of equal numbers is allowed: an intermediary may repeat the value.
         guard let bytes = numbers.first.flatMap(Self.number),
             numbers.allSatisfy({ $0.utf8.elementsEqual(numbers[0].utf8) })
         else {
@@ -32,7 +32,8 @@ enum ContentLength: Equatable {
         self = .bytes(bytes)
     }
 
-    /// Nil when it is not decimal digits alone. A number beyond 64 bits is too large in any case.
+    /// Returns nil if there is anything but decimal digits. A number beyond 64 bits becomes the largest one, which is
+    /// refused as too large.
     private static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt64(text) ?? .max
@@ -40,7 +41,7 @@ enum ContentLength: Equatable {
 }
 
 extension Substring {
-    /// Without optional white space (RFC 9110, section 5.6.3).
+    /// The text without optional white space at both ends (RFC 9110, section 5.6.3).
     fileprivate var trimmed: Substring {
         let isBlank = { (character: Character) in character == " " || character == "\t" }
         guard let start = firstIndex(where: { !isBlank($0) }), let end = lastIndex(where: { !isBlank($0) }) else {

@@ -1,11 +1,11 @@
 /// The value of Content-Range for bytes (RFC 9110, section 14.4).
 public struct ContentRange: Equatable, Sendable {
-    /// First and last byte; nil in the form `bytes */total` of a 416.
+    /// The first and the last byte. Nil in the form `bytes */total` of a 416.
     public var range: ClosedRange<UInt64>?
-    /// Nil for `*`.
+    /// The size of the whole representation. Nil for `*`.
     public var size: UInt64?
 
-    /// Nil for anything malformed, for another unit than bytes, and for numbers beyond 64 bits.
+    /// Returns nil for a malformed value, for another unit than bytes, and for numbers beyond 64 bits.
     public init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
@@ -26,7 +26,7 @@ public struct ContentRange: Equatable, Sendable {
         range = first...last
     }
 
-    /// Digits only: Swift's initializer would take a sign.
+    /// Accepts digits only: Swift's initializer would accept a sign.
     static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt64(text)

@@ -1,7 +1,8 @@
-/// A date as HTTP/1.1 senders must write it, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7), to be compared.
+/// A date in the form that HTTP/1.1 senders must use, `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section 5.6.7), for
+/// comparisons.
 ///
-/// Written by hand because this module is without I/O and calendars, and order is all that is asked for. The two
-/// obsolete forms are not read: nobody sends them, and a date that is not understood proves nothing.
+/// It is read by hand, because this module has no I/O and no calendar, and only the order matters. The two obsolete
+/// forms are not read: servers do not send them, and a date that is not understood proves nothing.
 struct HTTPDate: Comparable {
     /// The digits YYYYMMDDhhmmss.
     private let digits: UInt64

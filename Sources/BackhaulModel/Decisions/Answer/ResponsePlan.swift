@@ -1,35 +1,36 @@
-/// What to do with an answer, decided from its head alone. A resumed file is never a mixture: bytes are appended only
-/// when the answer proves that they belong to the same representation and start where ours end.
+/// What to do with a response, decided from its head alone. A resumed file never mixes two representations. Bytes are
+/// appended only if the response proves that they belong to the same representation and start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
-    /// Append the body to the bytes that are there. `size`: of the whole file. `through`: how long the file is after
-    /// this body; less than `size` when the server sends only a part of what was asked for (RFC 9110, section 15.3.7).
+    /// Append the body to the part file. `size`: of the whole file. `through`: the length of the file after this body.
+    /// It is less than `size` if the server sends only a part of the requested range (RFC 9110, section 15.3.7).
     case append(size: UInt64, through: UInt64)
-    /// What is there is of no use: write the body from the start. `size`: of the whole file, if told.
+    /// The bytes of the part file are useless: write the body from the start. `size`: of the whole file, if the server
+    /// states it.
     case startOver(size: UInt64?, Validator)
-    /// All bytes are there already.
+    /// The part file has all bytes already.
     case whole
-    /// The server has no other version than the one that the condition was about.
+    /// The representation is the one that the conditional request excludes: it has not changed.
     case unchanged
-    /// The body is not the file; try again. `fromZero`: what is there is not to be trusted.
+    /// The body is not the file; try again. `fromZero`: the bytes of the part file are not trusted.
     case retry(Failure, fromZero: Bool)
-    /// The response contradicts the one that sent our bytes. The bytes are discarded; size and validator are kept for
-    /// the next attempt.
+    /// The response contradicts the one that sent the bytes of the part file. These bytes are discarded. Size and
+    /// validator are kept for the next attempt.
     case contradiction(Failure)
-    /// The body is not the file, and trying again would not change that.
+    /// The body is not the file, and a further attempt would not change that.
     case fail(Failure)
 
-    /// No file is longer: Linux counts its bytes in a signed 64-bit number (off_t).
+    /// The longest possible file: Linux stores a file size in a signed 64-bit number (off_t).
     static let longestFile = UInt64(Int64.max)
 
-    /// - offset: bytes that are there, asked for with `Range: bytes=offset-`; 0 when the whole file was asked for.
-    /// - known: the checkpoint. With offset 0 it is a promise: size and validator of a file whose bytes were discarded.
-    /// - isConditional: another version than the one at the destination was asked for.
+    /// - offset: bytes in the part file; the request had `Range: bytes=offset-`. It is 0 for the whole file.
+    /// - known: the checkpoint. With offset 0 its bytes were discarded, but its size and validator are still promised.
+    /// - isConditional: the request excludes the representation at the destination.
     public static func decide(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
         isConditional: Bool = false
     ) -> ResponsePlan {
         switch head.status {
-        // A range is our own way to the file: whoever accepts the whole accepts its rest.
+        // The engine adds the range by itself. So a host that accepts the whole file accepts the rest of it.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "which was not asked for"), fromZero: true) }
             return continuation(head, offset: offset, known: known, terms)
@@ -39,7 +40,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
-        // An earlier response had the file. These statuses state that there is none.
+        // An earlier response sent a part of the file, but these statuses state that there is no file.
         case let status where known != nil && saysNoFile(status) && terms.acceptedStatuses.contains(status):
             let failure = unexpected(status, "to a request for a file of which it had sent a part")
             return offset > 0 ? .contradiction(failure) : .fail(failure)
@@ -53,7 +54,7 @@ public enum ResponsePlan: Equatable, Sendable {
         }
     }
 
-    /// Of the statuses of success all but 200, 203 (RFC 9110, section 15.3.4) and 206.
+    /// Whether the status means success without the file: all 2xx but 200, 203 (RFC 9110, section 15.3.4) and 206.
     private static func saysNoFile(_ status: Int32) -> Bool {
         (200...299).contains(status) && ![200, 203, 206].contains(status)
     }
@@ -62,10 +63,10 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
-        // Ranges are for GET, and for the file rather than for a page that says why there is none.
+        // A validator serves to request the rest of a file. Only a GET has ranges, and an error page is not the file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
-        // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so as many.
+        // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so the same size.
         let isSame = known?.validator.entityTag != nil && known?.validator == validator
         let promised = isSame ? known?.size : nil
         let length = ContentLength(head)
@@ -87,7 +88,7 @@ public enum ResponsePlan: Equatable, Sendable {
         terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
     }
 
-    /// A wrong size may be a cache's slip, once.
+    /// A wrong size is retried once, because it may be the mistake of a cache.
     private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
         failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
     }
@@ -96,7 +97,7 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, known: Checkpoint, _ terms: DownloadTerms
     ) -> ResponsePlan {
         func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
-        // Its Content-Range would lie inside the body, among other parts (RFC 9110, section 15.3.7.2).
+        // In a multipart response, Content-Range is inside the body (RFC 9110, section 15.3.7.2).
         if head.plainText("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
         guard !head.isContradictory("Content-Range") else { return startAgain("with two different Content-Ranges") }
         guard let text = head.value("Content-Range"), let range = ContentRange(text), let bytes = range.range else {
@@ -108,7 +109,7 @@ public enum ResponsePlan: Equatable, Sendable {
         if let size = known.size, let total = range.size, size != total {
             return startAgain("of a file of \(total) bytes that had \(size) before")
         }
-        // Without any size it cannot be seen whether the part that the server chose to send is the last one.
+        // Without a size, the engine cannot know whether the server has sent the last part.
         guard let size = range.size ?? known.size else { return startAgain("without the size of the file") }
         guard size <= longestFile else { return .fail(tooLong) }
         guard bytes.upperBound < size else { return startAgain("that ends behind the end of the file") }
@@ -118,7 +119,7 @@ public enum ResponsePlan: Equatable, Sendable {
         }
         if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
         let facts = RepresentationFacts(head, terms)
-        // A 206 to If-Range need not repeat the coding (RFC 9110, section 15.3.7).
+        // A 206 to If-Range may omit the coding (RFC 9110, section 15.3.7).
         if let coding = facts.contentEncoding, coding != known.facts.contentEncoding {
             return startAgain("with another Content-Encoding than before")
         }
@@ -134,7 +135,7 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
         let isClear = !head.isContradictory("Content-Range")
         let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
-        // Our bytes are all of it, under the same validator: the connection broke after the last one.
+        // The part file is complete, under the same validator: the connection broke after the last byte.
         if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
             difference(of: head, to: known, bodyIsPart: false) == nil
         {
@@ -143,10 +144,10 @@ public enum ResponsePlan: Equatable, Sendable {
         return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
     }
 
-    /// Why the answer may be of another representation than our bytes; nil when it proves to be of the same.
+    /// Returns why the response may be of another representation than the part file. Nil: it is of the same one.
     ///
-    /// A 206 must repeat the entity tag that the whole answer had (RFC 9110, section 15.3.7). It may leave
-    /// Last-Modified out, and a 416 both: then that the server has honoured If-Range is the proof.
+    /// A 206 must repeat the entity tag of the whole response (RFC 9110, section 15.3.7). It may omit Last-Modified,
+    /// and a 416 may omit both. In these cases the proof is that the server has honoured If-Range.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
@@ -154,28 +155,30 @@ public enum ResponsePlan: Equatable, Sendable {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
-            // The whole would have had it, too (RFC 9110, section 15.3.7).
+            // The whole response would have had the entity tag, too (RFC 9110, section 15.3.7).
             guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
         } else {
             return "for bytes that have no validator"
         }
-        // The host says so itself, by another URL; a strong entity tag and the size, compared before, must agree.
+        // The host has given another URL for the same file. The strong entity tag and the size, compared before, must
+        // match.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
-        // A validator tells the versions of one resource apart, and says nothing of others (RFC 9110, section 8.8.1).
-        // Signed links change their query with each redirect; with a strong entity tag that is no other resource.
+        // A validator distinguishes the representations of one resource, and says nothing of others (RFC 9110, section
+        // 8.8.1). Signed links change their query with each redirect. With a strong entity tag, another query is still
+        // the same resource.
         let isSameResource =
             known.validator.entityTag == nil
             ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
         return isSameResource ? nil : "from another address than before"
     }
 
-    /// All fields of this name have the value, byte for byte.
+    /// Whether all fields of this name have the value, byte for byte.
     private static func isSame(_ head: ResponseHead, _ name: String, _ value: String, ifAbsent: Bool) -> Bool {
         let values = head.allBytes(name)
         return values.isEmpty ? ifAbsent : values.allSatisfy { $0.elementsEqual(value.utf8) }
     }
 
-    /// Byte for byte: Swift's `==` takes some different characters for the same.
+    /// Compares byte for byte: Swift's `==` treats some different characters as equal.
     private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     static func isSameAddress(_ left: String, _ right: String) -> Bool {
@@ -200,7 +203,8 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// Of a 416 that says that no more bytes follow: what it tells of the file and not of its own page.
+    /// The head of a 416 that means that the part file is complete, reduced to the fields that describe the file. The
+    /// other fields describe the error page.
     var withoutPage: ResponseHead {
         var head = self
         head.status = 206
@@ -208,12 +212,13 @@ extension ResponseHead {
         return head
     }
 
-    /// 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    /// Whether the server asks the client to repeat the request later: 413 with Retry-After is temporary (RFC 9110,
+    /// section 15.5.14).
     var asksForLaterRequest: Bool { status == 413 && retryAfterSeconds != nil }
 }
 
 extension Failure {
-    /// That of a response whose status is not accepted.
+    /// The failure for a response whose status is not accepted.
     static func status(of head: ResponseHead) -> Failure {
         let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
         return Failure(

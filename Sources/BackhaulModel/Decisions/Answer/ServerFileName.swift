@@ -1,9 +1,9 @@
-/// The name of a file that its server may choose: one name in one directory, whatever the server says.
+/// Chooses a file name from the response. The result is one name within one directory, whatever the server sends.
 enum ServerFileName {
-    /// A longer ending is no extension but a part of the name.
+    /// The longest extension, in bytes. A longer ending is treated as a part of the name.
     private static let longestExtension = 32
 
-    /// That of Content-Disposition (RFC 6266, section 4.3), else the last part of the URL that was asked for, else
+    /// Returns the name from Content-Disposition (RFC 6266, section 4.3), else the last part of the requested URL, else
     /// "download".
     static func choose(_ head: ResponseHead, requested url: String) -> String {
         let disposition = head.bytes("Content-Disposition").map(ContentDisposition.init)
@@ -13,15 +13,15 @@ enum ServerFileName {
         return "download"
     }
 
-    /// Without a path, and without anything that hides the file or misleads whoever reads its name. Nil when nothing is
-    /// left.
+    /// The name without a path, without characters that mislead a reader, and without leading dots, which hide a file.
+    /// Nil when nothing is left.
     static func sanitised(_ text: String) -> String? {
-        // Both slashes: a path of Windows is a path, too.
+        // A backslash separates the parts of a Windows path.
         let end = text.unicodeScalars.lastIndex { $0 == "/" || $0 == "\\" }
         let last = end.map { text.unicodeScalars[text.unicodeScalars.index(after: $0)...] }
         let part = String(last.map(String.UnicodeScalarView.init) ?? text.unicodeScalars)
         let plain = PlainText.of(part, atMost: .max).unicodeScalars
-        // Blanks at the ends cannot be seen, and dots at the start hide the file.
+        // A user cannot see blanks at the ends, and a leading dot hides the file.
         let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
         guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
         return cut(String(plain[start...stop]))
@@ -36,7 +36,7 @@ enum ServerFileName {
         return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)
     }
 
-    /// At most 255 bytes, whole characters, with its extension.
+    /// Shortens the name to 255 bytes. It keeps whole characters, and the extension.
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > Limits.fileNameSize else { return name }
         let dot = name.lastIndex(of: ".")
@@ -49,7 +49,7 @@ enum ServerFileName {
             if room < 0 { break }
             start.append(character)
         }
-        // One endless character: its first scalars.
+        // The first character alone is too long: take its first scalars.
         if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
         return start + ending
     }

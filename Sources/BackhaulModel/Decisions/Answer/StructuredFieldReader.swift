@@ -1,4 +1,4 @@
-/// Reads a dictionary of structured fields (RFC 8941, section 4.2.2): the keys, and of the values the byte sequences.
+/// Reads a dictionary of structured fields (RFC 8941, section 4.2.2): all keys, and the values that are byte sequences.
 struct StructuredFieldReader {
     struct Member {
         var key: String
@@ -10,7 +10,7 @@ struct StructuredFieldReader {
 
     init(_ text: String) { rest = ArraySlice(text.utf8) }
 
-    /// Nil when anything in it is malformed.
+    /// Returns nil when any part is malformed.
     mutating func dictionary() -> [Member]? {
         var members: [Member] = []
         skipBlanks()

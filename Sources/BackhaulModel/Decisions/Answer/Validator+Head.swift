@@ -1,10 +1,10 @@
 extension Validator {
-    /// Longer tags are not kept: they would take room in the store and be sent back with every try.
+    /// The longest entity tag that is stored, in bytes. A tag takes space in the store, and is sent with every attempt.
     private static let tagSize = 1_024
 
-    /// What a download can be continued with after this answer: a strong entity tag, or Last-Modified when there is no
-    /// entity tag at all (RFC 9110, section 13.1.5, forbids the date beside a weak one) and it is a strong validator,
-    /// which means at least one second older than the answer's Date (section 8.8.2.2).
+    /// The validator with which the download can be continued after this response. It is a strong entity tag, or
+    /// Last-Modified if there is no entity tag at all: RFC 9110, section 13.1.5, forbids the date beside a weak tag.
+    /// Last-Modified must be a strong validator: at least one second older than the response's Date (section 8.8.2.2).
     public init(of head: ResponseHead) {
         self.init()
         if let bytes = head.bytes("ETag") {
@@ -18,8 +18,8 @@ extension Validator {
         }
     }
 
-    /// Visible ASCII between two quotes (RFC 9110, section 8.8.3). Tags with other bytes are legal, but do not survive
-    /// their way through text unchanged.
+    /// Whether the tag is visible ASCII between two quotes (RFC 9110, section 8.8.3). Tags with other bytes are legal,
+    /// but a conversion to text may change them.
     private static func isStrong(_ bytes: [UInt8]) -> Bool {
         guard (2...tagSize).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22 else { return false }
         return bytes.dropFirst().dropLast().allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 }

@@ -1,10 +1,11 @@
-/// What a 401 or 407 asks for (RFC 9110, sections 15.5.2 and 15.5.8).
+/// The credential that a 401 or 407 response demands (RFC 9110, sections 15.5.2 and 15.5.8).
 public struct AuthenticationDemand: Hashable, Sendable {
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// The path of the directory whose files are taken to be in the same space (RFC 7617, section 2.2); "/" of a proxy.
+    /// The path of the directory whose files probably are in the same space (RFC 7617, section 2.2). It is "/" for a
+    /// proxy.
     public var scope: String
-    /// The request carried a credential, which was not accepted.
+    /// Whether the request carried a credential, which the server did not accept.
     public var credentialWasRejected = false
 
     init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
@@ -13,11 +14,11 @@ public struct AuthenticationDemand: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Nil for other answers, and for a 407 where no proxy is known: then it is no more than an odd status.
+    /// Returns nil for other statuses, and for a 407 without a known proxy, which is an ordinary unaccepted status.
     ///
-    /// The realm is that of the challenge that is answered best: by a credential, Digest before Basic, then by Bearer,
-    /// then the first that has one. The field must be there, and servers forget it: without a realm and with the scheme
-    /// "other", headers can answer.
+    /// The realm is that of the Digest challenge, else of Basic, else of Bearer, else of the first challenge that has
+    /// one. Some servers omit the field, although it is required. Then there is no realm and the scheme is `other`, and
+    /// a host can respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -42,12 +43,12 @@ public struct AuthenticationDemand: Hashable, Sendable {
 }
 
 extension AuthenticationDemand {
-    /// The failure of a task without an accepted credential.
+    /// The failure of a task that has no accepted credential.
     public var failure: Failure { credentialWasRejected ? space.refusal : space.failure }
 }
 
 extension AuthenticationSchemes {
-    /// Lower case.
+    /// `name`: in lower case.
     init(name: String) {
         switch name {
         case "basic": self = .basic
@@ -58,15 +59,16 @@ extension AuthenticationSchemes {
         }
     }
 
-    /// By which of the offered schemes a user name and password are given: the strongest, and only that, so that nobody
-    /// on the way gets the password by taking Digest off the list. Both empty: the user's own ticket.
+    /// The offered scheme with which a user name and password are sent: Digest if it was offered, else Basic. The
+    /// choice is made once, for the credential: an attacker who later removes Digest from the list does not get the
+    /// password. With an empty user name and password it is Negotiate, with the user's own Kerberos credentials.
     static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
         guard case .credential(let user, let password) = response else { return [] }
         if user.isEmpty, password.isEmpty { return .negotiate }
         return offered.contains(.digest) ? .digest : .basic
     }
 
-    /// "Basic, Bearer", for messages.
+    /// The schemes' names for messages, such as "Basic, Bearer".
     public var names: String {
         let all: [(AuthenticationSchemes, String)] = [
             (.basic, "Basic"), (.bearer, "Bearer"), (.digest, "Digest"), (.negotiate, "Negotiate"),
@@ -77,12 +79,12 @@ extension AuthenticationSchemes {
 }
 
 extension ProtectionSpace {
-    /// One sentence, without its end.
+    /// One sentence, without a full stop.
     public var sentence: String {
         if kind == .refresh {
             return task == nil
-                ? "the headers of requests to \(origin) have expired, and new ones are asked for"
-                : "the URL of the request to \(origin) has expired, and a new one is asked for"
+                ? "the headers of requests to \(origin) have expired, and the host must give new ones"
+                : "the URL of the request to \(origin) has expired, and the host must give a new one"
         }
         let who = kind == .server ? "the server" : "the proxy"
         guard let realm else { return "\(who) \(origin) asks for a credential and names no realm" }
@@ -91,17 +93,17 @@ extension ProtectionSpace {
 }
 
 extension ProtectionSpace {
-    /// Of tasks that get no credential.
+    /// The failure of tasks that get no credential.
     public var failure: Failure {
         guard kind != .refresh else {
-            return Failure(.authenticationRequired, "\(sentence); none that serves was given")
+            return Failure(.authenticationRequired, "\(sentence); it gave none that works")
         }
         return Failure(
             .authenticationRequired, "\(sentence), and none that it accepts was given", domain: .http,
             detail: kind == .server ? 401 : 407)
     }
 
-    /// Of tasks whose credential was sent and not accepted.
+    /// The failure of tasks whose credential was sent and not accepted.
     var refusal: Failure {
         guard kind != .refresh else {
             return Failure(.authenticationRequired, "\(sentence); the last one given was not accepted")
@@ -113,14 +115,14 @@ extension ProtectionSpace {
 }
 
 enum URLPath {
-    /// "/a/" of "https://example.org/a/b?c"
+    /// Returns "/a/" for "https://example.org/a/b?c".
     static func directory(of url: String) -> String {
         let path = of(url)
         let end = path.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.endIndex
         return end == path.startIndex ? "/" : String(decoding: path[..<end], as: UTF8.self)
     }
 
-    /// "/a/b" of "https://example.org/a/b?c"
+    /// Returns "/a/b" for "https://example.org/a/b?c".
     static func of(_ url: String) -> Substring.UTF8View {
         let whole = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard let colon = whole.firstIndex(of: UInt8(ascii: ":")) else { return ""[...].utf8 }

@@ -1,15 +1,16 @@
 /// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110, section 11.3).
 struct OfferedScheme: Equatable {
-    /// Lower case: schemes are compared without it.
+    /// The name in lower case, as schemes are compared without regard to case.
     var name: String
     var realm: String?
 }
 
-/// Reads the challenges of such fields (RFC 9110, sections 11.6.1 and 11.7.1): several in one field, several fields,
-/// quoted strings with escapes, token68. Commas separate challenges as well as their parameters, so that a name counts
-/// as a parameter when "=" follows it, else as the next scheme. By hand: libcurl keeps its reading to itself.
+/// Reads the challenges of these fields (RFC 9110, sections 11.6.1 and 11.7.1): several in one field, several fields,
+/// quoted strings with escapes, token68. Commas separate challenges as well as their parameters. So a name is a
+/// parameter if "=" follows it, else the next scheme. libcurl does not expose the challenges that it reads.
 ///
-/// What breaks the grammar is passed over up to the next comma; nothing a server sends takes more than bounded room.
+/// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded, whatever a server
+/// sends.
 struct AuthenticationField {
     static let sizeLimit = 16_384
     static let schemeLimit = 32
@@ -49,19 +50,19 @@ struct AuthenticationField {
         }
     }
 
-    /// Stands at "=".
+    /// Called when the next byte is "=".
     private mutating func parameter(_ name: String) {
         bytes = bytes.dropFirst()
         skipBlanks()
         let value = bytes.first == 0x22 ? quoted() : token()
-        // The first one counts: a realm is given once.
+        // The first realm of a challenge counts: there should be only one.
         if !offered.isEmpty, name.lowercased() == "realm", offered[offered.count - 1].realm == nil {
             offered[offered.count - 1].realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
         }
         skipToComma()
     }
 
-    /// Behind a scheme may be a token68 instead of parameters; it ends at a comma or the end.
+    /// A scheme may be followed by a token68 instead of parameters. It ends at a comma or at the end of the field.
     private mutating func skipToken68() {
         let start = bytes
         skip(while: AuthenticationField.isToken68Byte)
@@ -90,7 +91,7 @@ struct AuthenticationField {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// A comma within a quoted string separates nothing.
+    /// A comma within a quoted string is not a separator.
     private mutating func skipToComma() {
         while let byte = bytes.first, byte != 0x2C {
             if byte == 0x22 { _ = quoted() } else { bytes = bytes.dropFirst() }
@@ -116,8 +117,8 @@ struct AuthenticationField {
     }
 }
 
-/// A server's words as they may be shown to people: without control characters, and without those that turn the
-/// direction of the text around them or cannot be seen (Unicode TR 36).
+/// A server's text in a form that is safe to show. It has no control characters, no invisible ones, and none that
+/// change the direction of the text around them (Unicode TR 36).
 public enum PlainText {
     public static func of(_ text: String, atMost size: Int) -> String {
         var plain = String.UnicodeScalarView()

@@ -1,17 +1,19 @@
-/// When the host is asked for what a request says that expires.
+/// Decides when the host must renew a request's headers or URL, which expire.
 public enum RefreshNeed {
-    /// One space for all tasks of an origin whose headers expire, and one for each task whose URL does.
+    /// The space for a refresh: one for all tasks of an origin whose headers expire, and one for each task whose URL
+    /// expires.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }
 
-    /// An attempt that starts now would be too late.
+    /// Whether an attempt that starts now would be too late.
     public static func isOver(_ options: RequestOptions, now: Int64) -> Bool {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// 401, or 403, with which stores of files answer to a signature that has expired. Headers go to the URL's own
-    /// origin only, so that another one's answer says nothing about them.
+    /// Whether the response means that the headers or the URL have expired. It is a 401, or a 403, which file stores
+    /// send for an expired signature. The headers go to the URL's own origin only, so a response of another origin says
+    /// nothing about them.
     public static func isAsked(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false
@@ -27,15 +29,15 @@ extension AuthenticationDemand {
     }
 }
 
-/// What the host has given in the place of what a request was enqueued with.
+/// The headers and the URL that the host has given in place of those with which a request was enqueued.
 public struct RefreshedRequest: Equatable, Sendable {
-    /// Whose answer it was.
+    /// The challenge to which the host responded.
     public var challenge: ChallengeID
     public var url: String?
     public var headers: [HeaderField]
     /// Unix milliseconds.
     public var expiresMilliseconds: Int64?
-    /// The host had nothing: the request is sent as it is, and the host is not asked again.
+    /// Whether the host had nothing to give. Then the request is sent as it is, and the host is not asked again.
     public var isDeclined: Bool
 
     public init(
@@ -49,14 +51,14 @@ public struct RefreshedRequest: Equatable, Sendable {
         self.isDeclined = isDeclined
     }
 
-    /// What the request is with it.
+    /// Returns the request with these headers and this URL.
     public func applied(to request: Request) -> Request {
         var request = request
         if let url {
             request.isElsewhere = !url.hasAuthority(of: request.url)
             request.url = url
         }
-        // Headers are for the origin of the URL that they were given with.
+        // Headers belong to the origin of the URL with which the host gave them.
         request.headers = request.isElsewhere ? headers : request.headers.replacing(headers)
         request.options.expiresMilliseconds = expiresMilliseconds
         if isDeclined { request.options.refresh = .none }
@@ -69,7 +71,8 @@ extension RefreshedRequest: CustomReflectable {
 }
 
 extension [HeaderField] {
-    /// These, without those whose names the others have, and the others (names without case: RFC 9110, section 5.1).
+    /// Returns these fields without those that `others` replaces, and then `others`. Names are compared without case
+    /// (RFC 9110, section 5.1).
     public func replacing(_ others: [HeaderField]) -> [HeaderField] {
         let names = Set(others.map { $0.name.lowercased() })
         return filter { !names.contains($0.name.lowercased()) } + others

@@ -1,9 +1,11 @@
-/// What answers to challenges have told a server or proxy and nothing that is kept may repeat: servers echo requests in
-/// their error pages. A value without I/O; its text never shows a secret.
+/// Secrets that were sent to a server or proxy, and that must not appear in anything stored: servers echo requests in
+/// their error pages. A value without I/O; its description never shows a secret.
 ///
-/// Found as it was sent, and nothing more: a server that turns it round or encodes it anew is not stopped here.
+/// A secret is found only in the form in which it was sent. One that a server reverses or encodes differently is not
+/// removed.
 public struct SentSecrets: Sendable {
-    /// Shorter ones stand in every text by chance, and their asterisks would tell where.
+    /// The fewest bytes of a secret that is redacted. A shorter one occurs in any text by chance, and asterisks would
+    /// reveal it.
     static let shortest = 4
 
     private var secrets: [[UInt8]] = []
@@ -20,7 +22,7 @@ public struct SentSecrets: Sendable {
             for field in fields {
                 let value = Array(field.value.utf8)
                 add(value)
-                // Without the scheme: "Bearer", a blank, the token (RFC 9110, section 11.4).
+                // The token without the scheme: the value is "Bearer", a blank, the token (RFC 9110, section 11.4).
                 if let blank = value.firstIndex(of: 0x20) { add(Array(value[blank...].drop { $0 == 0x20 })) }
             }
         }
@@ -30,8 +32,8 @@ public struct SentSecrets: Sendable {
         if secret.count >= Self.shortest, !secrets.contains(secret) { secrets.append(secret) }
     }
 
-    /// The bytes with asterisks in the place of secrets. `isCut`: more followed, so what stands at the end may be the
-    /// start of one.
+    /// Returns the bytes with asterisks in the place of secrets. `isCut`: the text was truncated, so its last bytes may
+    /// be the start of a secret.
     public func redacted(_ bytes: [UInt8], isCut: Bool = false) -> [UInt8] {
         var kept = bytes
         for secret in secrets {
@@ -52,8 +54,8 @@ public struct SentSecrets: Sendable {
         secrets.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// The head without secrets in the chosen headers of `AnswerSummary`. `requested`: a URL that the host has given is
-    /// its own to keep.
+    /// Returns the head without secrets in the chosen headers of `AnswerSummary`. `requested`: the URL that the host
+    /// has given. It is not redacted, because the host knows it.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head
@@ -63,7 +65,7 @@ public struct SentSecrets: Sendable {
             guard AnswerSummary.isChosen(field.name), field.text.flatMap(HTTPDate.init) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
-            // It is not the server's tag any more, and must not be sent as one: weak tags are not.
+            // The redacted tag is not the server's any more. It is marked as weak, because weak tags are never sent.
             head.fields[index].value = field.isNamed("ETag") ? Array("W/".utf8) + value : value
         }
         return head

@@ -1,7 +1,7 @@
-/// What may be sent, and who is to wait.
+/// Which credential may be sent, and which tasks must wait.
 extension SessionCredentials {
-    /// What may be sent to this server for this URL without being asked. With one known realm its answer; with several
-    /// that of the realm that has asked for this file or its directory.
+    /// The credential that may be sent to this server for this URL without a challenge. With one known realm it is that
+    /// realm's; with several, that of the realm whose challenge covers this file or its directory.
     public func answer(server origin: String, url: String) -> Answer? { space(of: origin, for: url)?.given?.answer }
 
     public func answer(proxy origin: String) -> Answer? {
@@ -9,21 +9,21 @@ extension SessionCredentials {
         return known.count == 1 ? known.first?.value.given?.answer : known.values.compactMap(\.given).last?.answer
     }
 
-    /// True while a task of this session has met a proxy that asks.
+    /// Whether a task of this session has met a proxy that demands a credential.
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
-    /// At most one task of the lane is to be tried at a time.
+    /// Whether at most one task of the lane may be tried at a time.
     public func isProbed(_ lane: String) -> Bool {
         spaces.contains { $0.value.isProbed(lane, waitsUntried: $0.key.kind == .refresh) }
     }
 
-    /// Whether the task that waited for this challenge goes on without an answer for the space.
+    /// Whether the task that waited for this challenge continues without a credential for the space.
     public func goesOn(without space: ProtectionSpace, after challenge: ChallengeID?) -> Bool {
         challenge.map { declined[$0] == space } ?? false
     }
 
-    /// What a task waits for without asking: the server has asked for the files of its directory already, or its way
-    /// leads through the proxy that asks, or the answer that it would carry is too old. `last`: what it waited for
+    /// What a task must wait for before its first request. A challenge is open for its directory or for the proxy on
+    /// its route, or the credential that it would send is too old. `last`: the challenge that the task waited for
     /// before.
     public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> Wait? {
         guard !spaces.isEmpty else { return nil }
@@ -42,7 +42,7 @@ extension SessionCredentials {
         return Self.ask(space, state, URLPath.directory(of: url))
     }
 
-    /// The same for what the request says itself: `isOver`, that its time is over.
+    /// The same for a request's own headers or URL. `isOver`: they have expired.
     public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> Wait? {
         if let open = spaces[space]?.open { return .open(open) }
         guard isOver else { return nil }

@@ -1,30 +1,33 @@
-/// What one session knows of protection spaces while its engine lives: which challenges are open, which answers are in
-/// use, and which lanes may try one task only. A value without I/O; its text never shows an answer.
+/// What one session knows of protection spaces while its engine runs: the open challenges, the credentials in use, and
+/// the lanes that may try only one task at a time. A value without I/O; its description never shows a credential.
 ///
-/// A lane is named by its origin's text, as the session has one for each.
+/// A lane is named by its origin's text, because a session has one lane for each origin.
 public struct SessionCredentials: Sendable {
-    /// An answer that may be sent. The number, its challenge's, tells it from earlier and later ones.
+    /// A credential that may be sent. The number is that of its challenge, and distinguishes it from earlier and later
+    /// credentials.
     public struct Answer: Equatable, Sendable {
         public var number: UInt64
         public var response: ChallengeResponse
-        /// How a user name and password are given.
+        /// The scheme with which a user name and password are sent.
         public var scheme: AuthenticationSchemes
     }
 
-    /// What a task is to wait for before it is tried.
+    /// What a task must wait for before it is tried.
     public enum Wait: Hashable, Sendable {
         case open(ChallengeID)
-        /// An answer is too old to be sent, and the challenge is to be opened anew. `replacing`: the old one's.
+        /// The credential is too old to be sent, so a new challenge must be opened. `replacing`: the challenge of the
+        /// old credential.
         case ask(AuthenticationDemand, replacing: ChallengeID?)
     }
 
-    /// What an answer that asks for a credential means.
+    /// What a response that demands a credential means.
     public enum Verdict: Equatable, Sendable {
-        /// There is an answer that this request has not sent: send it again.
+        /// There is a credential that this request has not sent: send the request again.
         case again
-        /// Wait for the challenge. `failures`: answers that did not serve. `replacing`: whose tasks wait again with it.
+        /// Wait for a challenge. `failures`: credentials in a row that the server did not accept. `replacing`: an
+        /// earlier challenge, whose tasks wait for the new one, too.
         case ask(failures: UInt32, replacing: ChallengeID?)
-        /// The host has refused while this request was under way.
+        /// The host has refused while this request was in progress.
         case refused
     }
 
@@ -34,7 +37,7 @@ public struct SessionCredentials: Sendable {
         /// Unix milliseconds.
         var expires: Int64?
         var isProven = false
-        /// Among the failures, although it is still sent for others.
+        /// Whether `failures` counts this credential already, although it is still sent for other lanes.
         var isCounted = false
     }
 
@@ -42,26 +45,28 @@ public struct SessionCredentials: Sendable {
         var open: ChallengeID?
         var given: Given?
         var schemes: AuthenticationSchemes = []
-        /// The challenge of an answer that is too old, until the host is asked again.
+        /// The challenge of a credential that is too old, until a new challenge is open.
         var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
-        /// Tasks that have met it and whose waiting is not committed yet.
+        /// The number of tasks that have met the challenge and whose waiting is not committed yet.
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
         var scopes: [String] = []
-        /// Of a proxy: lanes that were asked again with an answer that had served, and so wait alone.
+        /// For a proxy: lanes that got a 407 for a credential which had worked. Only these lanes wait.
         var disputed: Set<String> = []
-        /// Lanes that disputed an answer which served others afterwards. A server can pretend to be the proxy.
+        /// Lanes that got a 407 for a credential which worked for other lanes afterwards. A server can pretend to be
+        /// the proxy.
         var contrary: Set<String> = []
 
-        /// Whether tasks of the lane that need the answer are to wait for the open challenge.
+        /// Whether tasks of the lane that need the credential must wait for the open challenge.
         func waits(_ lane: String) -> Bool {
             open != nil && (given == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        /// `waitsUntried`: all that need the answer are known by their requests, so that the others need no care.
+        /// `waitsUntried`: the requests themselves show which tasks need the credential, so the lane's other tasks are
+        /// not limited.
         func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !waitsUntried && waits(lane) || pending > 0 || given.map { !$0.isProven } ?? false
@@ -70,14 +75,14 @@ public struct SessionCredentials: Sendable {
         var isIdle: Bool { open == nil && given == nil && expired == nil && pending == 0 }
     }
 
-    /// Open challenges of one origin in one session: a server that invents realms fills nobody's store.
+    /// The most open challenges of one origin in one session. A server that invents realms cannot fill the store.
     public static let challengeLimit = 16
     private static let scopeLimit = 64
     private static let declinedLimit = 256
     var spaces: [ProtectionSpace: Space] = [:]
-    /// Challenges whose tasks go on without an answer.
+    /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
-    /// Answers in a row to a task's refreshes of its URL that did not serve yet.
+    /// For each task: responses of the host in a row to a refresh of its URL that have not worked yet.
     var addressFailures: [TaskID: UInt32] = [:]
 
     public init() {}
@@ -90,16 +95,16 @@ public struct SessionCredentials: Sendable {
 
     // MARK: What happens
 
-    /// A task of the lane was asked for a credential.
+    /// A task of the lane got a challenge.
     public mutating func met(_ demand: AuthenticationDemand, in lane: String) {
-        // A task's own URL concerns no other task.
+        // A refresh of one task's URL concerns no other task.
         guard demand.space.task == nil else { return }
         var space = spaces[demand.space] ?? Space()
         space.pending += 1
         space.schemes = demand.schemes
         space.lanes.insert(lane)
         if demand.space.kind == .server { space.lanes.insert(demand.space.origin) }
-        // The latest first, also when others claim the same files.
+        // The latest challenge for a directory counts, even if other realms claim the same files.
         for other in spaces.keys where other != demand.space && Self.isSameServer(other, demand.space) {
             spaces[other]?.scopes.removeAll { $0 == demand.scope }
         }
@@ -109,7 +114,7 @@ public struct SessionCredentials: Sendable {
         spaces[demand.space] = space
     }
 
-    /// Every task that `met` it says once how that ended: with this challenge, or with none.
+    /// Called once for every task that `met` the challenge: its waiting is committed, with this challenge or with none.
     public mutating func settled(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)
@@ -122,7 +127,7 @@ public struct SessionCredentials: Sendable {
         spaces[space] = state.isIdle ? nil : state
     }
 
-    /// Open since before this engine.
+    /// Adopts a challenge that was open before this engine started.
     public mutating func learn(_ challenge: Challenge) {
         guard challenge.space.task == nil else { return }
         var state = spaces[challenge.space] ?? Space()
@@ -133,7 +138,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state
     }
 
-    /// `expires`: Unix milliseconds after which it is not sent any more.
+    /// `expires`: Unix milliseconds after which the credential is not sent any more.
     public mutating func answered(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
         if let task = challenge.space.task {
             addressFailures[task] = response == .standard ? nil : challenge.failures &+ 1
@@ -154,7 +159,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state
     }
 
-    /// An answer of an earlier engine that was to be kept: it has served, as far as anyone knows.
+    /// Adopts a credential that an earlier engine has stored. As far as the engine knows, it works.
     public mutating func learn(_ kept: KeptAnswer) {
         answered(
             Challenge(
@@ -172,7 +177,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state.isIdle ? nil : state
     }
 
-    /// Forgets the answers that are too old by now: the host is asked again. True when there were some.
+    /// Forgets credentials that are too old now; the host must give new ones. Returns whether there were any.
     public mutating func expire(now: Int64) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -195,7 +200,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state.isIdle ? nil : state
     }
 
-    /// Its last waiting task is gone.
+    /// The last task that waited for the challenge is gone.
     public mutating func closed(_ challenge: ChallengeID) {
         for (space, state) in spaces where state.open == challenge {
             var state = state
@@ -204,10 +209,11 @@ public struct SessionCredentials: Sendable {
         }
     }
 
-    /// A task with a URL that the host has given was let in, or has ended.
+    /// The server has accepted a task's URL that the host had given, or the task has ended.
     public mutating func acceptedAddress(of task: TaskID) { addressFailures[task] = nil }
 
-    /// A request of the lane with these answers was not asked for others. True when a lane is probed no more.
+    /// A request of the lane with these credentials got no further challenge. Returns whether a lane is not probed any
+    /// more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -225,18 +231,18 @@ public struct SessionCredentials: Sendable {
         return changed
     }
 
-    /// What a task of the lane that has met the space is to do; `sent`: the answers that its requests have carried and
-    /// that were followed by a question, for whichever realm.
+    /// What a task of the lane that has met the space must do. `sent`: the credentials of its requests that got a 401
+    /// or 407, for any realm.
     ///
-    /// A proxy's answer that has served is not dropped for one lane's question: a server that is reached without a
-    /// tunnel can ask in the proxy's name. That lane waits alone; if the answer has expired, the others will follow.
+    /// A 407 in one lane does not discard a proxy's credential that has worked: without a tunnel, a server can pretend
+    /// to be the proxy. Only that lane waits. If the credential has really expired, the other lanes get a 407, too.
     public mutating func verdict(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Verdict {
         if let task = space.task { return .ask(failures: addressFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let given = state.given {
             guard sent.contains(given.answer.number) else { return .again }
-            // What is to be refreshed has served until it was too old.
+            // A credential to be refreshed has worked until it was too old, so it is no failure.
             if !given.isCounted, !(space.kind == .refresh && given.isProven) {
                 state.failures &+= 1
             }

@@ -1,4 +1,4 @@
-/// Checks of an activity. Its request is checked as any other.
+/// Checks of an activity. Its request also has to pass the checks of every request.
 public enum ActivityCheck {
     public static func check(_ activity: Activity) throws(Failure) {
         let size = activity.identifier.utf8.count
@@ -18,17 +18,17 @@ public enum ActivityCheck {
         if let request = activity.request { try check(request) }
     }
 
-    /// What is made again and again.
+    /// Checks the request from which the activity makes a task each time.
     private static func check(_ request: Request) throws(Failure) {
         guard request.idempotencyKey == nil else {
-            throw invalid("the activity's request has an idempotency_key: each of its tasks would be the first one")
+            throw invalid("the activity's request has an idempotency_key, which only one task can have")
         }
         let options = request.options
         guard options.earliestStartMilliseconds == nil, options.latestStartMilliseconds == nil else {
-            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: its window says both")
+            throw invalid("the activity's request has an earliest_start_ms or latest_start_ms: the window sets both")
         }
         guard !request.startsSuspended else {
-            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: nobody would resume it")
+            throw invalid("the activity's request has BH_REQUEST_STARTS_SUSPENDED: its tasks would stay suspended")
         }
         if request.destination != nil, !options.isNamedByServer, request.ifExists != .replace {
             throw invalid(

@@ -1,4 +1,4 @@
-/// Checks of what a session or a task demands of the conditions.
+/// Checks of the constraints of a session or a task.
 public enum ConstraintsCheck {
     public static func check(_ constraints: Constraints) throws(Failure) {
         if let networks = constraints.networks {

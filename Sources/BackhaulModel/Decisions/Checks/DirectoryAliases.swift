@@ -1,11 +1,13 @@
-/// By which paths hosts have named each directory: through symbolic links and bind mounts one file has several.
+/// The paths by which hosts have named each directory. Through symbolic links and bind mounts a directory has several
+/// paths.
 public struct DirectoryAliases: Sendable {
     private struct Identity: Hashable {
         var device: UInt64
         var inode: UInt64
     }
 
-    /// What is forgotten only lets two tasks have one file, of which one will then find it there.
+    /// The most directories that are remembered. A forgotten one allows two tasks with one destination; the second
+    /// finds the file of the first there.
     private static let directoryLimit = 4_096
     private static let pathLimit = 8
 
@@ -14,11 +16,11 @@ public struct DirectoryAliases: Sendable {
 
     public init() {}
 
-    /// Remembers by which path the file's directory was named, and returns the file's other paths.
+    /// Remembers the path of the file's directory, and returns the file's other paths.
     public mutating func others(of destination: Destination) -> [String] {
         let identity = Identity(device: destination.directoryDevice, inode: destination.directoryInode)
         let directory = destination.directory
-        // Neighbours in a list mostly go to the same directory.
+        // Consecutive files of a list mostly go to the same directory.
         if let last, last.identity == identity, last.directory == directory, paths[identity]?.count == 1 { return [] }
         last = (identity, directory)
         if paths.count >= Self.directoryLimit, paths[identity] == nil { paths.removeAll() }

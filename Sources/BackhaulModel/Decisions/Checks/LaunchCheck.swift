@@ -1,4 +1,4 @@
-/// Checks of what an application registers to be launched.
+/// Checks of the launch command that an application registers.
 public enum LaunchCheck {
     public static func check(_ command: LaunchCommand) throws(Failure) {
         try FieldCheck.path(command.program, "launch.program")

@@ -1,4 +1,4 @@
-/// Checks of what an administrator says of a network.
+/// Checks of an administrator's settings for a network.
 public enum NetworkCheck {
     public static func check(_ settings: NetworkSettings) throws(Failure) {
         let size = settings.name.utf8.count

@@ -1,4 +1,4 @@
-/// Checks of what few requests have. A contradiction names both fields.
+/// Checks of the rarely used fields of a request. The message about a contradiction names both fields.
 enum OptionsCheck {
     static func check(_ request: Request) throws(Failure) {
         let options = request.options
@@ -14,7 +14,7 @@ enum OptionsCheck {
     private static func check(method: String, _ options: RequestOptions) throws(Failure) {
         guard !method.isEmpty, method.utf8.count <= Limits.methodSize, method.utf8.allSatisfy(RequestCheck.isTokenByte)
         else { throw invalid("method is not a token of up to \(Limits.methodSize) letters (RFC 9110, section 9.1)") }
-        // A tunnel and an echo of our own headers are nobody's transfer.
+        // CONNECT asks for a tunnel, and TRACE for an echo of the request. Neither transfers a file.
         guard !["CONNECT", "TRACE"].contains(method) else { throw invalid("method \(method) makes no transfer") }
         if options.body != nil, ["GET", "HEAD"].contains(method) {
             throw invalid("method is \(method), but there is a body; give PUT, POST or PATCH")
@@ -79,7 +79,7 @@ enum OptionsCheck {
                 (options.isNamedByServer, "BH_REQUEST_NAMED_BY_SERVER"),
             ]
             if let name = given.first(where: \.0)?.1 {
-                throw invalid("\(name) is about a file to make, but the request has a body and no destination")
+                throw invalid("\(name) is for downloads, but the request is an upload: a body without a destination")
             }
             return
         }
@@ -113,7 +113,7 @@ enum OptionsCheck {
             guard request.ifExists != .skip, !options.isOnlyIfChanged else {
                 throw invalid(
                     "BH_REQUEST_NAMED_BY_SERVER cannot be joined with BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED: the "
-                        + "name is known after the answer only")
+                        + "name is known only after the response")
             }
         }
     }

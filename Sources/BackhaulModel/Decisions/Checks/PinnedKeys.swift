@@ -1,6 +1,6 @@
 /// Checks of `bh_session_configuration.pinned_public_keys`.
 enum PinnedKeys {
-    /// "sha256//" and 44 characters of base64, divided by ';' (CURLOPT_PINNEDPUBLICKEY).
+    /// Each pin is "sha256//" and 44 characters of base64. Pins are separated by ';' (CURLOPT_PINNEDPUBLICKEY).
     static func check(_ text: String) throws(Failure) {
         let pins = text.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
         for pin in pins {

@@ -1,7 +1,7 @@
-/// Checks of a task's own policy against the session that it would run in. What both leave at its default contradicts
-/// nothing.
+/// Checks of a task's own policy against the session in which it would run. A field that one of them leaves at its
+/// default cannot contradict.
 extension RequestCheck {
-    /// Throws invalidArgument with both fields named.
+    /// Throws invalidArgument, and names both fields.
     public static func check(_ request: Request, in session: SessionConfiguration) throws(Failure) {
         guard request.hasOptions else { return }
         let policy = request.options.policy
@@ -31,8 +31,8 @@ extension RequestCheck {
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
-        // Lists that a request gives together are compared without a session. By default statuses are tried again that
-        // a list of those to accept may take away.
+        // Lists that a request gives together are checked without a session. The default list of retried statuses is no
+        // contradiction: a list of accepted statuses may remove some of them.
         if policy.acceptedStatuses == nil, let retried = policy.retryStatuses {
             try checkStatuses(accepted: session.acceptedStatuses, retried: retried, "request", "session")
         }

@@ -1,5 +1,5 @@
-/// Checks of what a session and a task say about how requests are made and tried again. A contradiction names both
-/// fields.
+/// Checks of the fields of a session and a task that control requests and retries. The message about a contradiction
+/// names both fields.
 enum PolicyCheck {
     static let day: UInt32 = 86_400_000
     static let decade: UInt64 = 315_360_000_000
@@ -37,7 +37,7 @@ enum PolicyCheck {
         policy.resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
         policy.maximumRedirects = session.maximumRedirects
         policy.constraints = session.constraints
-        // A list of statuses to accept may take one away from those that are tried again by default.
+        // A list of accepted statuses may remove some from the default list of retried ones.
         policy.acceptedStatuses = session.acceptedStatuses
         if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }
         try check(policy)

@@ -2,7 +2,8 @@
 enum ProxyAddress {
     static let schemes = ["http", "https", "socks5", "socks5h"]
 
-    /// scheme://server[:port], and nothing behind it. No message repeats the text: it may hold a password.
+    /// Checks the form scheme://server[:port] with nothing after it. No message repeats the text, which may have a
+    /// password.
     static func check(_ text: String) throws(Failure) {
         let bytes = Array(text.utf8)
         guard let scheme = schemes.first(where: { text.utf8.starts(with: "\($0)://".utf8) }) else {
@@ -15,7 +16,7 @@ enum ProxyAddress {
         }
         if let colon = rest.lastIndex(of: UInt8(ascii: ":")), rest[colon...].contains(UInt8(ascii: "]")) == false {
             let port = String(decoding: rest[(colon + 1)...], as: UTF8.self)
-            guard let number = UInt16(port), number > 0 else { throw invalid("proxy.url has a port that is none") }
+            guard let number = UInt16(port), number > 0 else { throw invalid("proxy.url has an invalid port") }
         }
         guard !rest.isEmpty, rest.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !"/?#\\".utf8.contains($0) }) else {
             throw invalid("proxy.url is not a scheme, a server and perhaps a port: \"http://proxy.example:3128\"")

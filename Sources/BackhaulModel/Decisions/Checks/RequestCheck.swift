@@ -1,4 +1,4 @@
-/// Checks of a request that need nothing but the request. The URL itself is checked by whoever can parse URLs.
+/// Checks of a request that need only the request. A module that can parse URLs checks the URL itself.
 public enum RequestCheck {
     public static func check(_ request: Request) throws(Failure) {
         let size = request.url.utf8.count
@@ -26,7 +26,7 @@ public enum RequestCheck {
         if request.hasOptions || request.ifExists == .skip { try OptionsCheck.check(request) }
     }
 
-    /// The form of the path; whether it can be written is for whoever can look.
+    /// Checks the form of the path. A module with access to the file system checks whether it can be written.
     public static func check(_ destination: Destination, isDirectory: Bool = false) throws(Failure) {
         let path = destination.path.utf8
         guard path.first == UInt8(ascii: "/") else { throw invalid("the destination is not an absolute path") }
@@ -48,13 +48,13 @@ public enum RequestCheck {
         }
     }
 
-    /// Names that belong to the transport: a host that set them would break ranges, framing or connections.
+    /// Names that only the engine may set: a host that set them would break ranges, framing or connections.
     static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",
     ]
 
-    /// `reserved`: names that may not be among them.
+    /// `reserved`: names that the headers must not have.
     static func checkHeaders(
         _ headers: [HeaderField], reserved: Set<String> = RequestCheck.reserved
     ) throws(Failure) {
@@ -66,7 +66,8 @@ public enum RequestCheck {
             guard !field.name.isEmpty, field.name.utf8.allSatisfy(isTokenByte) else {
                 throw invalid("a header name is not a token of letters, digits and !#$%&'*+-.^_`|~ (RFC 9110, 5.6.2)")
             }
-            // No line break can end the field, no control byte can hide in it (RFC 9110, section 5.5).
+            // A value cannot contain a line break, which would end the field, or another control byte (RFC 9110,
+            // section 5.5).
             guard field.value.utf8.allSatisfy({ $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }) else {
                 throw invalid("the value of header \(field.name) has a line break or another control character")
             }

@@ -1,6 +1,7 @@
 extension RequestOptions {
-    /// The name that the first field that differs has in include/backhaul.h, or nil; starts may have been changed since
-    /// the enqueue. A file of a body is the same when its path is: it may have been moved into the store since.
+    /// Returns the name in include/backhaul.h of the first field that differs, or nil. Start times are not compared,
+    /// because a host may have changed them since the enqueue. Body files are equal if their paths are: the file may
+    /// have been moved into the store since.
     public func fieldThatDiffers(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }
@@ -45,7 +46,7 @@ extension FormPart {
 }
 
 extension TaskPolicy {
-    /// Without what a host, or a person, may have changed since the enqueue.
+    /// The policy without the fields that a host or a user may have changed since the enqueue.
     fileprivate var lasting: TaskPolicy {
         var policy = self
         policy.bytesPerSecond = nil

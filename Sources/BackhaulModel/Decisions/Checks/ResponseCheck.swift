@@ -1,14 +1,14 @@
-/// Checks of what a host answers to a challenge. No message repeats what it was given: it may be a secret.
+/// Checks of a host's response to a challenge. No message repeats what the host gave, which may be a secret.
 public enum ResponseCheck {
-    /// `now`: Unix milliseconds, where an answer that is too old already is to be refused.
+    /// `now`: Unix milliseconds; a credential that has expired by then is refused. 0: none is refused.
     public static func check(
         _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife(), now: Int64 = 0
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
             try FieldCheck.time(expires, "response.expires_ms")
-            // Else the host would be asked again at once, and again.
+            // Otherwise the engine would open a new challenge at once, again and again.
             guard expires > now else {
-                throw invalid("response.expires_ms is \(expires), which has passed; give an answer that is still good")
+                throw invalid("response.expires_ms is \(expires), which has passed; give a later time")
             }
         }
         switch response {
@@ -23,9 +23,9 @@ public enum ResponseCheck {
                 throw invalid("the user name or the password has more than \(Limits.credentialSize) bytes")
             }
             guard !user.isEmpty || password.isEmpty else {
-                throw invalid("the user name is empty; leave the password empty, too, for your own Kerberos ticket")
+                throw invalid("the user name is empty; leave the password empty, too, to use your Kerberos login")
             }
-            // The colon ends the user name (RFC 7617, section 2).
+            // A colon ends the user name (RFC 7617, section 2).
             guard !user.utf8.contains(UInt8(ascii: ":")) else { throw invalid("the user name contains a colon") }
             guard isPlain(user), isPlain(password) else {
                 throw invalid("the user name or the password has a control character (RFC 7617, section 2)")
@@ -36,12 +36,12 @@ public enum ResponseCheck {
         }
     }
 
-    /// Whether the challenge can be answered so.
+    /// Checks whether the response fits the challenge.
     public static func check(_ response: ChallengeResponse, for challenge: Challenge) throws(Failure) {
         switch (response, challenge.space.kind) {
         case (.headers(let headers), .server), (.headers(let headers), .refresh):
             try RequestCheck.checkHeaders(headers)
-        // A proxy without a tunnel would hand it on to the server, as it must (RFC 9110, section 11.6.2).
+        // A proxy without a tunnel must forward Authorization to the server (RFC 9110, section 11.6.2).
         case (.headers(let headers), .proxy) where headers.contains { $0.name.lowercased() == "authorization" }:
             throw invalid(
                 "Authorization is for servers, and \(challenge.space.origin) is a proxy; "
@@ -54,7 +54,7 @@ public enum ResponseCheck {
         case (.url, _) where challenge.space.task == nil:
             throw invalid("only a refresh of one task's URL is answered with a URL; answer with headers, or refuse")
         case (.url(let url), _) where challenge.url?.isEncryptedURL == true && !url.isEncryptedURL:
-            throw invalid("the task's URL is an https one, and the new one is not; the encryption is not given up")
+            throw invalid("the task's URL is an https one, and the new one is not; give an https URL")
         default: break
         }
     }
@@ -63,14 +63,14 @@ public enum ResponseCheck {
         guard challenge.schemes.isDisjoint(with: usable) else { return }
         let what =
             usable == .negotiate
-            ? "an empty user name and password stand for a Kerberos ticket, which is shown"
+            ? "an empty user name and password stand for your Kerberos login, which is used"
             : "a user name and password are sent"
         throw invalid(
             "\(what) with \(usable.names), and \(challenge.space.origin) offers \(challenge.schemes.names); "
                 + "answer with headers, or refuse")
     }
 
-    /// Here alone a host may set what identifies it to a proxy.
+    /// Only here a host may set the header that authenticates it to a proxy.
     private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
 
     private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }

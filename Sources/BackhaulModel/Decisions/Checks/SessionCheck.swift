@@ -1,6 +1,6 @@
-/// Checks of what names and configures sessions.
+/// Checks of a session's names and configuration.
 public enum SessionCheck {
-    /// 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
+    /// Checks for 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
     public static func checkApplication(_ identifier: String) throws(Failure) {
         let bytes = identifier.utf8
         guard !bytes.isEmpty, bytes.count <= Limits.identifierSize else {
@@ -19,7 +19,7 @@ public enum SessionCheck {
         }
     }
 
-    /// 1 to 255 bytes without control characters.
+    /// Checks for 1 to 255 bytes without control characters.
     public static func checkSession(_ identifier: String) throws(Failure) {
         let size = identifier.utf8.count
         guard size > 0, size <= Limits.identifierSize else {

@@ -1,5 +1,5 @@
-/// When an activity may start: from `begin` on when the conditions are good, from `end` on in any case. Unix times in
-/// milliseconds.
+/// When an activity may start: from `begin` when the conditions are good, from `end` under any conditions. Both are
+/// Unix times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64
@@ -9,14 +9,14 @@ public struct ActivityWindow: Hashable, Sendable {
         end = begin.saturatingAdd(Int64(clamping: toleranceMilliseconds))
     }
 
-    /// Of an activity that is set now: at its stated time, else after its interval.
+    /// The window of an activity that is set now. It begins at the activity's stated time, else after one interval.
     public static func first(of activity: Activity, now: Int64) -> ActivityWindow {
         let begin = activity.firstMilliseconds ?? now.saturatingAdd(Int64(clamping: activity.intervalMilliseconds))
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. One that is to come stays; of those that have opened, the latest makes up for all:
-    /// several pass while no engine runs.
+    /// The window that counts now. A window in the future stays. If several have opened, because no engine ran, the
+    /// latest one counts for all.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {
@@ -25,8 +25,9 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed, intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// The window after this one, in which it has started now; nil: it does not repeat. The first of the grid that is
-    /// to come, so that one start is never followed by another for a window that had opened before.
+    /// The window after this one, in which the activity starts now; nil: it does not repeat. It is the first window of
+    /// the series that lies in the future. So a start is not followed by another one for a window that had opened
+    /// before.
     public func next(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow?
     {
@@ -35,10 +36,10 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed.saturatingAdd(1), intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// `holds`: what `DeferralDecision.holds` says for the constraints of its quality of service.
+    /// `holds`: the result of `DeferralDecision.holds` for the constraints of the activity's quality of service.
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
-    /// When time alone may let it start, as Unix time in milliseconds; nil: it may already.
+    /// When the activity may next start without a change of conditions, in Unix milliseconds; nil: `end` has passed.
     public func nextLook(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 
     private static func intervals(from begin: Int64, to now: Int64, _ interval: UInt64) -> Int64 {
@@ -53,7 +54,7 @@ public struct ActivityWindow: Hashable, Sendable {
 }
 
 extension QualityOfService {
-    /// What an activity waits for within its window.
+    /// The constraints of an activity until the end of its window.
     public var constraints: Constraints {
         var constraints = Constraints()
         switch self {

@@ -1,6 +1,6 @@
-/// Amounts as the sentences for people say them.
+/// Amounts as texts for people.
 enum AmountText {
-    /// "5.0 GB", in powers of 1,000.
+    /// Returns text such as "5.0 GB", in powers of 1,000.
     static func bytes(_ bytes: UInt64) -> String {
         if bytes < 1_000 { return "\(bytes) B" }
         var tenths = bytes / 100
@@ -13,7 +13,7 @@ enum AmountText {
 
     static func rate(_ bytesPerSecond: UInt64) -> String { bytes(bytesPerSecond) + "/s" }
 
-    /// "10 s", "5 min", "1 min 20 s"
+    /// Returns text such as "10 s", "5 min" or "1 min 20 s".
     static func duration(_ milliseconds: Int64) -> String {
         let seconds = max(0, milliseconds) / 1_000
         if seconds < 60 { return "\(seconds) s" }
@@ -22,7 +22,7 @@ enum AmountText {
         return minutes % 60 == 0 ? "\(minutes / 60) h" : "\(minutes / 60) h \(minutes % 60) min"
     }
 
-    /// "a, b and c"
+    /// Returns text such as "a, b and c".
     static func list(_ words: [String], _ last: String = "and") -> String {
         guard let end = words.last, words.count > 1 else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " \(last) " + end

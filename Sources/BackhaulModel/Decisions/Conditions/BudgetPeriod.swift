@@ -1,30 +1,31 @@
-/// A day or month of local time, for which a budget is given.
+/// A day or month of local time, to which a budget applies.
 public struct BudgetPeriod: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case day
         case month
     }
     public var kind: Kind
-    /// Its first local day, in days since 1970-01-01.
+    /// The first local day of the period, in days since 1970-01-01.
     public var firstDay: Int64
-    /// The first local day that is not in it.
+    /// The first local day after the period.
     public var nextDay: Int64
-    /// Unix time in milliseconds.
+    /// The first moment of the period, in Unix milliseconds.
     public var beginMilliseconds: Int64
-    /// Unix time in milliseconds; not in it any more.
+    /// The first moment after the period, in Unix milliseconds.
     public var endMilliseconds: Int64
 
-    /// Its local days.
+    /// The local days of the period.
     public var days: Range<Int64> { firstDay..<max(firstDay, nextDay) }
 
-    /// The local day, from its midnight to the next, be it 23, 24 or 25 hours. `unix`: Unix time in milliseconds.
-    /// `offset`: milliseconds of local time minus those of Unix time, at a Unix time.
+    /// The local day at a time, from midnight to midnight; it may have 23, 24 or 25 hours. `unix`: Unix time in
+    /// milliseconds. `offset`: the milliseconds by which local time is ahead of Unix time, at a Unix time.
     public static func day(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> BudgetPeriod {
         let day = LocalTime(unix, offset).day
         return BudgetPeriod(.day, from: day, to: day + 1, offset)
     }
 
-    /// The month that begins on a day of the calendar's months: `startsOn` is 1 to 28, others count as the nearest.
+    /// The month that begins on a certain day of each calendar month. `startsOn` is 1 to 28; other values count as the
+    /// nearest of these.
     public static func month(
         at unix: Int64, startsOn: UInt8 = 1, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> BudgetPeriod {
@@ -39,7 +40,7 @@ public struct BudgetPeriod: Hashable, Sendable {
             to: LocalTime.day(year: nextYear, month: nextMonth, day: day), offset)
     }
 
-    /// The number of the local day, under which what is moved is counted.
+    /// The number of the local day under which bytes are counted.
     public static func dayNumber(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> Int64 {
         LocalTime(unix, offset).day
     }

@@ -1,16 +1,16 @@
-/// One budget that holds for tasks now, and how much of it is used.
+/// One budget that applies to tasks now, and how much of it is used.
 public struct BudgetUse: Hashable, Sendable {
-    /// Whose budget it is.
+    /// The owner of the budget.
     public enum Owner: Hashable, Sendable {
         case session
-        /// Of all sessions together.
+        /// All sessions together, on one network.
         case network
     }
     public var owner: Owner
-    /// Name of the network on which the bytes were moved.
+    /// The name of the network on which the bytes were moved.
     public var network: String
     public var period: BudgetPeriod
-    /// Bytes; 0: none may be moved.
+    /// The budget in bytes; 0: no byte may be moved.
     public var limit: UInt64
     public var used: UInt64
 
@@ -25,10 +25,10 @@ public struct BudgetUse: Hashable, Sendable {
     public var isUsedUp: Bool { used >= limit }
     public var left: UInt64 { isUsedUp ? 0 : limit - used }
 
-    /// No day or month to come helps.
+    /// Whether no later day or month helps.
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
-    /// `expected`: bytes that a single task wants; nil: the budget is used up for all.
+    /// `expected`: bytes that a single task will move; nil: the budget is used up for all tasks.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
         let whose = owner == .session

@@ -1,9 +1,10 @@
-/// For how long something has been transferred without a gap: by one transfer, or by one after the other. Times are
-/// those of the clock that starts with the boot, in milliseconds.
+/// For how long transfers have run without a gap: one long transfer, or several in sequence. Times are milliseconds
+/// since boot.
 public struct BusySpans<Key: Hashable & Sendable>: Sendable {
-    /// What has lasted so long depends on what every lasting transfer depends on.
+    /// The duration after which a span counts as lasting, in milliseconds. Conditions that matter to every long
+    /// transfer are read only then.
     public static var lasting: Int64 { 5_000 }
-    /// A shorter pause is none.
+    /// The longest pause that does not end a span, in milliseconds.
     public static var gap: Int64 { 2_000 }
 
     private struct Span {
@@ -16,19 +17,19 @@ public struct BusySpans<Key: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// It is busy now: at the begin of each transfer, and from time to time while it lasts.
+    /// A transfer runs now. Called when it begins, and repeatedly while it runs.
     public mutating func note(_ key: Key, now: Int64) {
         let began = spans[key].flatMap { now - $0.last <= Self.gap ? $0.began : nil } ?? now
         spans[key] = Span(began: began, last: now)
     }
 
-    /// What lasts, and forgets what is over.
+    /// Returns the keys with a lasting span, and forgets the spans that are over.
     public mutating func lasting(now: Int64) -> Set<Key> {
         spans = spans.filter { now - $0.value.last <= Self.gap }
         return Set(spans.lazy.filter { $0.value.isLasting }.map(\.key))
     }
 
-    /// When something that lasts will be over, if nothing more comes; nil: nothing lasts.
+    /// When the first lasting span will be over, if nothing is noted before; nil: there is none.
     public var nextEnd: Int64? {
         spans.values.lazy.filter(\.isLasting).map { $0.last + Self.gap + 1 }.min()
     }

@@ -1,16 +1,16 @@
-/// How many bytes were moved, by network, local day and session: what budgets are compared with.
+/// How many bytes were moved, by network, local day and session, for the comparison with budgets.
 ///
-/// A day is a number, and what was counted under it stays, wherever the clock goes meanwhile: set back into a day, its
-/// count goes on from where it was. Of each network the `dayLimit` latest days on which something was moved are kept,
-/// not those of the last weeks: a clock that shows 2040 for a minute makes no room for itself.
+/// Usage is counted under the number of the day. If the clock is set back to an earlier day, that day's count
+/// continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days, not an
+/// age, so a clock that shows 2040 for a minute does not remove the real days.
 public struct ByteUsage: Equatable, Sendable {
-    /// A row of what is kept.
+    /// One stored usage record.
     public struct Entry: Hashable, Sendable {
         public var network: String
         public var session: SessionID
-        /// As `BudgetPeriod.dayNumber`.
+        /// The number of the day, as in `BudgetPeriod.dayNumber`.
         public var day: Int64
-        /// All that was moved, both ways: not what came since the last one.
+        /// All bytes received and sent on this day, not only those since the last save.
         public var bytes: UInt64
 
         public init(network: String, session: SessionID, day: Int64, bytes: UInt64) {
@@ -21,7 +21,8 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// A month has 31; the others are days that a wrong clock has shown.
+    /// The most days that are kept for each network. A month needs 31; the others allow for days that a wrong clock has
+    /// shown.
     static let dayLimit = 64
 
     private struct Day: Equatable {
@@ -44,7 +45,7 @@ public struct ByteUsage: Equatable, Sendable {
 
     public static func == (left: ByteUsage, right: ByteUsage) -> Bool { left.networks == right.networks }
 
-    /// `day`: `BudgetPeriod.dayNumber` of now.
+    /// `day`: the `BudgetPeriod.dayNumber` of the present time.
     public mutating func add(_ bytes: UInt64, network: String, session: SessionID, day: Int64) {
         guard bytes > 0 else { return }
         let isNewDay = networks[network]?[day] == nil
@@ -53,7 +54,7 @@ public struct ByteUsage: Equatable, Sendable {
         if isNewDay { prune(network, keeping: day) }
     }
 
-    /// What was moved on a network in a day or month; `session` nil: by all sessions.
+    /// The bytes that were moved on a network in a day or month; `session` nil: by all sessions.
     public func used(on network: String, in period: BudgetPeriod, by session: SessionID? = nil) -> UInt64 {
         guard let days = networks[network] else { return 0 }
         return days.reduce(0) { sum, day in
@@ -62,12 +63,12 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// Networks on which something was moved in that time, by name.
+    /// The names of the networks with traffic in the period, sorted.
     public func networks(in period: BudgetPeriod) -> [String] {
         networks.filter { $0.value.keys.contains(where: period.days.contains) }.map(\.key).sorted()
     }
 
-    /// The budgets that hold for a session on a network, with what is used of them.
+    /// The budgets that apply to a session on a network, with the bytes used of each.
     public func budgets(
         of session: SessionID, _ own: ByteBudget, on network: NetworkSettings, now: Int64,
         localOffsetMilliseconds offset: (Int64) -> Int64
@@ -87,7 +88,7 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// What has changed since it was last asked, to be written over what is kept under the same key.
+    /// Returns the entries that have changed since the last call. Each replaces the stored row with the same key.
     public mutating func takeUnsaved() -> [Entry] {
         defer { unsaved = [] }
         return unsaved.compactMap { key in
@@ -97,12 +98,12 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// Those entries could not be written: they are taken once more, as they are then.
+    /// These entries could not be stored: the next `takeUnsaved` returns them again, with their values at that time.
     public mutating func failedToSave(_ entries: [Entry]) {
         for entry in entries { unsaved.insert(Key(network: entry.network, day: entry.day, session: entry.session)) }
     }
 
-    /// Days that are not kept any more, to be removed.
+    /// Returns the days that are not kept any more, and whose rows must be removed.
     public mutating func takeRemoved() -> [(network: String, day: Int64)] {
         defer { removed = [] }
         return removed
@@ -115,7 +116,7 @@ public struct ByteUsage: Equatable, Sendable {
         networks[network, default: [:]][day] = use
     }
 
-    /// `today` stays, however early it is: the clock may have been set back far.
+    /// Never removes `today`, even if it is the earliest day: the clock may have been set back.
     private mutating func prune(_ network: String, keeping today: Int64?) {
         guard let days = networks[network]?.keys.sorted(), days.count > Self.dayLimit else { return }
         for day in days.filter({ $0 != today }).prefix(days.count - Self.dayLimit) {

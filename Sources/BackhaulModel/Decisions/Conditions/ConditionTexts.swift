@@ -1,7 +1,8 @@
-/// What the engine sees, as listings show it.
+/// The conditions as listings show them.
 public enum ConditionTexts {
-    /// One of each kind, in the order of their numbers. `bytesPerSecond`: of all transfers together; nil: nothing is
-    /// measured. `since`: Unix milliseconds since when each is so; of those that are missing `now`.
+    /// One entry for each kind, in the order of their numbers. `bytesPerSecond`: of all transfers together; nil:
+    /// nothing is measured. `since`: the Unix milliseconds at which each condition got its present value; `now` if
+    /// missing.
     public static func infos(
         _ conditions: Conditions, bytesPerSecond: UInt64?, since: [ConditionKind: Int64], now: Int64
     ) -> [ConditionInfo] {
@@ -15,8 +16,8 @@ public enum ConditionTexts {
         }
     }
 
-    /// The times since when conditions are so, after they have become others: those of what has changed are `now`.
-    /// Sources do not count.
+    /// Returns since when each condition has its present value: `now` for those that have changed. A change of the
+    /// source alone does not count.
     public static func since(
         _ since: [ConditionKind: Int64], from former: Conditions?, to conditions: Conditions, now: Int64
     ) -> [ConditionKind: Int64] {
@@ -72,7 +73,7 @@ public enum ConditionTexts {
             let kind = AmountText.list(network.kind.names, "or")
             return (Int64(network.kind.rawValue), "\(network.name) (\(kind))", conditions.network.source)
         }
-        // That there is none is known.
+        // Without a default route, it is known that there is no network.
         let isNone = conditions.connectivity.value == ConnectivityState.none
         guard isNone else { return (nil, "", conditions.network.source) }
         return (0, "no default route", conditions.connectivity.source)

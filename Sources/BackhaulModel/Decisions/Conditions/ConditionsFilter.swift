@@ -1,25 +1,25 @@
-/// Hysteresis between what is read and what decisions see, so that conditions that flap do not flap transfers: what
-/// becomes worse takes effect at once, what becomes better must have lasted.
+/// Hysteresis between the readings and the decisions, so that conditions that flap do not flap transfers. A worse
+/// condition takes effect at once. A better one must last for some time first.
 ///
-/// | condition | must have lasted | because |
+/// | condition | must last | because |
 /// | --- | --- | --- |
 /// | external power | 10 s | a plug is wiggled, a dock is enumerated again |
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
-/// | heat | 30 s | a processor cools down within seconds of a pause, and is as hot again right after it |
+/// | heat | 30 s | a processor cools down within seconds of a pause, and is as hot again soon after it |
 /// | pressure | 30 s | it is an average over ten seconds, and a pause lowers it by itself |
-/// | connectivity, network, battery, sleep | – | told as a fact, not measured; the battery has a margin of its own |
+/// | connectivity, network, battery, sleep | – | reported as facts, not measured; the battery has its own margin |
 ///
-/// A reading that vanishes counts as better; what nobody reads any more is forgotten, but for how often it has turned.
-/// After more than 3 turns in 5 minutes the time doubles with each further
-/// turn, up to 5 minutes, and is as before once it was calm for 5 minutes more than that time. Of pressure only turns
-/// by 10 points count.
+/// A reading that becomes unavailable counts as better. A condition that is not read any more is forgotten, except for
+/// its reversals: the changes from better to worse or back. After more than 3 reversals in 5 minutes, the time doubles
+/// with each further reversal, up to 5 minutes. It returns to its first value after 5 minutes plus that time without a
+/// reversal. For pressure, only reversals by 10 points count.
 ///
-/// All times are those of the clock that starts with the boot, so that nothing depends on the calendar.
+/// All times are milliseconds since boot, so that nothing depends on the calendar.
 public struct ConditionsFilter: Sendable {
     struct Rule: Sendable {
-        /// Milliseconds.
+        /// How long a better value must last, in milliseconds.
         var lasting: Int64
-        /// What counts as a turn.
+        /// The smallest change in the other direction that counts as a reversal.
         var step: Int
     }
 
@@ -41,14 +41,14 @@ public struct ConditionsFilter: Sendable {
 
     public init() {}
 
-    /// What decisions see of what was read, and when that changes although nothing else is read, in milliseconds since
-    /// boot: then it is to be called again with the same readings. Nil: not by itself. The first readings count at
-    /// once. `now`: milliseconds since boot. `needs`: what is read at all. `pending`: what is not known for the moment,
-    /// and so is as it was.
+    /// Returns what decisions see of the readings, and when that changes although no reading changes, in milliseconds
+    /// since boot. At that time, the caller calls this again with the same readings. Nil: it does not change by itself.
+    /// First readings take effect at once. `now`: milliseconds since boot. `needs`: the conditions that are read.
+    /// `pending`: conditions that cannot be read at the moment; their last readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionNeeds = .all, pending: ConditionNeeds = [], now: Int64
     ) -> (conditions: Conditions, nextLook: Int64?) {
-        // Far from overflows, and never back.
+        // The bounds avoid overflows, and the time never goes back.
         let now = max(last ?? .min, min(max(now, 0), 1 << 53))
         last = now
         forget(except: needs)
@@ -72,7 +72,7 @@ public struct ConditionsFilter: Sendable {
         return (conditions, looks.min())
     }
 
-    /// Nobody reads more than these now: what is read of the others later is a first reading.
+    /// Forgets the conditions that are not read any more. A later reading of them is a first reading.
     public mutating func forget(except needs: ConditionNeeds) {
         if !needs.contains(.power) { externalPower.forget() }
         if !needs.contains(.network) { isMetered.forget() }

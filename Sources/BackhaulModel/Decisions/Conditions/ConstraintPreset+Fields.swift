@@ -1,13 +1,13 @@
 extension ConstraintPreset {
-    /// The fields that a preset stands for: the only place where that is said, beside `BH_PRESET_` in the header.
+    /// The fields that a preset stands for. They are defined only here, and described at `BH_PRESET_` in the header.
     ///
     /// | preset | fields |
     /// | --- | --- |
     /// | discretionary | external power; an unmetered network; not hotter than fair; 10,000 bytes per second |
     /// | overnight | those, and quiet hours from 07:00 to 23:00 |
     ///
-    /// 10,000 bytes per second is a tenth of what a poor mobile connection gives: with less, a discretionary transfer
-    /// costs the radio and the processor more than it brings.
+    /// 10,000 bytes per second is a tenth of a poor mobile connection's rate. At a lower rate, a discretionary transfer
+    /// costs more energy of radio and processor than it is worth.
     public var fields: Constraints {
         var fields = Constraints()
         fields.requiresExternalPower = true
@@ -23,8 +23,8 @@ extension ConstraintPreset {
 }
 
 extension Constraints {
-    /// What was stated, with a preset written out. A field that is stated beside a preset takes the preset's place,
-    /// also where it asks for less. `withPreset`: false leaves the preset's wishes out.
+    /// The stated fields, with the preset written out. A field that is stated beside a preset replaces the preset's
+    /// field, even if it demands less. `withPreset`: false ignores the preset.
     func expanded(withPreset: Bool = true) -> Constraints {
         var fields = withPreset ? preset?.fields ?? .none : .none
         func take<Value>(_ field: WritableKeyPath<Constraints, Value?>) {

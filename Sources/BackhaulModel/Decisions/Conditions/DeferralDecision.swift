@@ -1,20 +1,20 @@
-/// Whether tasks may run now, and if not, why.
+/// Decides whether tasks may run now, and if not, why.
 ///
-/// What cannot be read holds nothing back. This is about a single moment; conditions that flap are made steady before
-/// (`ConditionsFilter`), but for what depends on the constraint: a battery must have five percent more than its
-/// minimum, and pressure must be five points below its limit, before those that are held go on.
+/// A condition that cannot be read holds no task. The decision is about one moment: `ConditionsFilter` has applied the
+/// hysteresis before. Only margins that depend on the constraint are applied here. Before held tasks continue, a
+/// battery must be five percent above its minimum, and pressure five points below its limit.
 public enum DeferralDecision {
-    /// Points that a battery needs above its minimum to go on.
+    /// The percentage points above its minimum that a battery needs before held tasks continue.
     static let batteryMargin: UInt8 = 5
-    /// Points that pressure must be below its limit to go on.
+    /// The percentage points below its limit that pressure must reach before held tasks continue.
     static let pressureMargin: UInt8 = 5
 
-    /// All reasons for which they are held; empty: they may run. In this order, so that the first is the one that a
-    /// person wants to know, because it lasts longest or he alone can change it:
+    /// All reasons for which the tasks are held; empty: they may run. The first reason is the one that matters most to
+    /// a user: it lasts longest, or only the user can change it.
     ///
     /// 1. constraints of session and task that exclude each other: for ever
-    /// 2. budgets and quiet hours, by their ends, the last one first
-    /// 3. external power, battery: until somebody plugs in
+    /// 2. budgets and quiet hours, the one that ends last first
+    /// 3. external power, battery: until external power is connected
     /// 4. kind of network, metered: until there is another network
     /// 5. a portal or dead uplink
     /// 6. heat, pressure: minutes
@@ -36,8 +36,8 @@ public enum DeferralDecision {
         return holds
     }
 
-    /// When time alone may change the answer of `holds`: the next begin or end of quiet hours or end of a budget's day
-    /// or month, as Unix time in milliseconds. Nil: never.
+    /// The time at which `holds` may change without a change of conditions: the next begin or end of quiet hours, or
+    /// the end of a budget's day or month. Unix time in milliseconds. Nil: never.
     public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
         let hours = constraints.quietHours?.state(
             at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
@@ -46,18 +46,18 @@ public enum DeferralDecision {
         return (periods + [hours].compactMap(\.self)).min()
     }
 
-    /// What holds a single task back that expects to move so many bytes still; nil: it fits into all budgets.
+    /// The hold of a single task that will move this many bytes; nil: it fits into all budgets.
     public static func fits(_ expected: UInt64?, _ budgets: [BudgetUse]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
-        // Those that no waiting helps, then the one that lasts longest.
+        // First a budget that is too small in every period, else the one whose period ends last.
         let hopeless = tooSmall.first { $0.neverFits(expected) }
         let longest = tooSmall.max { $0.period.endMilliseconds < $1.period.endMilliseconds }
         guard let budget = hopeless ?? longest else { return nil }
         return budget.hold(expected: budget.isUsedUp ? nil : expected)
     }
 
-    /// What the host has stated that a task moves, for `fits`. Nil: nothing, or a part of its file is here: it goes on
-    /// in each period until the budget is used up.
+    /// The bytes that the host expects a task to move, for `fits`. Nil: the host has stated none, or a part of the file
+    /// has been transferred. In that case the task continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)
@@ -128,7 +128,7 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // Below ten half of it, or nothing would be low enough.
+            // Up to a limit of ten, half of the limit: otherwise almost no pressure would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
             return value > wanted ? sentences.pressure(reading, value, limit: limit, lower: lower, of: what) : nil

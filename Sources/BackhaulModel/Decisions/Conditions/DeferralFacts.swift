@@ -1,22 +1,23 @@
-/// What, beside constraints and conditions, decides whether tasks of a lane are held back.
+/// Facts besides constraints and conditions that decide whether tasks of a lane are held.
 public struct DeferralFacts {
     /// Unix time in milliseconds.
     public var now: Int64
-    /// Milliseconds since boot, for the end of what is settling; nil: not told.
+    /// Milliseconds since boot, to compute when a settling condition takes effect; nil: unknown.
     public var bootMilliseconds: Int64?
-    /// Milliseconds of local time minus those of Unix time, at a Unix time in milliseconds.
+    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds.
     public var localOffsetMilliseconds: (Int64) -> Int64
-    /// The origin is this machine (`Connectivity.isLoopback`): nothing about the network matters.
+    /// Whether the origin is this machine (`Connectivity.isLoopback`), so that no condition of the network matters.
     public var isLocal: Bool
-    /// The origin is reached without the uplink (`Connectivity.needsNoUplink`): a portal does not matter.
+    /// Whether the origin is reached without the uplink (`Connectivity.needsNoUplink`), so that a portal does not
+    /// matter.
     public var needsNoUplink: Bool
-    /// Some origin beyond the uplink has answered since the network was last changed (`UplinkWatch.isProven`): whoever
-    /// says that the uplink is dead is wrong. Networks that close the way to the servers which the system asks are
-    /// common.
+    /// Whether an origin beyond the uplink has responded since the network last changed (`UplinkWatch.isProven`). Then
+    /// the system's report of a dead uplink is wrong: many networks block the servers that the system uses for its
+    /// check.
     public var isUplinkProven: Bool
-    /// Why tasks of this lane are held at this moment. What was held goes on only with some room to spare.
+    /// The reasons for which tasks of this lane are held at this moment. A held task continues only with a margin.
     public var held: Set<WaitReason>
-    /// Those of the session and the network that hold now (`ByteUsage.budgets`).
+    /// The budgets of the session and the network that apply now (`ByteUsage.budgets`).
     public var budgets: [BudgetUse]
 
     public init(

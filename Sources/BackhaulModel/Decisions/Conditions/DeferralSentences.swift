@@ -1,4 +1,5 @@
-/// The sentences of holds: what is, and what would have to be. Each stands alone, for a person who sees nothing else.
+/// The sentences of holds: the present state, and the state that would end the hold. Each sentence is complete by
+/// itself.
 struct DeferralSentences {
     private let conditions: Conditions
     private let facts: DeferralFacts
@@ -15,7 +16,7 @@ struct DeferralSentences {
                 + "allow more networks")
     }
 
-    /// `begin`, `end`: Unix milliseconds of all the quiet hours in which it is now.
+    /// `begin`, `end`: Unix milliseconds of the present quiet hours.
     func quietHours(from begin: Int64?, until end: Int64?) -> Hold {
         let offset = facts.localOffsetMilliseconds
         guard let end else {
@@ -25,7 +26,7 @@ struct DeferralSentences {
                     + "of them")
         }
         let until = LocalTime.text(end, from: facts.now, offset)
-        // Longer ones have no two times of the day that would say them.
+        // Hours that last longer than a day cannot be written as two times of the day.
         let hours = begin.flatMap { begin in
             end - begin <= LocalTime.day
                 ? " \(LocalTime(begin, offset).clock)-\(LocalTime(end, offset).clock)" : nil
@@ -90,7 +91,7 @@ struct DeferralSentences {
         return Hold(.heat, sentence, nextLookMilliseconds: nextLook(conditions.thermalState))
     }
 
-    /// `limit`: with more it is held; `lower`: with this much it goes on.
+    /// `limit`: a higher pressure holds the task. `lower`: at this pressure it continues.
     func pressure(_ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: Pressed) -> Hold {
         let sentence =
             settled(reading, "programs wait less for \(what.rawValue)")
@@ -99,7 +100,7 @@ struct DeferralSentences {
         return Hold(.pressure, sentence, nextLookMilliseconds: nextLook(reading))
     }
 
-    /// What programs wait for.
+    /// The resource for which programs wait.
     enum Pressed: String {
         case processors = "the processors"
         case disks = "the disks"
@@ -114,7 +115,7 @@ struct DeferralSentences {
 
     private var networkName: String { conditions.network.value.map { "the network \($0.name)" } ?? "the network" }
 
-    /// Who says so, that a person knows where to change it.
+    /// The source of the reading, so that a user knows where to change it.
     private func said(_ reading: Reading<some Equatable & Sendable>) -> String {
         reading.source.isEmpty ? "" : " (\(reading.source))"
     }
@@ -128,7 +129,7 @@ struct DeferralSentences {
         }
     }
 
-    /// Of what is better already.
+    /// The sentence for a condition that is better already, but must last; nil: it is not better.
     private func settled(_ reading: Reading<some Equatable & Sendable>, _ what: String) -> String? {
         reading.settling.map {
             "\(what), and it waits until that has lasted \(AmountText.duration($0.durationMilliseconds))"
@@ -143,7 +144,7 @@ struct DeferralSentences {
 }
 
 extension Int64 {
-    /// For times from outside.
+    /// For times that come from outside, and may be any number.
     func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum
@@ -158,7 +159,7 @@ extension UInt64 {
 }
 
 extension ThermalState {
-    /// As the header names it.
+    /// The name in the header.
     var name: String {
         switch self {
         case .nominal: "nominal"

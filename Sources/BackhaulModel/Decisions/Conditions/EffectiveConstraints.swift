@@ -1,27 +1,30 @@
-/// What holds for a task: what its session and itself have stated, with presets written out, and of both the stricter.
+/// The constraints that apply to a task: those of its session and its own, with presets written out. The stricter one
+/// counts.
 public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresExternalPower: Bool
     public var requiresUnmetered: Bool
-    /// Empty: those of session and task exclude each other, and it never runs.
+    /// The allowed networks. Empty: session and task exclude each other's networks, and the task never runs.
     public var networks: NetworkKinds
-    /// On battery; nil: any.
+    /// The minimum charge on battery power; nil: any.
     public var minimumBatteryPercent: UInt8?
-    /// In `.critical` nothing runs, whatever this is.
+    /// The highest state in which the task runs. It is `.serious` at most: nothing runs in `.critical`.
     public var maximumThermalState: ThermalState
-    /// Nil: any pressure.
+    /// The highest pressure at which the task runs; nil: any.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
-    /// Nil: as little as it may be.
+    /// The lowest rate at which the task continues; nil: any.
     public var minimumBytesPerSecond: UInt64?
-    /// Of session and task together; nil: none. May have more spans than a text may, and may cover the whole week.
+    /// The quiet hours of session and task together; nil: none. They may have more spans than the text of one, and may
+    /// cover the whole week.
     public var quietHours: QuietHours?
 
-    /// Of each field the stricter holds. A preset of session or task is left out for a task that is past its latest
-    /// start; a task of a launched host, whose session says so, is discretionary beside what itself states.
+    /// For each field the stricter value counts. For a task that is past its latest start, the presets of session and
+    /// task are ignored. A task of a launched host whose session demands it is discretionary in addition to its own
+    /// constraints.
     public init(session: Constraints, task: TaskConstraints = TaskConstraints()) {
         var own = task.stated
-        // Overnight is discretionary, too, and more.
+        // The preset `overnight` includes `discretionary`.
         if task.isLaunched, own.preset == nil { own.preset = .discretionary }
         let withPresets = !task.isPastLatestStart
         self.init(session.expanded(withPreset: withPresets), own.expanded(withPreset: withPresets))
@@ -46,8 +49,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
         quietHours = stricter(\.quietHours) { QuietHours(spans: $0.spans == $1.spans ? $0.spans : $0.spans + $1.spans) }
     }
 
-    /// Which conditions tasks depend on that have this. All but those of local origins depend on the network, for
-    /// portals and budgets; all on heat and sleep.
+    /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. The network
+    /// matters to all but those of local origins, because of portals and budgets.
     public func needs(isLocal: Bool = false) -> ConditionNeeds {
         var needs: ConditionNeeds = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }
@@ -59,9 +62,9 @@ public struct EffectiveConstraints: Hashable, Sendable {
 
     public var needs: ConditionNeeds { needs() }
 
-    /// Which conditions must be read before a task with this is started: only those of which it asks more than every
-    /// task does, so that a program that fetches a small file opens no bus. Budgets, which are not known here, need the
-    /// network, too.
+    /// The conditions that must be read before a task with these constraints starts. These are only the ones of which
+    /// it demands more than every task does: a program that downloads a small file opens no bus. A budget, which is not
+    /// known here, needs the network, too.
     public func neededAtStart(isLocal: Bool = false) -> ConditionNeeds {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }

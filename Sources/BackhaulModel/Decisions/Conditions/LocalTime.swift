@@ -1,20 +1,20 @@
-/// A time as a clock on the wall shows it, and the calendar behind it: for hours and budgets in local time.
+/// A local time and date, for quiet hours and budgets.
 ///
-/// Written by hand because this module has neither I/O nor calendars; the rules of time zones are the caller's, who
-/// gives the offset of local time at any Unix time. The calendar is the proleptic Gregorian one, by the algorithms of
-/// Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+/// It is computed by hand, because this module has neither I/O nor calendars. The caller knows the rules of time zones,
+/// and gives the offset of local time at any Unix time. The calendar is the proleptic Gregorian one, with the
+/// algorithms of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 struct LocalTime {
-    /// Milliseconds of local time minus those of Unix time, at a Unix time in milliseconds.
+    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds.
     typealias Offset = (Int64) -> Int64
 
     static let minute: Int64 = 60_000
     static let day: Int64 = 86_400_000
-    /// ± 100,000 years: a clock that shows more than that is not believed, and nothing overflows.
+    /// The bound of all times: ± 100,000 years. A clock beyond it is wrong, and the bound avoids overflows.
     private static let farthest: Int64 = 36_525_000 * day
 
-    /// Since 1970-01-01.
+    /// The days since 1970-01-01.
     let day: Int64
-    /// Milliseconds of the day.
+    /// The milliseconds since the day's midnight, as the clock shows it.
     let time: Int64
 
     init(_ unix: Int64, _ offset: Offset) {
@@ -25,10 +25,10 @@ struct LocalTime {
 
     static func bounded(_ value: Int64, _ limit: Int64 = farthest) -> Int64 { min(max(value, -limit), limit) }
 
-    /// 0 is Monday.
+    /// The day of the week; 0 is Monday.
     var weekday: Int { Self.weekday(day) }
     var minuteOfDay: Int { Int(time / Self.minute) }
-    /// "06:30"
+    /// The time of the day, such as "06:30".
     var clock: String { Self.clock(minuteOfDay) }
 
     static func weekday(_ day: Int64) -> Int {
@@ -48,7 +48,7 @@ struct LocalTime {
         "December",
     ]
 
-    /// Month and day of the month count from 1.
+    /// The date of a day. The month and the day of the month count from 1.
     static func date(_ day: Int64) -> (year: Int64, month: Int, day: Int) {
         let shifted = day + 719_468
         let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
@@ -61,7 +61,7 @@ struct LocalTime {
         return (year, month, Int(ofYear - (153 * shiftedMonth + 2) / 5 + 1))
     }
 
-    /// Days since 1970-01-01.
+    /// The days since 1970-01-01 at a date.
     static func day(year: Int64, month: Int, day: Int) -> Int64 {
         let shiftedYear = month <= 2 ? year - 1 : year
         let era = (shiftedYear >= 0 ? shiftedYear : shiftedYear - 399) / 400
@@ -71,13 +71,13 @@ struct LocalTime {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + ofYear - 719_468
     }
 
-    /// The Unix time at which a local day begins: its midnight, or the first moment after it where the clocks leap over
+    /// The Unix time at which a local day begins: its midnight, or the first moment after it if the clocks skip
     /// midnight.
     static func begin(ofDay wanted: Int64, _ offset: Offset) -> Int64 {
         let midnight = bounded(wanted, farthest / day) * day
         let guess = midnight - bounded(offset(midnight - bounded(offset(midnight), day * 2)), day * 2)
         if LocalTime(guess, offset).day >= wanted, LocalTime(guess - 1, offset).day < wanted { return guess }
-        // Zones reach from -12 to +14 hours.
+        // Time zones reach from -12 to +14 hours.
         var (before, at) = (midnight - day, midnight + day)
         while at - before > 1 {
             let middle = before + (at - before) / 2
@@ -86,7 +86,7 @@ struct LocalTime {
         return at
     }
 
-    /// As people say when it is, seen from `now`: "06:30 today", "06:30 tomorrow", "Monday 06:30", "1 December 06:30".
+    /// The time in words, relative to `now`: "06:30 today", "06:30 tomorrow", "Monday 06:30", "1 December 06:30".
     static func text(_ unix: Int64, from now: Int64, _ offset: Offset) -> String {
         let then = LocalTime(unix, offset)
         let today = LocalTime(now, offset)

@@ -1,8 +1,8 @@
-/// How far the way to an origin leads, as far as its name tells.
+/// How far the route to an origin leads, as far as the origin's name shows.
 public enum Reach: Hashable, Sendable {
-    /// Nothing about the network concerns it.
+    /// The origin is this machine, and no condition of the network matters.
     case thisMachine
-    /// No uplink is needed.
+    /// The origin is on the local network, and needs no uplink.
     case localNetwork
     case uplink
 

@@ -1,5 +1,5 @@
-/// A reading that takes effect at once when it is worse, and when it is better only after that has lasted: the worst
-/// that was seen in the last so many milliseconds. Times are those of the clock that starts with the boot.
+/// A reading with hysteresis: a worse one takes effect at once, and a better one after it has lasted. So its value is
+/// the worst of the last milliseconds, as many as the rule states. Times are milliseconds since boot.
 struct SteadyReading<Value: Equatable & Sendable>: Sendable {
     private struct Former: Sendable {
         var reading: Reading<Value>
@@ -8,12 +8,12 @@ struct SteadyReading<Value: Equatable & Sendable>: Sendable {
     }
 
     private let rule: ConditionsFilter.Rule
-    /// 0 is the best; what cannot be read is as good as that.
+    /// 0 is the best. An unavailable reading counts as 0.
     private let badness: @Sendable (Value) -> Int
     private var raw: Reading<Value>?
-    /// That was taken; nil: none, or it is forgotten.
+    /// The last reading that was taken; nil: none, or it is forgotten.
     var last: Reading<Value>? { raw }
-    /// Readings that were worse than all after them, oldest and worst first.
+    /// Readings that were worse than all later ones, the oldest and worst first.
     private var former: [Former] = []
     private var flapping: FlapCount
 
@@ -23,7 +23,7 @@ struct SteadyReading<Value: Equatable & Sendable>: Sendable {
         flapping = FlapCount(rule)
     }
 
-    /// `nextLook`: when it changes by itself.
+    /// `nextLook`: the time at which the result changes by itself.
     mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextLook: Int64?) {
         let bad = badness(of: reading)
         if let raw {
@@ -45,27 +45,28 @@ struct SteadyReading<Value: Equatable & Sendable>: Sendable {
         return (held, endsAt)
     }
 
-    /// It is not read any more: the next reading is a first one. What has flapped until now still has.
+    /// Forgets the readings, because the condition is not read any more: the next reading is a first one. The count of
+    /// reversals stays.
     mutating func forget() { (raw, former) = (nil, []) }
 
     private func badness(of reading: Reading<Value>) -> Int { reading.value.map(badness) ?? 0 }
 }
 
-/// How long something better must last, by how often it has changed.
+/// How long a better value must last, by how often the value has reversed its direction.
 struct FlapCount: Sendable {
     private let rule: ConditionsFilter.Rule
     private var doublings: Int64 = 0
-    /// When the outcome turned round, the newest last.
+    /// The times at which the value reversed its direction, the latest last.
     private var turns: [Int64] = []
     private var farthest: Int?
     private var isRising = false
 
     init(_ rule: ConditionsFilter.Rule) { self.rule = rule }
 
-    /// The time that holds now.
+    /// The time for which a better value must last now.
     mutating func duration(now: Int64) -> Int64 {
         let duration = min(rule.lasting << doublings, ConditionsFilter.longest)
-        // What lasts as long as it must is no calm yet.
+        // A better value counts as calm only after it has taken effect, so `duration` is added.
         if let last = turns.last, now - last < ConditionsFilter.flapWindow + duration {
             return duration
         }
@@ -73,7 +74,7 @@ struct FlapCount: Sendable {
         return rule.lasting
     }
 
-    /// The outcome, of which only turns by `rule.step` or more count: 40, 43, 41 is no flapping.
+    /// Notes the present value. Only reversals by `rule.step` or more count: 40, 43, 41 is no flapping.
     mutating func note(_ outcome: Int, now: Int64) {
         guard let last = farthest else {
             farthest = outcome
@@ -90,7 +91,7 @@ struct FlapCount: Sendable {
         let recent = turns.filter { now - $0 < ConditionsFilter.flapWindow }
         turns = recent.suffix(ConditionsFilter.flapLimit + 1)
         if recent.count > ConditionsFilter.flapLimit {
-            // 2^5 times ten seconds is more than the longest.
+            // The factor 2^5 already exceeds the longest time.
             doublings = min(doublings + 1, 5)
         }
     }

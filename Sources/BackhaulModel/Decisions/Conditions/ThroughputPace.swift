@@ -1,10 +1,10 @@
-/// When too little comes: what has come in the last so many milliseconds, counted only while somebody measured.
+/// The rate of a recent window of time. Only time in which something was measured counts.
 struct ThroughputPace: Sendable {
-    /// As fine as the end of the window moves.
+    /// The window moves in steps of a twelfth of its length.
     static let slots = 12
 
     private let window: Int64
-    /// Bytes and measured milliseconds, oldest first.
+    /// The bytes and the measured milliseconds of each step, oldest first.
     private var slots: [(bytes: UInt64, milliseconds: Int64)] = []
     private(set) var lastAt: Int64
 
@@ -14,7 +14,7 @@ struct ThroughputPace: Sendable {
     }
 
     mutating func add(_ bytes: UInt64, milliseconds: Int64, now: Int64) {
-        // What was measured before a break says nothing about now.
+        // Measurements from before a break say nothing about the present.
         if now - lastAt > window { slots = [] }
         lastAt = now
         if let last = slots.last, last.milliseconds < window / Int64(Self.slots) {
@@ -32,7 +32,7 @@ struct ThroughputPace: Sendable {
         return ThroughputPace.rate(bytes, measured)
     }
 
-    /// Long enough, and less than `minimum` on average.
+    /// Whether the window is full and its average rate is below `minimum`.
     func isSlow(_ minimum: UInt64) -> Bool { measured >= window && bytesPerSecond < minimum }
 
     static func rate(_ bytes: UInt64, _ milliseconds: Int64) -> UInt64 {

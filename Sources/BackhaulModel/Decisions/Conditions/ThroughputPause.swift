@@ -1,18 +1,18 @@
-/// The pause of what was too slow. Times in milliseconds since boot.
+/// The pause of lanes whose transfers were too slow. Times are milliseconds since boot.
 struct ThroughputPause: Equatable, Sendable {
-    /// When it is over, and a probe may go; nil: it is open.
+    /// The time at which the pause ends and a slow probe may start; nil: there is no pause now.
     private(set) var probeAt: Int64?
-    /// How long it is, or was.
+    /// The length of the present or last pause.
     private(set) var milliseconds: Int64 = 0
-    /// Since when it is open or not.
+    /// The time at which the pause or the open state began.
     private(set) var since: Int64 = 0
-    /// What came.
+    /// The rate that caused the pause.
     private(set) var bytesPerSecond: UInt64 = 0
 
     var isOpen: Bool { probeAt == nil }
 
-    /// It was too slow, once more or for the first time: each pause is twice as long as the one before, up to twelve
-    /// times the first.
+    /// Returns the pause after the transfers were too slow, for the first time or again. Each pause is twice as long as
+    /// the one before, up to twelve times the first.
     func slow(_ bytesPerSecond: UInt64, _ first: Int64, now: Int64) -> ThroughputPause {
         var pause = self
         pause.milliseconds = milliseconds == 0 ? first : min(milliseconds * 2, first * 12)
@@ -22,7 +22,8 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// It is fast enough. The length of the pause stays for a while: what is slow again at once does not start anew.
+    /// Returns the open state after a fast probe. The length of the pause is kept for a while: if the transfers are
+    /// slow again soon, the next pause is longer.
     func fast(now: Int64) -> ThroughputPause {
         var pause = self
         pause.probeAt = nil
@@ -30,7 +31,7 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Its probe has said nothing: the next goes after as long a pause.
+    /// Returns the next pause, as long as the last one, after a probe without a result.
     func again(now: Int64) -> ThroughputPause {
         var pause = self
         pause.probeAt = now + milliseconds
@@ -38,7 +39,8 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// It was fast for as long as its pause was, or a probe was due for long and nobody was there to make it.
+    /// Whether the pause can be forgotten. Either the transfers were fast for longer than it lasted, or no task made a
+    /// probe that was due for long.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

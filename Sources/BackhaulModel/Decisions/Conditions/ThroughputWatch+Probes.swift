@@ -1,16 +1,17 @@
-/// Who may try whether it is better, and what came of it.
+/// Slow probes: which lane may make one, and what follows from its result.
 extension ThroughputWatch {
-    /// The one that is under way, or for which a task is being looked for. Those at the same time would share the
-    /// network, and find one another slow.
+    /// The probe in progress, or the one for which a task is being searched. There is one at a time: several would
+    /// share the network, and each would find the others' load.
     struct Probe: Sendable {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// What it decides: all that held the lane when it began. What has become slow since has a pause of its own.
+        /// The scopes that the probe decides: all that held the lane when it began. A scope that became slow later has
+        /// its own pause.
         let scopes: [Scope]
     }
 
-    /// Some lane pauses.
+    /// Whether any lane pauses.
     public var holdsAny: Bool { pauses.values.contains { !$0.isOpen } }
 
     /// What a lane with these terms may do now.
@@ -22,9 +23,8 @@ extension ThroughputWatch {
         return current(now) == nil ? .probe : .held(until: nil)
     }
 
-    /// The lane of which a task may start as the probe: of those that may have one that which was tried longest ago.
-    /// Nil: none, for now. The probe is this lane's, and no other's, until `probed`, `endProbe` or `giveBackProbe`
-    /// ends it.
+    /// Chooses the lane that may start a task as the probe: of those with permission, the one that was tried longest
+    /// ago. Nil: none for now. The probe belongs to this lane until `probed`, `endProbe` or `giveBackProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
@@ -39,14 +39,14 @@ extension ThroughputWatch {
         return next.lane
     }
 
-    /// The probe is this lane's.
+    /// Whether the probe belongs to this lane.
     public func isProbing(_ lane: Lane) -> Bool { probe?.lane == lane }
 
-    /// How the probe of this lane goes, once a second: `bytes` that it has moved so far in `milliseconds` of waiting
-    /// for the network alone. True: it is no probe any more, and all lanes are to be asked again; held ones stop what
-    /// they run.
+    /// Notes the progress of this lane's probe, once a second. `bytes`: moved so far. `milliseconds`: the time in which
+    /// it waited only for the network. Returns true when it is no probe any more. Then the caller checks all lanes
+    /// again, and stops the running tasks of those that are held.
     public mutating func probed(_ lane: Lane, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
-        // Another network has let it go.
+        // The network has changed, which has ended the probe.
         guard let probe, probe.lane == lane else { return true }
         let now = Self.bounded(now)
         if bytes >= Self.probeBytes || milliseconds >= Self.probeMilliseconds {
@@ -58,14 +58,14 @@ extension ThroughputWatch {
             return true
         }
         guard now - probe.began >= Self.probeLimit else { return false }
-        // It waits for something else. That is not held against its server, and says nothing of all together.
+        // The probe waits for something else. Its server is not to blame, and nothing is known of the other scopes.
         end(probe) { scope, pause in scope == .lane(lane) ? pause.fast(now: now) : pause.again(now: now) }
         return true
     }
 
-    /// The probe of this lane has ended before it was decided. `hasAnswered`: with an answer, so that what is small was
-    /// fetched; otherwise nothing is known, and the next one goes after the same pause. True: all lanes are to be asked
-    /// again.
+    /// The probe of this lane has ended without a decision. `hasAnswered`: it got a response, so its file was small.
+    /// Otherwise nothing is known, and the next probe starts after the same pause. Returns true when the caller must
+    /// check all lanes again.
     public mutating func endProbe(_ lane: Lane, hasAnswered: Bool, now: Int64) -> Bool {
         guard let probe, probe.lane == lane else { return false }
         let now = Self.bounded(now)
@@ -73,21 +73,21 @@ extension ThroughputWatch {
         return true
     }
 
-    /// No task of this lane was found that may start. Nothing was tried: another lane may, after a moment.
+    /// No task of this lane may start, so no probe was made. Another lane may make one after a moment.
     public mutating func giveBackProbe(_ lane: Lane, now: Int64) {
         guard probe?.lane == lane else { return }
         probe = nil
         restsUntil = Self.bounded(now) + Self.vainProbePause
     }
 
-    /// The next time at which some lane may probe that may not yet; nil: none is held for a time.
+    /// The next time at which a held lane may make a probe; nil: no lane waits for a time.
     public func nextProbe(now: Int64) -> Int64? {
         let times = current(now).map { [$0.began + Self.lostAfter] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, restsUntil) }
         return times.filter { $0 > now }.min()
     }
 
-    /// Why the lane is held; nil: it is not. `unix`: the Unix time in milliseconds that belongs to `now`.
+    /// Why the lane is held; nil: it is not. `unix`: the Unix time in milliseconds at `now`.
     public func hold(_ lane: Lane, _ terms: Terms?, now: Int64, unix: Int64) -> Hold? {
         let now = Self.bounded(now)
         guard let terms, let pause = closed(lane, terms), let probeAt = pause.probeAt else { return nil }
@@ -99,7 +99,7 @@ extension ThroughputWatch {
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
             if isForThis { return Hold(.throughput, what + "one task tries whether it is better") }
-            // One after the other.
+            // Probes run one after the other.
             if probeAt <= now { return Hold(.throughput, what + "one task tries again after that of another server") }
         }
         let pauseText = AmountText.duration(pause.milliseconds)
@@ -108,12 +108,12 @@ extension ThroughputWatch {
             nextLookMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
     }
 
-    /// Should nobody ever say what became of it, it is lost after a while.
+    /// The probe in progress. One whose result never comes is lost after a while.
     private func current(_ now: Int64) -> Probe? {
         probe.flatMap { now - $0.began < Self.lostAfter ? $0 : nil }
     }
 
-    /// `change`: what becomes of the pauses that it decides.
+    /// `change`: computes the new state of each pause that the probe decides.
     private mutating func end(_ probe: Probe, _ change: (Scope, ThroughputPause) -> ThroughputPause) {
         self.probe = nil
         for scope in probe.scopes {

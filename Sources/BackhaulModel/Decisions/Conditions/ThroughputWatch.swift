@@ -1,14 +1,14 @@
-/// Holds back lanes whose transfers are too slow to be worth their time: when less than their minimum has come from an
-/// origin, or from all together, they pause, and one task at a time, of all lanes, tries whether it is better.
+/// Holds lanes whose transfers are too slow to be worth their time. If less than their minimum comes from an origin, or
+/// from all origins together, they pause. Then one task at a time, of all lanes, makes a slow probe.
 ///
-/// It is fed once a second with what the transfers of each running lane have moved. Of them only those count that are
-/// older than `youngest` and were waiting for the network alone, not for a rate of our own, a disk, or an answer's
-/// first byte: so many small files are never slow, and neither is a server that thinks. Transfers from this machine are
-/// not fed.
+/// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only
+/// when it is older than `youngest` and waited only for the network. A wait for our own rate limit, a disk or a
+/// response's first byte does not count. So many small files are never slow, and neither is a server that computes.
+/// Transfers from this machine are left out.
 ///
-/// All times are those of the clock that starts with the boot, in milliseconds.
+/// All times are milliseconds since boot.
 public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
-    /// What holds for a lane: `minimum_bytes_per_second`, `slow_after_ms`, `slow_pause_ms`.
+    /// The options that apply to a lane: `minimum_bytes_per_second`, `slow_after_ms`, `slow_pause_ms`.
     public struct Terms: Hashable, Sendable {
         public var minimumBytesPerSecond: UInt64
         public var slowAfterMilliseconds: Int64
@@ -21,12 +21,12 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// What the transfers of one lane that count have moved since the last time, both ways. A lane without such
-    /// transfers is not fed.
+    /// The bytes that the counted transfers of one lane have received and sent since the last sample. A lane without
+    /// such transfers has no sample.
     public struct Sample: Sendable {
         public var lane: Lane
         public var origin: Origin
-        /// Nil: it has no minimum, and counts for what the origin and all together give.
+        /// Nil: the lane has no minimum, and only counts for its origin and the total.
         public var terms: Terms?
         public var bytes: UInt64
 
@@ -41,55 +41,55 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     /// What a lane may do.
     public enum Permission: Equatable, Sendable {
         case open
-        /// One task may start, if `probe(among:now:)` says so.
+        /// One task may start, if `probe(among:now:)` chooses the lane.
         case probe
-        /// Until then, or until the probe that is under way has ended.
+        /// The lane waits until this time; nil: until the probe in progress has ended.
         case held(until: Int64?)
     }
 
-    /// A transfer that is younger does not count.
+    /// The age in milliseconds at which a transfer begins to count.
     public static var youngest: Int64 { 5_000 }
-    /// What decides a probe.
+    /// A probe is decided after this time, or after this many bytes.
     public static var probeMilliseconds: Int64 { 10_000 }
     public static var probeBytes: UInt64 { 262_144 }
-    /// When a probe is over that was not decided, and when others need not wait for one any more of which nothing is
-    /// heard.
+    /// An undecided probe ends after `probeLimit`. A probe without any report counts as lost after `lostAfter`.
     public static var probeLimit: Int64 { 60_000 }
     public static var lostAfter: Int64 { 120_000 }
-    /// How long all wait when no task was found for one.
+    /// How long all lanes wait when no task was found for a probe, in milliseconds.
     static var vainProbePause: Int64 { 1_000 }
-    /// What is remembered: more lanes than run at once. Of more the oldest are forgotten, which lets them go.
+    /// The most scopes that are remembered, more than lanes can run at once. Beyond it the oldest are forgotten, which
+    /// releases their lanes.
     static var limit: Int { 4_096 }
 
     enum Scope: Hashable, Sendable {
         case lane(Lane)
-        /// All lanes with these terms, of any origin.
+        /// All lanes with these terms, whatever their origin.
         case everything(Terms)
     }
 
     var paces: [Scope: ThroughputPace] = [:]
     var pauses: [Scope: ThroughputPause] = [:]
     var probe: Probe?
-    /// When lanes were given the probe last.
+    /// When each lane last got the probe.
     var triedAt: [Lane: Int64] = [:]
-    /// No probe begins before.
+    /// The earliest time of the next probe.
     var restsUntil: Int64 = 0
     private var lastTake: Int64?
     private var total: ThroughputPace?
 
     public init() {}
 
-    /// Of all transfers that were fed, over the last seconds; nil: none was.
+    /// The rate of all sampled transfers over the last seconds; nil: there was no sample.
     public func bytesPerSecond(now: Int64) -> UInt64? {
         guard let total, Self.bounded(now) - total.lastAt <= Self.youngest, total.measured > 0 else { return nil }
         return total.bytesPerSecond
     }
 
-    /// True: some lane is held that was not, or is not any more, and all are to be asked again.
+    /// Returns true when a lane is held that was not, or the reverse. Then the caller checks all lanes again.
     public mutating func take(_ samples: [Sample], now: Int64) -> Bool {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
-        // After a break it is the first second again.
+        // After a break, counting starts again with one second.
         let passed = since > Self.youngest ? 1_000 : since
         lastTake = now
         guard passed > 0 else { return false }
@@ -125,7 +125,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         return hasChanged
     }
 
-    /// Another network: what was measured is void, and all are let go. True: some were held.
+    /// The network has changed: measurements are discarded, and all lanes are released. Returns true if some were held.
     public mutating func networkChanged() -> Bool {
         let hadHeld = pauses.values.contains { !$0.isOpen }
         self = Self()
@@ -140,20 +140,20 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         if probe?.lane == lane { probe = nil }
     }
 
-    /// Far from overflows.
+    /// Bounds a time, to avoid overflows.
     static func bounded(_ now: Int64) -> Int64 { min(max(now, 0), 1 << 53) }
 
     func scopes(_ lane: Lane, _ terms: Terms?) -> [Scope] {
         terms.map { [.lane(lane), .everything($0)] } ?? []
     }
 
-    /// Of those that hold it, the one that is over last.
+    /// Of the pauses that hold the lane, the one that ends last.
     func closed(_ lane: Lane, _ terms: Terms?) -> ThroughputPause? {
         scopes(lane, terms).compactMap { pauses[$0] }.filter { !$0.isOpen }
             .max { ($0.probeAt ?? .max) < ($1.probeAt ?? .max) }
     }
 
-    /// True: some are let go by it.
+    /// Forgets old entries. Returns true if that releases a lane.
     private mutating func prune(now: Int64) -> Bool {
         let held = pauses.values.count { !$0.isOpen }
         paces = paces.filter { now - $0.value.lastAt <= 3_600_000 }

@@ -1,31 +1,31 @@
-/// Recognises a portal or a dead uplink by failures that all origins share, and tries with one task at a time whether
+/// Recognises a portal or a dead uplink by failures that all origins share, and tests with one task at a time whether
 /// it is over.
 ///
-/// Fed with the end of each attempt at an origin beyond the uplink (`Connectivity.needsNoUplink` says which are not),
-/// and with answers as they begin. When 3 different origins (or the only 2 that are in use) have failed in a row within
-/// two minutes and none has answered meanwhile, all are held. One origin alone is never judged, but by an answer with
-/// the status 511, which no origin gives (RFC 6585, section 6), where no other has answered for as long. One proper
-/// answer or another network lets all go at once.
+/// The watch gets the end of each attempt at an origin beyond the uplink (`Connectivity.needsNoUplink` is false), and
+/// responses as they begin. All origins are held when 3 different ones (or the only 2 in use) have failed in a row
+/// within two minutes, and none has responded meanwhile. One origin alone is not enough. The exception is a response
+/// with status 511, which only a portal sends (RFC 6585, section 6), if no other origin has responded for as long. One
+/// proper response, or another network, releases all origins at once.
 ///
-/// All times are those of the clock that starts with the boot, in milliseconds.
+/// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {
-    /// What an attempt says of the way.
+    /// What the end of an attempt shows about the uplink.
     public enum Ending: Equatable, Sendable {
-        /// Some proper answer: the way is good.
+        /// A proper response: the uplink works.
         case answered
-        /// 511 Network Authentication Required.
+        /// Status 511 Network Authentication Required.
         case portal
-        /// Failed after the origin had sent it to another one, which may be the portal's login page.
+        /// A failure after a redirect to another origin, which may be the portal's login page.
         case redirected(to: Origin)
-        /// The TLS connection could not be made: the certificate may be the portal's.
+        /// A failure to open the TLS connection: the certificate may be the portal's.
         case untrusted
-        /// No name, no connection, no byte in time.
+        /// No address, no connection, or no byte in time.
         case unreachable
-        /// Something else, such as a full disk.
+        /// Another failure, such as a full disk.
         case unknown
 
-        /// `redirectedTo`: the origin at the end of the redirects, when it is another. `hasAnswered`: with a status,
-        /// any. `wasRefused`: the connection was, by a machine that is there, be it the origin or one on the way.
+        /// `redirectedTo`: the origin at the end of the redirects, if it is another. `hasAnswered`: a response with any
+        /// status came. `wasRefused`: a machine refused the connection, either the origin or one on the route.
         public init(
             _ failure: Failure?, redirectedTo target: Origin? = nil, hasAnswered: Bool = false, wasRefused: Bool = false
         ) {
@@ -36,7 +36,7 @@ public struct UplinkWatch: Sendable {
             switch failure.status {
             case .httpStatus where failure.domain == .http && failure.detail == 511: self = .portal
             case .tlsFailed: self = .untrusted
-            // However much came before: nothing does any more.
+            // The bytes that came before do not matter: now none come.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
                 self = hasAnswered || wasRefused ? .unknown : .unreachable
@@ -50,9 +50,9 @@ public struct UplinkWatch: Sendable {
 
     public enum State: Equatable, Sendable {
         case open
-        /// Something answers that is not the origin.
+        /// Another machine responds in place of the origins.
         case portal
-        /// Nothing answers.
+        /// No machine responds.
         case limited
     }
 
@@ -66,15 +66,15 @@ public struct UplinkWatch: Sendable {
     static let firstPause: Int64 = 10_000
     static let longestPause: Int64 = 300_000
     static let vainProbePause: Int64 = 1_000
-    /// How long a 511 is not believed of an origin that gave one while others answered.
+    /// For how long a 511 of an origin is ignored after another origin has responded, in milliseconds.
     static let disbelief: Int64 = 600_000
 
     public private(set) var state = State.open
-    /// Some origin has answered on this network, and it was not judged since.
+    /// Whether an origin has responded on this network since the uplink was last judged to be dead.
     public private(set) var isProven = false
     private var signs: [Origin: Sign] = [:]
     private var disproved: [Origin: Int64] = [:]
-    /// Why it is held.
+    /// The number of origins whose failures caused the hold.
     private var origins = 0
     private var lastAnswer: Int64?
     private var looks = 0
@@ -84,8 +84,8 @@ public struct UplinkWatch: Sendable {
 
     public init() {}
 
-    /// The end of an attempt, or an answer that has begun. `originsInUse`: origins beyond the uplink that have tasks.
-    /// True: `state` or `isProven` is another, and all origins are to be asked again.
+    /// Notes the end of an attempt, or a response that has begun. `originsInUse`: origins beyond the uplink that have
+    /// tasks. Returns true if `state` or `isProven` changes. Then the caller checks all origins again.
     public mutating func take(_ origin: Origin, _ ending: Ending, originsInUse: Int, now: Int64) -> Bool {
         let former = (state, isProven)
         switch ending {
@@ -100,7 +100,7 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// A transfer from beyond the uplink is receiving: the same as an answer.
+    /// A transfer from beyond the uplink receives bytes, which counts like a response.
     public mutating func moved(now: Int64) -> Bool {
         if state == .open, isProven, signs.isEmpty { return false }
         let former = (state, isProven)
@@ -108,8 +108,8 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// What the system says of the network, as it changes: `Conditions.connectivity`. Its word holds until an origin
-    /// answers; `DeferralDecision.holds` sees to that.
+    /// Notes what the system reports of the network (`Conditions.connectivity`). The report counts until an origin
+    /// responds, as `DeferralDecision.holds` ensures.
     public mutating func connectivity(_ state: ConnectivityState?, now: Int64) -> Bool {
         guard state != system else { return false }
         system = state
@@ -122,8 +122,8 @@ public struct UplinkWatch: Sendable {
         return former != (self.state, isProven)
     }
 
-    /// Another network, or another way to it: what was seen is void, and what the system says of it is tried at once.
-    /// True: `state` or `isProven` was another.
+    /// The network or the route to it has changed: what was seen is discarded, and what the system reports of it is
+    /// tested at once. Returns true if `state` or `isProven` changes.
     public mutating func networkChanged() -> Bool {
         let changes = state != .open || isProven
         let system = system
@@ -132,21 +132,21 @@ public struct UplinkWatch: Sendable {
         return changes
     }
 
-    /// Origins whose last attempts failed.
+    /// The origins whose last attempts failed.
     public var failedOrigins: Set<Origin> { Set(signs.keys) }
 
-    /// All origins beyond the uplink are held, and may be tried.
+    /// Whether all origins beyond the uplink are held. One at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
-    /// The origin of which one task may be tried now, the one that was tried longest ago; nil: none for now. It counts
-    /// as tried: the next may go after the pause, 10 s and then twice as long each time, up to 5 min. `origins`: those
-    /// that are held and have a task that may start but for this.
+    /// The origin whose task may be tested now: the one that was tested longest ago; nil: none for now. It counts as
+    /// tested. The next one may follow after the pause: 10 s, and then twice as long each time, up to 5 min. `origins`:
+    /// those that are held and have a task that could start otherwise.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
-        // The portal that the system has seen would answer in place of an origin without TLS, and its page be the file.
+        // The portal could respond in place of an origin without TLS, and its page would become the file.
         let candidates = system == .portal ? origins.filter { $0.scheme == "https" } : origins
         probedAt = probedAt.filter { candidates.contains($0.key) }
-        // One that has not failed yet is the likeliest to answer.
+        // An origin that has not failed yet is the most likely to respond.
         let oldest = candidates.min { one, other in
             (probedAt[one] ?? .min, signs[one] == nil ? 0 : 1, one.text)
                 < (probedAt[other] ?? .min, signs[other] == nil ? 0 : 1, other.text)
@@ -158,24 +158,24 @@ public struct UplinkWatch: Sendable {
         return oldest
     }
 
-    /// Somebody knows better: the next task may be tried now.
+    /// The caller has reason to test again: the next task may be tried now.
     public mutating func tryAtOnce(now: Int64) {
         guard isHeld else { return }
         probeAt = min(probeAt, now)
     }
 
-    /// No task of that origin was found that may start. Nothing was tried: another may be, after a moment.
+    /// No task of that origin may start, so nothing was tested. Another origin may be, after a moment.
     public mutating func giveBackProbe(now: Int64) {
         guard isHeld else { return }
         looks = max(0, looks - 1)
         probeAt = now + Self.vainProbePause
     }
 
-    /// When the next task may be tried, nil: none is held, or now.
+    /// When the next task may be tested; nil: no origin is held, or now.
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
-    /// Why an origin is held by what others have met; nil: it is not. `unix`: the Unix time in milliseconds that
-    /// belongs to `now`. What the system says is a hold of `DeferralDecision`.
+    /// Why an origin is held by the failures of others; nil: it is not. `unix`: the Unix time in milliseconds at `now`.
+    /// A report of the system is a hold of `DeferralDecision` instead.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String
@@ -211,7 +211,8 @@ public struct UplinkWatch: Sendable {
         probedAt = [:]
     }
 
-    /// Portals send all to one place; what sends origins to different ones is the origins themselves.
+    /// A portal redirects all origins to one place. If two are redirected to different places, the origins themselves
+    /// do it.
     private func leadsElsewhere(_ target: Origin, than origin: Origin) -> Bool {
         signs.contains { other, sign in
             if case .redirected(let former) = sign.ending, other != origin { former != target } else { false }
@@ -221,11 +222,11 @@ public struct UplinkWatch: Sendable {
     private mutating func judge(originsInUse: Int, now: Int64) {
         if state == .open { signs = signs.filter { now - $0.value.at <= Self.memory } }
         let redirects = signs.values.filter { if case .redirected = $0.ending { true } else { false } }.count
-        // One that sends elsewhere and fails there says nothing; several that send to the same place do.
+        // A single origin that redirects and then fails says nothing. Several that redirect to the same place do.
         let failed = redirects == 1 ? signs.count - 1 : signs.count
         let isEnough = failed >= Self.originsNeeded || failed == 2 && originsInUse <= 2
         let hasPortal = signs.values.contains { $0.ending == .portal }
-        // A single server can say 511 to whomever it likes; where others have answered just now it has to be several.
+        // A single server can send 511 without a portal. If others have responded recently, several must fail.
         let isLively = lastAnswer.map { now - $0 <= Self.memory } ?? false
         guard isEnough || hasPortal && !isLively else { return }
         let isPortal = hasPortal || redirects >= 2 || signs.values.contains { $0.ending == .untrusted }
@@ -247,8 +248,8 @@ public struct UplinkWatch: Sendable {
 }
 
 extension Connectivity {
-    /// Whether a server is reached without the way to other networks, as far as its name tells: this machine, private
-    /// and link-local addresses (RFC 1918, 3927, 4193, 4291), and names of the local link (RFC 6762).
+    /// Whether a server is reached without the uplink, as far as its name shows. These are this machine, private and
+    /// link-local addresses (RFC 1918, 3927, 4193, 4291), and names of the local link (RFC 6762).
     public static func needsNoUplink(_ server: String) -> Bool {
         if isLoopback(server) || server.hasSuffix(".local") { return true }
         if server.hasPrefix("[") {

@@ -1,6 +1,6 @@
-/// The ways out. Each ends the transfer, releases the slot and concludes.
+/// The ends of an attempt. Each stops the transfer, releases the slot and concludes.
 extension DownloadMachine {
-    /// Stops the transfer and releases the slot if the present state holds them and the next one does not.
+    /// Stops the transfer and releases the slot, if the present state has them and the next one has not.
     mutating func enter(_ next: State) -> [Action] {
         let last = state
         state = next
@@ -20,7 +20,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Leaves the task because its response is not accepted.
+    /// Ends the attempt because its response is not accepted.
     mutating func refuse(_ refusal: Refusal) -> [Action] {
         switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
@@ -36,7 +36,7 @@ extension DownloadMachine {
         return fromZero ? discard(conclusion) : keepForLater(conclusion)
     }
 
-    /// Keeps what may be continued and concludes.
+    /// Keeps the bytes with which a later attempt can continue, and concludes.
     mutating func keepForLater(_ conclusion: Conclusion) -> [Action] {
         switch state {
         case .exchanging(.forgetting, _): return discard(conclusion)
@@ -51,7 +51,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Nothing is kept, whatever an earlier attempt may have left there.
+    /// Keeps no bytes, not even those of an earlier attempt.
     mutating func discard(_ conclusion: Conclusion) -> [Action] { removePart(entering: .discarding(conclusion)) }
 
     private mutating func removePart(entering next: State) -> [Action] {
@@ -78,7 +78,7 @@ extension DownloadMachine {
 
     mutating func concluded() -> [Action] {
         guard case .concluding(let concluding) = state else { return [] }
-        // Cancelled after all, and the conclusion has left a part file.
+        // The task was cancelled meanwhile, and the conclusion has left a part file.
         if concluding.isCancelled, !concluding.partIsGone { return removePart(entering: .removing) }
         return close()
     }
@@ -95,12 +95,12 @@ extension DownloadMachine {
         return [.closePart]
     }
 
-    // MARK: The disk
+    // MARK: Failures of the disk
 
     mutating func diskFailed(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready), .concluding, .over: return []
-        // An earlier action failed, or the removal itself: nothing relies on the part file any more.
+        // An earlier action failed, or the removal itself. The attempt does not use the part file any more.
         case .discarding, .removing: return discarded()
         case .finishing(_, isCancelled: true): return discard(.left)
         case .saving(let saving) where saving.conclusion == .left: return conclude(.left, after: goBack(after: failure))
@@ -110,7 +110,7 @@ extension DownloadMachine {
         case .destinationExists, .destinationUnavailable, .tooLarge:
             return discard(.failed(failure))
         case .badResponse, .connectionLost:
-            // The part file has not the length that it should have.
+            // The part file does not have the length that it should have.
             return discard(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: true))
         default:
             let reason: WaitReason = failure.status == .diskFull ? .diskFull : .retry
@@ -119,8 +119,8 @@ extension DownloadMachine {
         }
     }
 
-    /// A failed sync is final for the bytes before it: only what an earlier one confirmed counts. The file is cut there
-    /// at once, so that a crash before the conclusion is durable finds no other bytes.
+    /// A failed sync is final for the bytes that it covers: only those that an earlier sync confirmed count. The file
+    /// is truncated to them at once, so that a crash before the conclusion is durable leaves no other bytes.
     private mutating func goBack(after failure: Failure) -> [Action] {
         guard let synced = checkpoint?.syncedOffset else { return [] }
         switch state {
@@ -130,17 +130,17 @@ extension DownloadMachine {
         case .exchanging(.receiving, _), .saving, .finishing(.sealing, _):
             checkpoint?.bootID = ""
             return [.openPart(isSameBoot: false, syncedOffset: synced)]
-        // Nothing was written since, or the file is sealed: whole and synced.
+        // No byte was written since the sync, or the file is sealed: complete and synced.
         default:
             return []
         }
     }
 
-    // MARK: What others want
+    // MARK: Cancel, leave, expire
 
     mutating func cancel() -> [Action] {
         switch state {
-        // Decided once the result is here: a refused intent, say.
+        // The machine decides when the result of the step is here, such as a refused intent.
         case .finishing(let step, _): state = .finishing(step, isCancelled: true)
         case .concluding(var concluding):
             concluding.isCancelled = true
@@ -163,7 +163,7 @@ extension DownloadMachine {
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready):
-            // All bytes were there before the crash: not too late to give them their name.
+            // All bytes had come before the crash, so the file may still be placed.
             return intent.map { lookForSealed($0, expiry: failure) } ?? discard(.failed(failure))
         case .preparing(.lookingForSealed(let intent, _)):
             state = .preparing(.lookingForSealed(intent, expiry: failure))
@@ -175,7 +175,7 @@ extension DownloadMachine {
 }
 
 extension DownloadMachine.Conclusion {
-    /// With which the task ends when there is no further attempt.
+    /// The failure with which the task ends if there is no further attempt.
     fileprivate var retriedFailure: Failure? {
         switch self {
         case .retry(let failure, _, _, _): failure

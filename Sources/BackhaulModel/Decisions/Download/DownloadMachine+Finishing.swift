@@ -1,4 +1,4 @@
-/// From the last byte to the file under its final name.
+/// The steps from the last byte to the file under its final name.
 extension DownloadMachine {
     /// The digest that the file must have, and whether the server states it rather than the host.
     private var wanted: (checksum: Checksum, isServers: Bool)? {
@@ -28,7 +28,7 @@ extension DownloadMachine {
         return [.recordIntent(intent)]
     }
 
-    /// Nothing of such a file is kept. A second one in a row is no slip of the network.
+    /// Keeps no byte of the file. A second mismatch in a row is no accident of the network, and the task fails.
     mutating func mismatched(_ failure: Failure) -> [Action] {
         terms.hadMismatch ? discard(.failed(failure)) : retry(failure, fromZero: true)
     }

@@ -1,12 +1,12 @@
-/// From the start of an attempt to the request. What can be found out without the server comes first: each step goes on
-/// to the next one that applies.
+/// The steps from the start of an attempt to the request. Everything that needs no server comes first. Each step
+/// continues with the next one that applies.
 extension DownloadMachine {
     mutating func start() -> [Action] {
         guard case .preparing(.ready) = state else { return [] }
         return intent.map { lookForSealed($0) } ?? lookForFile()
     }
 
-    /// `expiry`: the task's time is over.
+    /// `expiry`: the failure of the task if the sealed file is not there, because the task's time is over.
     mutating func lookForSealed(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
         state = .preparing(.lookingForSealed(intent, expiry: expiry))
         return [.lookForSealed(intent)]
@@ -80,7 +80,8 @@ extension DownloadMachine {
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isPromise { return request(from: 0) }
-        // Not what an earlier attempt left: shorter than what was synced, or longer than the file or what is trusted.
+        // The file is not the one that an earlier attempt left. It is shorter than the synced bytes, longer than the
+        // whole file, or longer than the bytes that are trusted.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }
@@ -110,6 +111,6 @@ extension DownloadMachine {
         }
     }
 
-    /// An unknown boot equals no other.
+    /// Whether this boot wrote the checkpoint. An unknown boot equals no other.
     private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
 }

@@ -1,4 +1,4 @@
-/// The body on its way through the buffer to the disk.
+/// How the bytes of the body pass through the buffer to the disk.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
@@ -21,12 +21,13 @@ extension DownloadMachine {
         }
     }
 
-    /// Nil when the bytes are in the buffer; otherwise the way out, because they cannot be of the file.
+    /// Returns nil when the bytes are in the buffer. Otherwise the actions that end the attempt, because the bytes
+    /// cannot belong to the file.
     private mutating func take(_ count: UInt64, _ reception: inout Reception) -> [Action]? {
         counters.offset = counters.offset.adding(count)
         reception.buffered = reception.buffered.adding(count)
         if let bodyEnd = reception.bodyEnd, counters.offset > bodyEnd {
-            // A status that has no body has none the next time either.
+            // A status without a body has none in the next attempt either.
             if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
                 let reason = "the server sent a body with status \(head.status), which has none"
                 return discard(.failed(Failure(.badResponse, reason)))
@@ -37,19 +38,19 @@ extension DownloadMachine {
         return terms.refusal(ofAtLeast: counters.offset).map { reject($0) }
     }
 
-    /// The body shows that this is not the file that is wanted.
+    /// The body shows that this is not the file that the host wants.
     private mutating func reject(_ failure: Failure) -> [Action] {
         failure.status == .sizeMismatch ? mismatched(failure) : discard(.failed(failure))
     }
 
-    /// False while the transfer is to wait for the disk or the store.
+    /// Whether the transfer may continue. If not, it waits for the disk or the store.
     func hasRoom(_ reception: Reception) -> Bool {
         counters.offset - reception.part.written <= limits.outstanding
             && (!needsFirstCheckpoint(reception)
                 || counters.offset < (reception.isSlow ? limits.slowUnrecorded : limits.unrecorded))
     }
 
-    /// Nothing says yet of which representation the bytes are that a crash would leave.
+    /// Whether a crash would leave bytes of which the store does not know the representation.
     private func needsFirstCheckpoint(_ reception: Reception) -> Bool {
         reception.startOffset == 0 && !reception.record.wasDone && reception.isResumable
             && (reception.isSlow || file.size ?? .max > limits.firstSync)
@@ -76,7 +77,7 @@ extension DownloadMachine {
     mutating func aged() -> [Action] {
         guard case .exchanging(.receiving(var reception), let transfer) = state else { return [] }
         reception.isSlow = true
-        // A small file needs a checkpoint from now on: more may have come already than may be without one.
+        // A small file needs a checkpoint now, and more bytes may have come already than are allowed without one.
         if !hasRoom(reception) { reception.isPaused = true }
         let actions = flush(&reception)
         state = .exchanging(.receiving(reception), transfer)
@@ -123,7 +124,8 @@ extension DownloadMachine {
 
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
-        // Without a validator a sync makes nothing durable that counts; later ones spread the load of the last.
+        // Without a validator, no later attempt uses the synced bytes. Syncs after the first one spread the load of the
+        // last one.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole
@@ -137,10 +139,10 @@ extension DownloadMachine {
         return [.resumeTransfer]
     }
 
-    /// Only what the disk has reported as written may come under a validator: before that the part file may still have
-    /// another's bytes.
+    /// A checkpoint covers only bytes that the disk has reported as written. Before that, the part file may still have
+    /// bytes of another representation.
     private mutating func recordWhenDue(_ reception: inout Reception) -> [Action] {
-        // After a sync comes a checkpoint anyway.
+        // A checkpoint follows after a sync anyway.
         guard needsFirstCheckpoint(reception), !reception.record.isUnderWay, !reception.sync.isUnderWay,
             reception.part.written >= limits.firstCheckpoint
         else { return [] }
@@ -186,7 +188,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Nil when there is nothing to continue from safely.
+    /// Updates the checkpoint. Returns nil when there are no bytes with which an attempt can safely continue.
     @discardableResult
     private mutating func noteCheckpoint(_ reception: Reception) -> Checkpoint? {
         let part = reception.part
@@ -218,7 +220,7 @@ extension DownloadMachine {
     mutating func bodyEnded(_ reception: Reception) -> [Action] {
         let offset = counters.offset
         guard let size = file.size, offset != size else {
-            // Without a length it is known only now.
+            // Without a length, the size is known only now.
             if file.size == nil, let failure = terms.refusal(ofSize: offset) { return reject(failure) }
             return seal()
         }
@@ -232,7 +234,7 @@ extension DownloadMachine {
 }
 
 extension UInt64 {
-    /// The sum, or the largest number: what servers announce and send must not end the host.
+    /// The sum, or the largest number. The sizes that servers announce and send must not crash the host.
     fileprivate func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -1,4 +1,4 @@
-/// From the head of the response to its body.
+/// The steps from the head of the response to its body.
 extension DownloadMachine {
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard case .exchanging(.requesting(let condition), let transfer) = state else { return [] }
@@ -25,7 +25,7 @@ extension DownloadMachine {
             return [.lookAgain(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
-            // Should this be the last try, the host will want to read what the server said.
+            // If this was the last attempt, the host needs the text that the server sent.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
             let promise = checkpoint.map(\.promise)
@@ -33,7 +33,7 @@ extension DownloadMachine {
             checkpoint = promise
             return actions
         case .fail(let failure):
-            // With a status that is accepted the body is a file: it explains no failure, and may never end.
+            // The status is accepted, so the body is a file. It does not explain the failure, and may never end.
             guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
             return readErrorBody(.final(failure), transfer)
         }
@@ -57,7 +57,7 @@ extension DownloadMachine {
         _ head: ResponseHead, size: UInt64?, _ validator: Validator, _ transfer: Transfer
     ) -> [Action] {
         file.size = size
-        // Ranges are for GET (RFC 9110, section 14.2): anything else begins anew.
+        // Only GET has ranges (RFC 9110, section 14.2): with another method, each attempt starts from the first byte.
         file.validator = terms.method == "GET" ? validator : Validator()
         file.facts = RepresentationFacts(head, terms)
         counters.begin(at: 0)
@@ -72,14 +72,14 @@ extension DownloadMachine {
         return [.forgetCheckpoint]
     }
 
-    /// Of a body that begins at the present offset.
+    /// The reception of a body that begins at the present offset.
     private func reception(through bodyEnd: UInt64?) -> Reception {
         Reception(
             startOffset: counters.offset, bodyEnd: bodyEnd, isResumable: file.validator.ifRange != nil,
             part: KnownPart(opened: counters.offset, checkpoint))
     }
 
-    /// What was there is forgotten: the body may overwrite it.
+    /// The store has forgotten the bytes of earlier attempts, so the body may overwrite them.
     mutating func goOn(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
         let actions = look()
@@ -90,7 +90,7 @@ extension DownloadMachine {
         return actions + [.resumeTransfer] + flush
     }
 
-    /// Of a body that begins now.
+    /// The checks and the digest for a body that begins now.
     private func look() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {
@@ -100,7 +100,7 @@ extension DownloadMachine {
         return actions + hash()
     }
 
-    // MARK: The version at the destination
+    // MARK: The representation at the destination
 
     mutating func lookedAgain(_ isSame: Bool) -> [Action] {
         guard case .exchanging(.lookingAgain(let version), _) = state else { return [] }

@@ -1,18 +1,18 @@
 /// One attempt of a download as a value: events in, actions out, no I/O.
 ///
-/// The order of finishing is the order of its states: the part file is sealed (written, synced), the intent recorded,
-/// the file placed under its name, and only then the end committed. A crash between any two is recognised by the next
-/// attempt.
+/// A file is finished in the order of the states. The part file is sealed (written and synced), the intent is recorded,
+/// the file is placed under its name, and only then the end is committed. After a crash between any two steps, the next
+/// attempt finds out how far this one came.
 public struct DownloadMachine: Sendable {
     var state = State.preparing(.ready)
     var counters: Counters
-    /// What is known of the whole file.
+    /// The facts known about the whole file.
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// What was durable when the attempt began or when it was last made so.
+    /// The checkpoint that is durable: the one from the start of the attempt, or the latest one since.
     public internal(set) var checkpoint: Checkpoint?
-    /// Where the challenge of the next response is found.
+    /// The source of the next response's challenge.
     public var challenge = ChallengeSource.head
 
     let intent: FinishIntent?
@@ -21,9 +21,9 @@ public struct DownloadMachine: Sendable {
     let policy: TransferPolicy
     let limits: BufferLimits
 
-    /// `intent`: the file was sealed before a crash and lies as part or under its final name. `furthest`: how far
-    /// earlier attempts have come. `policy`: what is no lasting failure to the host, of those that are concluded as
-    /// `retry`; it decides about all of them in the end.
+    /// `intent`: the file was sealed before a crash, and exists as part file or under its final name. `furthest`: the
+    /// offset that earlier attempts have reached. `policy`: which lasting failures are concluded as `retry`;
+    /// `RetryDecision` then decides about each retry.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
@@ -72,28 +72,29 @@ public struct DownloadMachine: Sendable {
     }
 }
 
-/// What others see.
+/// What the machine shows to its runner.
 extension DownloadMachine {
-    /// Bytes of the file that are here, in the buffer or on disk.
+    /// The bytes of the file that have come, in the buffer or on disk.
     public var offset: UInt64 { counters.offset }
-    /// Body bytes of this attempt.
+    /// The body bytes that this attempt has received.
     public var bytesReceived: UInt64 { counters.bytesReceived }
-    /// How far any attempt has come, this one included.
+    /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// This attempt made bytes durable that the next one can continue and that no earlier one had: failures count from
-    /// one again. What is fetched once more, because the server let nothing be continued, is no progress.
+    /// Whether this attempt made bytes durable that no earlier one had, and with which the next one can continue. Then
+    /// failures are counted from one again. Bytes that are received once more, because the server did not allow to
+    /// continue, are no progress.
     public var madeProgress: Bool { counters.madeProgress }
 
-    /// Of the whole file, when known.
+    /// The size of the whole file, if it is known.
     public var size: UInt64? { file.size }
-    /// Of the whole file, when it was computed.
+    /// The digest of the whole file, if it was computed.
     public var checksum: Checksum? { file.checksum }
-    /// The server has said that its file is still the one that lies at the destination.
+    /// Whether the server has confirmed that the file at the destination is still current.
     public var isUnchanged: Bool { file.isUnchanged }
-    /// That the server has given the file.
+    /// The file name that the server has given.
     public var fileName: String? { terms.isNamedByServer ? intent?.name ?? file.facts.name : nil }
 
-    /// False while bytes cannot be taken: the transfer is to be paused.
+    /// Whether the machine can take bytes now. If not, the transfer must be paused.
     public var wantsBytes: Bool {
         switch state {
         case .exchanging(.receiving(let reception), _): hasRoom(reception)
@@ -102,7 +103,7 @@ extension DownloadMachine {
         }
     }
 
-    /// The buffer holds more than a kill may cost, so it is written within `agedMilliseconds`.
+    /// Whether the buffer holds more than a kill may cost, so that it is written within `agedMilliseconds`.
     public var mustFlushSoon: Bool {
         guard case .exchanging(.receiving(let reception), _) = state else { return false }
         return reception.buffered >= limits.aged

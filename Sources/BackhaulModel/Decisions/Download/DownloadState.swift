@@ -1,20 +1,20 @@
 extension DownloadMachine {
-    /// Where the attempt is, with what exists there only. `preparing` and `exchanging` hold the slot; entering any
-    /// other state releases it.
+    /// The state of the attempt, with the data that exists only in it. `preparing` and `exchanging` hold the slot;
+    /// entering any other state releases it.
     enum State: Sendable {
-        /// What can be found out without the server.
+        /// The steps that need no server.
         case preparing(Preparation)
         /// A request was sent.
         case exchanging(Exchange, Transfer)
-        /// Bytes are written and synced so that the next attempt finds them.
+        /// Bytes are being written and synced for the next attempt.
         case saving(Saving)
-        /// All bytes are here.
+        /// All bytes have come.
         case finishing(Finishing, isCancelled: Bool)
         /// The part file is being removed before the conclusion.
         case discarding(Conclusion)
-        /// How the attempt ended is being committed.
+        /// The end of the attempt is being committed.
         case concluding(Concluding)
-        /// The host cancelled the task while the conclusion was committed: its part file is being removed.
+        /// The host cancelled the task while the conclusion was committed. The part file is being removed.
         case removing
         case over
 
@@ -32,33 +32,33 @@ extension DownloadMachine {
 
     enum Preparation: Sendable {
         case ready
-        /// A crash happened after the intent was recorded: is the sealed file there, as part or under its name?
-        /// `expiry`: the task's time was over meanwhile.
+        /// A crash happened after the intent was recorded. The disk checks whether the sealed file is there, as part
+        /// file or under its name. `expiry`: the task's time has ended meanwhile.
         case lookingForSealed(FinishIntent, expiry: Failure?)
-        /// The file that lies at the destination may be the one that is wanted.
+        /// The disk checks whether the file at the destination is the one that the host wants.
         case lookingForFile
-        /// The file system was full: is there room now?
+        /// The file system was full. The disk checks whether there is space now.
         case checkingSpace
-        /// The version that an earlier task has put at the destination is looked up.
+        /// The store searches for the representation that an earlier task placed at the destination.
         case lookingForVersion
-        /// The part file is being opened to be continued.
+        /// The part file is being opened, to continue it.
         case opening(Checkpoint)
-        /// A file that is of no use is forgotten in the store before a byte of it is overwritten.
+        /// The store forgets a useless file before a byte of it is overwritten.
         case forgetting(Useless)
     }
 
-    /// What turned out to be of no use before the first request.
+    /// What proved useless before the first request.
     enum Useless: Sendable {
         case sealedFile, partFile
     }
 
     enum Exchange: Sendable {
-        /// `condition`: a version other than this one is asked for.
+        /// `condition`: the request excludes this representation.
         case requesting(condition: FileVersion?)
-        /// The server has no other version: is the file still there?
+        /// The server has no other representation. The disk checks that the file at the destination is still the same.
         case lookingAgain(FileVersion)
-        /// The response starts over. The bytes of earlier attempts are forgotten in the store before the first of them
-        /// is overwritten; until then the transfer is paused.
+        /// The response starts over. The store forgets the bytes of earlier attempts before the first of them is
+        /// overwritten. Until then the transfer is paused.
         case forgetting(Reception)
         case receiving(Reception)
         /// The body of a response that is not accepted.
@@ -67,40 +67,41 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// By itself: it is not stopped. The attempt soon leaves `requesting`, `receiving` and `refusing`.
+        /// The transfer has ended by itself, so it is not stopped. The attempt soon leaves `requesting`, `receiving`
+        /// and `refusing`.
         case ended
     }
 
-    /// The body of a file on its way through the buffer to the disk. It holds plain numbers only, because it is copied
-    /// out of its state and back for each piece.
+    /// The body of a file on its way through the buffer to the disk. It has plain numbers only, because it is copied
+    /// out of its state and back for each chunk.
     struct Reception: Sendable {
-        /// From which this attempt continues.
+        /// The offset at which this attempt continues.
         let startOffset: UInt64
-        /// Length of the file when the response's body has ended; nil when only its end will tell.
+        /// The length of the file at the end of the response's body. Nil if it is unknown until the body ends.
         let bodyEnd: UInt64?
-        /// The server gave a validator, so a later attempt can continue.
+        /// Whether the server gave a validator, so that a later attempt can continue.
         let isResumable: Bool
         var part: KnownPart
-        /// Received, not yet handed to the disk.
+        /// The bytes that were received and not yet given to the disk.
         var buffered: UInt64 = 0
         var sync = PendingWork()
         var ticksSinceSync = 0
         var record = PendingWork()
-        /// The transfer waits until `resumeTransfer`.
+        /// Whether the transfer waits for `resumeTransfer`.
         var isPaused = false
-        /// The body takes longer than a kill may cost.
+        /// Whether the body has taken longer than `BufferLimits.agedMilliseconds`.
         var isSlow = false
     }
 
     /// The part file, as far as the disk has reported.
     struct KnownPart: Sendable {
         var written: UInt64
-        /// Of what is written.
+        /// The stamp of the written bytes.
         var stamp: PartStamp?
         var synced: UInt64
         var syncedChecksum: UInt32?
 
-        /// `length`: of the part file that was opened. `checkpoint`: what is durable of it.
+        /// `length`: of the part file that was opened. `checkpoint`: the durable one.
         init(opened length: UInt64, _ checkpoint: Checkpoint?) {
             written = length
             stamp = checkpoint?.part.flatMap { $0.length <= length ? $0 : nil }
@@ -120,7 +121,7 @@ extension DownloadMachine {
         }
     }
 
-    /// A sync of the part file or the record of a checkpoint: done many times, one at a time.
+    /// A sync of the part file, or the record of a checkpoint. It is done many times, one at a time.
     struct PendingWork: Sendable {
         private(set) var isUnderWay = false
         private(set) var wasDone = false
@@ -132,7 +133,7 @@ extension DownloadMachine {
 
     struct RefusedResponse: Sendable {
         let refusal: Refusal
-        /// Since the head.
+        /// The seconds since the head.
         var ticks = 0
     }
 
@@ -143,11 +144,11 @@ extension DownloadMachine {
         case credential(AuthenticationDemand)
     }
 
-    /// A sync is under way, and perhaps a write before it.
+    /// A sync is in progress, and perhaps a write before it.
     struct Saving: Sendable {
         let conclusion: Conclusion
         var reception: Reception
-        /// Bytes were written after the sync that is under way had been started.
+        /// Whether bytes were written after the present sync had started.
         var needsSecondSync: Bool
     }
 
@@ -159,7 +160,7 @@ extension DownloadMachine {
 
     struct Concluding: Sendable {
         let conclusion: Conclusion
-        /// Placed or removed: what lies there now belongs to others.
+        /// Whether the part file was placed or removed. Then a file with its name belongs to another task.
         let partIsGone: Bool
         var isCancelled = false
     }

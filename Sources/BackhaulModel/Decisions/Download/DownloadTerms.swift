@@ -1,8 +1,8 @@
-/// What the host asks of a download, as far as the machine decides by it.
+/// The host's options for a download, as far as the machine decides by them.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// A 401 or 407 that is not accepted is a challenge and no failure.
+    /// Whether a 401 or 407 that is not accepted is a challenge and no failure.
     public var asksForCredentials = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
@@ -10,14 +10,14 @@ public struct DownloadTerms: Equatable, Sendable {
     public var expectedSize: UInt64?
     public var checksum: Checksum?
     public var ignoresDigests = false
-    /// A file that has the checksum and the size is left as it is, and nothing is asked of the server.
+    /// Whether an existing file with the checksum and the size is kept, without a request to the server.
     public var skipsExisting = false
     public var isOnlyIfChanged = false
     public var isNamedByServer = false
     public var refusesTakenName = false
-    /// An earlier attempt ended with another digest or size than it should have.
+    /// Whether an earlier attempt ended with a wrong digest or size.
     public var hadMismatch = false
-    /// So many bytes were missing on the file system when an earlier attempt found it full.
+    /// The bytes that were missing on the file system when an earlier attempt found it full.
     public var neededSpace: UInt64?
 
     public init() {}
@@ -44,12 +44,12 @@ public struct DownloadTerms: Equatable, Sendable {
         isNamedByServer = options.isNamedByServer
     }
 
-    /// Why a file of this size is not the one that the host wants.
+    /// Why a file of this size is not the one that the host wants; nil: it may be.
     func refusal(ofSize size: UInt64) -> Failure? {
         if let maximumSize, size > maximumSize {
             return Failure(
                 .tooLarge,
-                "the file has \(size) bytes, more than maximum_size, \(maximumSize); allow more, or leave it")
+                "the file has \(size) bytes, more than maximum_size, \(maximumSize); raise maximum_size to accept it")
         }
         guard let expectedSize, size != expectedSize else { return nil }
         return Failure(
@@ -57,14 +57,14 @@ public struct DownloadTerms: Equatable, Sendable {
             "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
     }
 
-    /// As above, while more bytes may follow.
+    /// The same while more bytes may follow.
     func refusal(ofAtLeast size: UInt64) -> Failure? {
         if let expectedSize, size <= expectedSize, size <= maximumSize ?? .max { return nil }
         if expectedSize == nil, size <= maximumSize ?? .max { return nil }
         return refusal(ofSize: size)
     }
 
-    /// The bytes of a file with this digest are not those that the host or the server has announced.
+    /// The failure of a file whose digest is not the one that the host or the server has stated.
     static func mismatch(_ found: Checksum, _ wanted: Checksum, isServers: Bool) -> Failure {
         Failure(
             .checksumMismatch,

@@ -1,35 +1,36 @@
 extension DownloadMachine {
-    /// Where the challenge of a response is found.
+    /// The source of a response's challenge.
     public enum ChallengeSource: Equatable, Sendable {
-        /// In its head.
+        /// The response's head.
         case head
-        /// There is none that its task waits for.
+        /// The response has no challenge for which the task waits.
         case nothing
-        /// The engine has read it already.
+        /// The engine has read the challenge already.
         case demand(AuthenticationDemand)
     }
 
-    /// How this attempt leaves the task.
+    /// How this attempt ends for the task.
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// After `retryAfterSeconds` at least, if the server asked for it. `fromZero`: nothing is kept.
+        /// The task is tried again, after `retryAfterSeconds` at least, if the server demanded it. `fromZero`: no byte
+        /// is kept.
         case retry(Failure, reason: WaitReason, retryAfterSeconds: Int64?, fromZero: Bool)
-        /// A server or proxy asks for a credential. What an earlier attempt has left is kept.
+        /// A server or proxy demands a credential. The bytes of earlier attempts are kept.
         case credential(AuthenticationDemand)
-        /// The row says already what the task is (suspended, cancelled), or the engine stops.
+        /// The row has the task's state already (suspended, cancelled), or the engine stops.
         case left
     }
 
-    /// The result of an action, or what others want. An event that does not belong to the present state (late,
+    /// The result of an action, or a command from outside. An event that does not belong to the present state (late,
     /// repeated) changes nothing.
     public enum Event: Equatable, Sendable {
         case start
         case lookedForSealed(isThere: Bool)
         case spaceChecked
-        /// Nil: there is none, or none of that size.
+        /// Nil: there is no file, or none of that size.
         case lookedForFile(FoundFile?)
-        /// Nil: none is known, or the file is not as it was left.
+        /// Nil: no representation is known, or the file was changed since.
         case lookedForVersion(FileVersion?)
         case lookedAgain(isSame: Bool)
         /// 0: there is nothing to continue.
@@ -42,7 +43,7 @@ extension DownloadMachine {
         case aged
         case transferComplete
         case transferFailed(Failure, isTransient: Bool)
-        /// The file is this long now.
+        /// `length`: of the file now.
         case appended(length: UInt64, PartStamp? = nil)
         case synced(length: UInt64, checksum: UInt32? = nil)
         /// Sent on failure, too; a crash then loses more.
@@ -56,99 +57,102 @@ extension DownloadMachine {
         /// An operation on the part file failed, or one of the store for it.
         case diskFailed(Failure)
         case concluded
-        /// In place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task fails.
+        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task
+        /// fails.
         case retryRefused
         /// The host cancelled the task: its row has ended.
         case cancel
-        /// The task was suspended, or the engine stops: keep what is there.
+        /// The task was suspended, or the engine stops: keep the bytes.
         case leave
         /// The task's time is over.
         case expire(Failure)
-        /// Once a second.
+        /// Sent once a second.
         case tick
     }
 
-    /// What is to be done, in the order given. Operations on the part file are done one after the other, whatever else
-    /// goes on. When one that writes or syncs has failed, those behind it fail, too, until the part is opened or
-    /// restarted: bytes must not move up into a gap.
+    /// What the runner must do, in this order. Operations on the part file run one after the other, whatever else
+    /// happens. When a write or sync fails, the operations after it fail, too, until the part file is opened or
+    /// restarted. Otherwise later bytes would be written into the gap.
     public enum Action: Equatable, Sendable {
         /// Results in `lookedForSealed`.
         case lookForSealed(FinishIntent)
-        /// Whether the file system has room for `missing` bytes, and can hold a file of `size` at all, when the server
-        /// announced it. Results in `spaceChecked` or `diskFailed`; while a transfer runs, the first of these changes
+        /// Checks whether the file system has space for `missing` bytes, and can hold a file of `size` at all, if the
+        /// server stated it. Results in `spaceChecked` or `diskFailed`. While a transfer runs, `spaceChecked` changes
         /// nothing.
         case checkSpace(missing: UInt64, size: UInt64?)
-        /// Look for a file at the destination and compute its digest, when it has the size. Results in
+        /// Searches for a file at the destination, and computes its digest if it has the size. Results in
         /// `lookedForFile`.
         case lookForFile(size: UInt64?, Checksum.Algorithm?)
         /// Results in `lookedForVersion`.
         case lookForVersion
-        /// Whether the file is still as that version was left. Results in `lookedAgain`.
+        /// Checks whether the file is unchanged since that representation was placed. Results in `lookedAgain`.
         case lookAgain(FileVersion)
-        /// Whether the name that the server gives is free. Results in `diskFailed` or in nothing.
+        /// Checks whether the server's file name is free. Results in `diskFailed` or in no event.
         case checkName(String)
-        /// Compute the digest of the part file, from its first byte on, also of what is there already. Has no result.
+        /// Computes the digest of the part file from its first byte, including earlier attempts' bytes. Has no result.
         case hash(Checksum.Algorithm)
-        /// Go on with the part file that is there. Bytes behind `syncedOffset` are trusted in the boot that wrote them
-        /// only; in another one the file is cut there. Results in `opened`.
+        /// Continues the existing part file. Bytes after `syncedOffset` are trusted only in the boot that wrote them.
+        /// In another boot, the file is truncated there. Results in `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
         /// Results in `head`, `received` and one `transferComplete` or `transferFailed`.
         case startTransfer(offset: UInt64, ifRange: String?, condition: FileVersion? = nil)
         /// No event of the transfer follows.
         case stopTransfer
-        /// Bytes are wanted again.
+        /// The machine takes bytes again.
         case resumeTransfer
-        /// The connection is free for another task. Given once.
+        /// The connection is free for another task. Comes once.
         case releaseSlot
-        /// Make durable that nothing is there: no checkpoint and no intent. Results in `forgotten`.
+        /// Makes durable that there is no checkpoint and no intent. Results in `forgotten`.
         case forgetCheckpoint
-        /// What is in the part file counts for nothing: the next byte is its first.
+        /// Ignores the part file's present bytes: the next byte is its first.
         case restartPart
-        /// Hand the buffer to the disk. Results in `appended`.
+        /// Gives the buffer to the disk. Results in `appended`.
         case flush
         /// Results in `synced`.
         case sync
         /// Results in `checkpointRecorded`.
         case recordCheckpoint(Checkpoint)
-        /// Hand the rest of the buffer to the disk and make the file whole. Results in `sealed`.
+        /// Gives the rest of the buffer to the disk, and completes the file. Results in `sealed`.
         case seal(size: UInt64)
         /// Results in `intentRecorded` or `intentRefused`.
         case recordIntent(FinishIntent)
         /// Results in `placed`.
         case place(FinishIntent)
-        /// There may be none. Results in `discarded`.
+        /// Removes the part file, if there is one. Results in `discarded`.
         case discardPart
-        /// Commit how the attempt ended, with what is durable now. A recorded intent stays unless the task ends: the
-        /// next attempt begins with it. Results in `concluded` or, with nothing committed, by `retryRefused`.
+        /// Commits the end of the attempt, with the durable checkpoint. A recorded intent stays unless the task ends:
+        /// the next attempt begins with it. Results in `concluded`, or in `retryRefused` if nothing was committed.
         case conclude(Conclusion, Checkpoint?)
         /// The last action.
         case closePart
     }
 
-    /// How much is gathered in memory before the disk gets it, and how much may be on its way there.
+    /// How many bytes are gathered in memory before the disk gets them, and how many may be on their way there.
     public struct BufferLimits: Sendable {
         public var flush: UInt64 = 256 << 10
-        /// What a kill may cost, whichever is more: so many bytes that were received, or what was received in so many
-        /// milliseconds. They are less than the kernel's buffers hold, so that writing them costs little.
+        /// The received bytes that a kill may cost: this many, or those of the last `agedMilliseconds`, whichever is
+        /// more. Both are less than the kernel's buffers hold, so that writing them costs little.
         public var aged: UInt64 = 32 << 10
         public static let agedMilliseconds: Int64 = 10
-        /// With what the transport holds of a paused transfer, 256 KiB, less than the 1 MiB that a kill may cost.
+        /// The most bytes that may wait for the disk. With the 256 KiB that the transport buffers for a paused
+        /// transfer, this is less than the 1 MiB that a kill may cost.
         public var outstanding: UInt64 = 704 << 10
-        /// So many bytes are in the file when its validators are made durable: with them, all that is written outlives
-        /// a kill. A file of less than `firstSync` is worth it only when it takes longer than `agedMilliseconds`.
+        /// The bytes in the file at which its validators are recorded. After that, all written bytes survive a kill.
+        /// For a file smaller than `firstSync`, this is done only if it takes longer than `agedMilliseconds`.
         public var firstCheckpoint: UInt64 = 32 << 10
-        /// So many are taken before that is done, or `aged` when they come slower: a kill would take them all.
+        /// The most bytes that are taken before that is done; for slow transfers it is `aged`. A kill would lose them
+        /// all.
         public var unrecorded: UInt64 = 704 << 10
         var slowUnrecorded: UInt64 { min(aged, unrecorded) }
         public var firstSync: UInt64 = 1 << 20
-        /// Bounds what a power loss can take.
+        /// The bytes between two syncs. They bound what a power loss can cost.
         public var laterSync: UInt64 = 32 << 20
         public var syncTicks = 10
-        /// So many bytes are worth a look at the free space before the first of them is written.
+        /// The missing bytes from which the free space is checked before the first of them is written.
         public var spaceCheck: UInt64 = 1 << 20
-        /// Read of the body of a response that is not accepted.
+        /// The most bytes that are read of the body of a response that is not accepted.
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// For so many ticks at the most: a body that drips holds a connection that other tasks wait for.
+        /// The most ticks for which it is read: a slow body occupies a connection that other tasks need.
         public var errorTicks = 5
         public init() {}
     }

@@ -1,16 +1,17 @@
-/// The client's side of a credit: events that were pushed to a handle and are not handed out yet. They answer a poll
-/// without the engine when they continue its cursor. Whatever is not certain is asked of the store.
+/// The client's side of a credit: events that were pushed to a handle and are not handed out yet. If they continue a
+/// poll's cursor, the poll needs no engine. In all uncertain cases, the poll goes to the store.
 public struct EventCache: Equatable, Sendable {
-    /// Every unacknowledged event after `since`, up to `through`, is in `events`.
+    /// `events` has every unacknowledged event after `since`, up to `through`.
     public private(set) var since: EventID
     public private(set) var through: EventID
     private var events: [Event] = []
     private var bytes = 0
-    /// The last credit that was given, and what was dropped since.
+    /// The last credit that was given, and the events and bytes that were dropped since.
     private var granted: EventCredit?
     private var droppedEvents = 0
     private var droppedBytes = 0
-    /// Acknowledged by a command that may not be applied yet, or ahead of the pushes: they are not to come again.
+    /// Events whose acknowledgement may not be applied yet, or was sent before they were pushed. They must not be
+    /// handed out again.
     private var acknowledged: Set<EventID> = []
     private var acknowledgedThrough = EventID.zero
     private var appliedThrough = EventID.zero
@@ -22,7 +23,7 @@ public struct EventCache: Equatable, Sendable {
 
     public var count: Int { events.count }
 
-    /// Another engine begins to push from here on.
+    /// Another engine begins to push events after this one.
     public mutating func restart(at id: EventID) {
         since = id
         through = id
@@ -31,8 +32,8 @@ public struct EventCache: Equatable, Sendable {
         granted = nil
     }
 
-    /// What the engine has pushed: all unacknowledged events after `after` and up to `end`. Nothing is taken beyond the
-    /// bounds, whatever was granted.
+    /// Takes what the engine has pushed: all unacknowledged events after `after` and up to `end`. Events beyond the
+    /// limits are not taken, whatever credit was given.
     public mutating func pushed(_ pushed: [Event], after: EventID, through end: EventID) {
         guard after <= through else { return }
         for event in pushed where event.id > through {
@@ -50,13 +51,13 @@ public struct EventCache: Equatable, Sendable {
         through = max(through, end)
     }
 
-    /// What answers a poll, and whether more is known of; nil when the store is to be asked. `newest`: of which the
-    /// client knows.
+    /// The events for a poll, and whether there are more. Nil: the store must be asked. `newest`: the newest event that
+    /// the client knows.
     public mutating func take(after: EventID, maximum: Int, newest: EventID) -> (events: [Event], more: Bool)? {
         guard after >= since, after <= through else { return nil }
         let first = events.firstIndex { $0.id > after } ?? events.count
         let taken = events[first...].prefix(maximum)
-        // A batch is as full as it would be from the store.
+        // A batch must be as full as one from the store.
         guard let last = taken.last, taken.count == maximum || through >= newest else { return nil }
         let batch = Array(taken)
         drop(through: last.id)
@@ -64,19 +65,19 @@ public struct EventCache: Equatable, Sendable {
         return (batch, !events.isEmpty || through < newest)
     }
 
-    /// What the store has answered to a poll. `newest`: of which the client knows.
+    /// Notes what the store has returned for a poll. `newest`: the newest event that the client knows.
     public mutating func polled(after: EventID, _ polled: [Event], more: Bool, newest: EventID) {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
-                // The engine would push what was handed out just now.
+                // A new credit must be given, or the engine would push the events that were handed out just now.
                 droppedEvents = Int(EventCredit.eventLimit)
                 through = last
             }
             since = max(since, last)
         } else if !more {
-            // Nothing follows the cursor but what was pushed since. A cursor may come from elsewhere and lie beyond all
-            // events: those up to it are still to be made, and to be pushed.
+            // No event follows the cursor, except those pushed since. A host may pass a cursor beyond all events. Then
+            // the events up to it do not exist yet, and will be pushed.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)
@@ -87,9 +88,9 @@ public struct EventCache: Equatable, Sendable {
         }
     }
 
-    // MARK: Acknowledging
+    // MARK: Acknowledgements
 
-    /// An acknowledgement is on its way: nothing of it is handed out any more.
+    /// An acknowledgement was sent: its events are not handed out any more.
     public mutating func acknowledging(_ acknowledgement: Acknowledgement) {
         switch acknowledgement {
         case .through(let id):
@@ -105,10 +106,10 @@ public struct EventCache: Equatable, Sendable {
         switch acknowledgement {
         case .through(let id):
             appliedThrough = max(appliedThrough, id)
-            // An earlier one that was refused has taken it back.
+            // A refused earlier acknowledgement may have reset it.
             acknowledgedThrough = max(acknowledgedThrough, id)
             drop(through: id)
-            // Nothing is left before it that a poll from the beginning would miss here.
+            // No event is left before it that a poll from the beginning could miss here.
             if id >= since { since = .zero }
         case .ids(let ids):
             removeAll(Set(ids))
@@ -118,7 +119,7 @@ public struct EventCache: Equatable, Sendable {
         }
     }
 
-    /// It was refused: what it named is still to be handed out.
+    /// The acknowledgement was refused: its events must still be handed out.
     public mutating func failedToAcknowledge(_ acknowledgement: Acknowledgement) {
         if case .ids(let ids) = acknowledgement { acknowledged.subtract(ids) }
         acknowledgedThrough = appliedThrough
@@ -128,7 +129,7 @@ public struct EventCache: Equatable, Sendable {
 
     // MARK: Credit
 
-    /// The credit to give now, if it is worth a message.
+    /// The credit to give now; nil: it is not worth a message.
     public mutating func nextCredit(newest: EventID) -> EventCredit? {
         let after = events.first.map { EventID(rawValue: $0.id.rawValue - 1) } ?? through
         if let granted {

@@ -1,8 +1,8 @@
-/// How much a client takes of the events of one handle without having asked for each.
+/// How many events of one handle a client takes without a request for each.
 public struct EventCredit: Equatable, Sendable {
-    /// The client holds nothing up to here: it has handed it out, or does not want it.
+    /// The client buffers no event up to this one: it has handed them out, or does not want them.
     public var after: EventID
-    /// What it takes beyond that.
+    /// The most events and bytes that it takes after that one.
     public var events: UInt32
     public var bytes: UInt32
 
@@ -12,23 +12,22 @@ public struct EventCredit: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// What one handle may hold. Any event is smaller than half of it.
+    /// The most that one handle may buffer. Any event is smaller than half of it.
     public static let eventLimit: UInt32 = 1_024
     public static let byteLimit: UInt32 = 256 << 10
 }
 
-/// The engine's side of a credit: which events of a session to push to its consumer. What does not fit stays in the
-/// store.
+/// The engine's side of a credit: which events of a session to push to its consumer. The others stay in the store.
 public struct PushWindow: Equatable, Sendable {
-    /// Everything up to here was pushed, or the client has it otherwise.
+    /// All events up to this one were pushed, or the client has them otherwise.
     public private(set) var cursor: EventID
-    /// Of the session, as far as it was committed.
+    /// The newest committed event of the session.
     public private(set) var newest: EventID
     private var credit: EventCredit?
-    /// Pushed beyond the credit's beginning.
+    /// The pushed events after the credit's beginning.
     private var outstanding: [Pushed] = []
     private var outstandingBytes = 0
-    /// The next event did not fit.
+    /// Whether the next event did not fit.
     private var isFull = false
 
     private struct Pushed: Equatable, Sendable {
@@ -41,21 +40,21 @@ public struct PushWindow: Equatable, Sendable {
         self.newest = newest
     }
 
-    /// The store holds events that may be pushed.
+    /// Whether the store has events that may be pushed.
     public var wantsMore: Bool { takes && cursor < newest }
 
-    /// Something that is committed now could be pushed at once.
+    /// Whether an event that is committed now could be pushed at once.
     public var takes: Bool {
         guard let credit else { return false }
         return !isFull && outstanding.count < credit.events
     }
 
-    /// How many events to read at most.
+    /// The most events to read.
     public var room: Int { max(0, Int(credit?.events ?? 0) - outstanding.count) }
 
     public mutating func learn(newest id: EventID) { newest = max(newest, id) }
 
-    /// The latest credit counts. It is no increment, so that it may be given again.
+    /// The latest credit replaces the one before. It is no increment, so a client may repeat it.
     public mutating func grant(_ credit: EventCredit) {
         var credit = credit
         credit.events = min(credit.events, EventCredit.eventLimit)
@@ -68,26 +67,27 @@ public struct PushWindow: Equatable, Sendable {
     }
 
     public struct Push: Equatable, Sendable {
-        /// All unacknowledged events after this one and up to `through`.
+        /// `events` has all unacknowledged events after this one and up to `through`.
         public var after: EventID
         public var through: EventID
         public var events: [Event]
     }
 
-    /// What of these to push. They are all unacknowledged events of the session after `after` and up to `through`. Nil
-    /// when nothing fits, or when others come first, which have to be read from the store.
+    /// Which of these events to push. They are all unacknowledged events of the session after `after` and up to
+    /// `through`. Nil when no event fits, or when earlier ones must be read from the store first.
     public mutating func push(_ events: [Event], after: EventID, through: EventID) -> Push? {
         learn(newest: through)
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
-            // Somebody may answer it, and so acknowledge it, while it lies with the client: it has to be polled.
+            // Another client may respond to a challenge, and so acknowledge its event, while this client buffers it. So
+            // a challenge must be polled.
             if case .challenge = event.kind {
                 isFull = true
                 break
             }
             let bytes = event.size
-            // Alone, even one that is larger than the window passes.
+            // An event that is alone is pushed even if it is larger than the window.
             let fits = outstanding.isEmpty || outstandingBytes + bytes <= credit.bytes
             guard outstanding.count < credit.events, fits else {
                 isFull = true

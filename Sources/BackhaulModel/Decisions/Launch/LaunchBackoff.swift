@@ -1,9 +1,9 @@
-/// How often in a row an application was launched in vain, and until when it is left in peace. Times are milliseconds
-/// of the clock that starts with a boot.
+/// How often in a row an application was launched without success, and when the next launch is due. Times are
+/// milliseconds since boot.
 public struct LaunchBackoff: Equatable, Sendable {
-    /// Launches in a row without completing, the one that lives included.
+    /// Launches in a row without a completed session, including the one in progress.
     public private(set) var launches: UInt32
-    /// Not before; nil: at once.
+    /// The earliest time of the next launch; nil: at once.
     public private(set) var dueAt: Int64?
 
     public init(launches: UInt32 = 0, dueAt: Int64? = nil) {
@@ -11,20 +11,20 @@ public struct LaunchBackoff: Equatable, Sendable {
         self.dueAt = dueAt
     }
 
-    /// The delay counts from here until the launched host is seen to end: an engine that dies in between starts no
-    /// second one at once.
+    /// The delay counts from here until the launched host has ended. So an engine that crashes in between does not
+    /// launch a second host at once.
     public mutating func launched(now: Int64, _ policy: LaunchPolicy) {
         launches = launches == .max ? .max : launches + 1
         dueAt = now + policy.delay(after: launches)
     }
 
-    /// The launched host is gone, or never came to life. One that has completed some session was not in vain: what has
-    /// come up since is launched for at once.
+    /// The launched host has ended, or was never started. If it has completed a session, the next launch is due at
+    /// once.
     public mutating func ended(now: Int64, _ policy: LaunchPolicy) {
         dueAt = launches == 0 ? nil : now + policy.delay(after: launches)
     }
 
-    /// A host has connected of itself.
+    /// A host has connected without being launched.
     public mutating func hostCame(whileLaunchedOneLives: Bool) {
         launches = whileLaunchedOneLives ? min(launches, 1) : 0
         dueAt = nil
@@ -37,7 +37,7 @@ public struct LaunchBackoff: Equatable, Sendable {
     }
 }
 
-/// What the launch command says of time and number.
+/// The delays and numbers of the launch command.
 public struct LaunchPolicy: Equatable, Sendable {
     public var attachTimeout: Int64
     public var firstDelay: Int64
@@ -51,7 +51,7 @@ public struct LaunchPolicy: Equatable, Sendable {
         maximumLaunches = command.maximumLaunches
     }
 
-    /// Before the next launch when so many, at least one, were in vain.
+    /// The delay before the next launch after this many launches without success, at least one.
     public func delay(after launches: UInt32) -> Int64 {
         var delay = firstDelay
         var doublings = launches

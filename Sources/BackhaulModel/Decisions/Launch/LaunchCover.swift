@@ -1,13 +1,13 @@
-/// Whether the sessions of an application that need their host have one to tell, so that nobody is launched. Times are
-/// milliseconds of the clock that starts with a boot.
+/// Whether the sessions of an application that need their host have a running one, so that no launch is necessary.
+/// Times are milliseconds since boot.
 public struct LaunchCover: Equatable, Sendable {
     /// A session that has finished a round or has an open challenge.
     public struct Waiting: Equatable, Sendable {
-        /// Its consumer's process lives, connected or, after the death of an engine, about to be.
+        /// Whether its consumer's process runs. It is connected or, after an engine has died, will connect soon.
         public var hasConsumer: Bool
-        /// Since when that process is seen to be stopped.
+        /// The time at which that process was first seen stopped; nil: it is not.
         public var consumerStoppedAt: Int64?
-        /// 0: never.
+        /// For how long the process may be stopped before a launch, in milliseconds; 0: no limit.
         public var launchIfStopped: UInt32
 
         public init(hasConsumer: Bool, consumerStoppedAt: Int64?, launchIfStopped: UInt32) {
@@ -17,12 +17,12 @@ public struct LaunchCover: Equatable, Sendable {
         }
     }
 
-    /// All have one.
+    /// Whether all these sessions have a host.
     public private(set) var isWhole = true
-    /// When to look again, because a host that is there may be stopped for too long by then.
+    /// When to check again, because a host may have been stopped for too long by then.
     public private(set) var endsAt: Int64?
 
-    /// `hasHost`: a host of the application is connected that is not of its launch.
+    /// `hasHost`: a host of the application is connected that does not belong to its launch.
     public init(_ sessions: [Waiting], hasHost: Bool, now: Int64) {
         for session in sessions {
             guard hasHost || session.hasConsumer else {

@@ -1,24 +1,23 @@
-/// The launch of one application: what is to be done next, from what is known. Times are milliseconds of the clock that
-/// starts with a boot.
+/// The next step in the launch of one application, decided from the facts. Times are milliseconds since boot.
 public enum LaunchDecision {
-    /// How long a launched host that was asked to end may take.
+    /// How long a launched host may take to end after SIGTERM.
     public static let endMilliseconds: Int64 = 10_000
 
-    /// The host that was launched last.
+    /// The state of the host that was launched last.
     public enum Run: Equatable, Sendable {
-        /// There is none, or its end was dealt with.
+        /// There is none, or its end was handled.
         case none
         case starting
-        /// One of its processes lives, or is connected.
+        /// One of its processes runs, or is connected.
         case living(Living)
         case ended
     }
 
     public struct Living: Equatable, Sendable {
-        /// As consumer, a session that it was launched for.
+        /// Whether it has attached, as consumer, to a session for which it was launched.
         public var hasAttached: Bool
         public var attachBy: Int64
-        /// It was asked to end (SIGTERM).
+        /// When it got SIGTERM; nil: not yet.
         public var askedAt: Int64?
         public var isKilled = false
 
@@ -32,17 +31,18 @@ public enum LaunchDecision {
         public var policy: LaunchPolicy
         public var backoff: LaunchBackoff
         public var run: Run
-        /// A launch is not over: hosts with its token are its own.
+        /// Whether a launch is in progress. Hosts with its token belong to it.
         public var hasLaunch: Bool
-        /// It lists sessions that were not completed.
+        /// Whether the launch lists sessions that are not completed.
         public var isOutstanding: Bool
-        /// A session has finished a round or has an open challenge.
+        /// Whether a session has finished a round or has an open challenge.
         public var isNeeded: Bool
-        /// Every such session has a host to tell, which is connected and not of the launch.
+        /// Whether each of these sessions has a connected host that does not belong to the launch.
         public var isCovered: Bool
-        /// When the answer to that changes by itself.
+        /// When `isCovered` changes by itself.
         public var coverEndsAt: Int64?
-        /// The last launch was completed, and was there only because earlier answers had not served: its count stays.
+        /// Whether the last launch was completed, but was necessary only because earlier credentials had not worked.
+        /// Then its count stays.
         public var wasInVain: Bool
         public var now: Int64
 
@@ -64,21 +64,21 @@ public enum LaunchDecision {
     }
 
     public enum Step: Equatable, Sendable {
-        /// Until something changes.
+        /// Nothing to do until a fact changes.
         case rest
         case wait(until: Int64)
         case launch
-        /// Too many launches were in vain: until a host connects of itself.
+        /// Too many launches had no success: wait until a host connects without a launch.
         case leaveAlone
-        /// SIGTERM.
+        /// Send SIGTERM.
         case askToEnd
-        /// SIGKILL.
+        /// Send SIGKILL.
         case kill
-        /// The launched host is not to blame that it has not attached: its time begins anew.
+        /// The launched host could not attach, for reasons outside of it: its time begins again.
         case extendAttachTime
-        /// Nothing is left of the launch; its count begins anew.
+        /// The launch is over, and its count begins again.
         case over
-        /// The launched host has ended and is needed still; it counts, and the delay begins.
+        /// The launched host has ended and is still needed. The launch counts as failed, and the delay begins.
         case failed
     }
 
@@ -109,11 +109,11 @@ public enum LaunchDecision {
             return killAt > facts.now ? .wait(until: killAt) : .kill
         }
         guard host.attachBy <= facts.now else { return .wait(until: host.attachBy) }
-        // Somebody else has what it waits for, or nothing is left to attach for.
+        // Another host has the sessions for which it waits, or no session needs a host any more.
         return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .askToEnd
     }
 
-    /// What listings say, with the time of the next launch.
+    /// The state that listings show, with the time of the next launch.
     public static func state(_ facts: Facts) -> (state: LaunchState, nextAt: Int64?) {
         switch facts.run {
         case .starting, .living: return (.running, nil)

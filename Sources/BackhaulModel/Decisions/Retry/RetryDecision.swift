@@ -1,28 +1,28 @@
-/// What is known of an attempt that has not brought its task to an end.
+/// The facts about an attempt that has not ended its task.
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
-    /// `retry`, or `diskFull`: there is no space for now.
+    /// `retry`, or `diskFull`: there is no space at the moment.
     public var reason = WaitReason.retry
-    /// What is there cannot be continued: the next attempt begins at the first byte.
+    /// Whether the bytes cannot be continued, so that the next attempt begins at the first byte.
     public var fromZero = false
-    /// No server has acted on the request: nothing of it was sent, or the server has said so.
+    /// Whether no server has acted on the request: nothing of it was sent, or the server has reported so.
     public var surelyNotProcessed = false
-    /// The server has ended an HTTP/2 connection before it answered, and has perhaps not looked at the request.
+    /// Whether the server ended an HTTP/2 connection before it responded. It may not have read the request.
     public var wentAway = false
-    /// No route leads to the server, or its name cannot be looked up because no name server can be reached.
+    /// Whether there is no route to the server, or to a name server that could resolve its name.
     public var hasNoWay = false
-    /// All origins fail in the same way (`UplinkWatch`): it is held until one of them answers.
+    /// Whether all origins fail in the same way (`UplinkWatch`). Then the task is held until one of them responds.
     public var isOfUplink = false
-    /// This attempt made bytes durable that no earlier one had.
+    /// Whether this attempt made bytes durable that no earlier one had.
     public var madeProgress = false
-    /// Tries in a row before this one that did not.
+    /// The number of attempts in a row before this one that made no new byte durable.
     public var fruitless: UInt32 = 0
-    /// Tries in a row before this one that were made at once.
+    /// The number of attempts in a row before this one that were repeated at once.
     public var immediate: UInt32 = 0
-    /// What the server asked for: the least delay, up to a day.
+    /// The least delay that the server demanded, of which a day at most counts.
     public var retryAfterSeconds: Int64?
-    /// Until the task's resource time-out.
+    /// The time until the task's resource timeout.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
@@ -32,36 +32,36 @@ public struct FailedAttempt: Equatable, Sendable {
 public enum RetryDecision: Equatable, Sendable {
     /// The task fails.
     case end
-    /// It does not count as a try.
+    /// The task is tried at once. This does not count as an attempt.
     case atOnce
-    /// `fruitless`: tries in a row, this one included, that made no new byte durable.
+    /// `fruitless`: attempts in a row that made no new byte durable, including this one.
     case later(milliseconds: Int64, fruitless: UInt32)
-    /// There is no space on the disk. It does not count as a try.
+    /// The task waits for disk space. This does not count as an attempt.
     case whenThereIsSpace(lookAgainMilliseconds: Int64)
-    /// There is no way to the server. It does not count as a try.
+    /// The task waits for a route to the server. This does not count as an attempt.
     case whenConnected
-    /// The way to all servers is closed. It does not count as a try.
+    /// The task waits for the uplink. This does not count as an attempt.
     case whenUplinkLeads
 
-    /// Tries at once in a row: a server that refuses more than so many streams is one that fails.
+    /// The most repetitions at once in a row. A server that refuses more streams than this fails.
     static let immediateLimit: UInt32 = 5
-    /// Attempts in a row with a failure that most servers repeat.
+    /// The most attempts in a row with a failure that most servers repeat.
     static let lastingLimit: UInt32 = 3
-    /// The longest that a server may make a task wait.
+    /// The longest delay that a server can demand, in seconds.
     static let retryAfterLimit: Int64 = 86_400
-    /// A disk does not get empty at once.
+    /// The shortest delay when the disk is full: space takes time to become free.
     static let diskFullMilliseconds: Int64 = 5_000
 
     /// `jitter`: a random number of 0..<1; others count as the nearest.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
         let fruitless = attempt.madeProgress ? 0 : attempt.fruitless.addingSaturating(1)
         let delay = policy.delay(fruitless: fruitless, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
-        // Looked at again when its time is over, at the latest: then it ends.
+        // The task is checked again at its timeout at the latest, and then ends.
         let remaining = max(0, attempt.remainingMilliseconds)
         if attempt.reason == .diskFull {
             return .whenThereIsSpace(lookAgainMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
         }
-        // A stream that the server has not looked at (RFC 9113, section 8.7): no error that a policy is for.
+        // The server has not read the stream (RFC 9113, section 8.7), so the policy for errors does not apply.
         if attempt.isLeftUnseen, attempt.immediate < immediateLimit { return .atOnce }
         let isWanted =
             policy.retries(attempt.failure) || attempt.isNewBeginning || attempt.isOfPortal
@@ -69,7 +69,7 @@ public enum RetryDecision: Equatable, Sendable {
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoWay { return .whenConnected }
         if attempt.isOfUplink { return .whenUplinkLeads }
-        // A server that failed like this three times will fail again.
+        // A server that failed in this way three times will fail again.
         if attempt.failure.isLasting, fruitless >= lastingLimit { return .end }
         if let maximum = policy.maximumAttempts, fruitless >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), fruitless: fruitless)
@@ -77,28 +77,28 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
-    /// The server has gone away and has not looked at the request, or it does no harm twice. A connection that broke
-    /// before anything was sent is none of these: a proxy may break each of them.
+    /// Whether the server closed the connection, and either did not read the request or does no harm if it gets it
+    /// twice. A connection that broke before anything was sent does not count: a proxy may break every one.
     fileprivate var isLeftUnseen: Bool {
         failure.status == .connectionLost
             && wentAway && (surelyNotProcessed || HTTPMethod.isIdempotent(method))
     }
 
-    /// 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
+    /// Whether the server wants the request later: 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
     fileprivate var isPutOff: Bool {
         failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }
 
-    /// No answer of the server's, so nothing that a policy of statuses is for.
+    /// Whether a portal has responded and not the server, so that the policy for statuses does not apply.
     fileprivate var isOfPortal: Bool { isOfUplink && failure.isOfPortal }
 
-    /// The bytes that were there turned out to be of no use, which is no fault of the request for them.
+    /// Whether the earlier bytes proved useless, which is no fault of the request.
     fileprivate var isNewBeginning: Bool { fromZero && failure.status != .httpStatus }
 }
 
 extension TransferPolicy {
-    /// Whether `retry.errors` and `retry.statuses` have the failure. For those that no bit is for, such as one of the
-    /// disk, whoever met it has found that it may pass.
+    /// Whether `retry.errors` and `retry.statuses` include the failure. Other failures, such as one of the disk, have
+    /// no bit. The caller has found them to be temporary.
     public func retries(_ failure: Failure) -> Bool {
         switch failure.status {
         case .nameNotResolved: retryErrors.contains(.name)
@@ -113,7 +113,7 @@ extension TransferPolicy {
         }
     }
 
-    /// Whether the policy wants a try after a failure that trying again is not known to cure.
+    /// Whether the policy demands a retry after a failure that a retry does not usually cure.
     public func retriesLasting(_ failure: Failure) -> Bool {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }
@@ -121,13 +121,13 @@ extension TransferPolicy {
     /// Whether a request of this method may be sent again although the server may have acted on it.
     public func mayRepeat(_ method: String) -> Bool { retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
 
-    /// A request whose effect may have happened is not sent twice, unless that does no harm.
+    /// Whether a second request does no harm, or the server has not acted on the first one.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
         mayRepeat(attempt.method) || attempt.surelyNotProcessed || attempt.failure.tellsNotProcessed
     }
 
-    /// `retry.first_delay_ms`, doubled with each try in a row up to `retry.longest_delay_ms`. `retry.jitter_percent` of
-    /// it are random, so that many tasks that failed together do not come back together.
+    /// `retry.first_delay_ms`, doubled with each attempt in a row up to `retry.longest_delay_ms`.
+    /// `retry.jitter_percent` of it are random, so that many tasks that failed together are not tried again together.
     func delay(fruitless: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
         let doublings = min(max(1, fruitless) - 1, 31)
         let step = min(UInt64(firstRetryDelayMilliseconds) << UInt64(doublings), UInt64(longestRetryDelayMilliseconds))
@@ -140,15 +140,16 @@ extension TransferPolicy {
 }
 
 extension Failure {
-    /// 511 Network Authentication Required, which no server gives but one that stands in its way (RFC 6585, section 6).
+    /// Status 511 Network Authentication Required, which only a portal in front of the server sends (RFC 6585, section
+    /// 6).
     var isOfPortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
-    /// A body that ended without close_notify, or a response of success that came before the request's body.
+    /// A body that ended without close_notify, or a response of success that came before the request's body was sent.
     fileprivate var isLasting: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
 
-    /// That no server has acted on the request can be told from the failure alone: there was no connection to send it
-    /// over, or the status says so. 408: it had not come whole (RFC 9110, section 15.5.9); 421: the server is not the
-    /// one (section 15.5.20); 425: it came too early (RFC 8470, section 5.2).
+    /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
+    /// status says so. 408: the request was incomplete (RFC 9110, section 15.5.9). 421: it reached the wrong server
+    /// (section 15.5.20). 425: it came too early (RFC 8470, section 5.2).
     fileprivate var tellsNotProcessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true
@@ -158,7 +159,7 @@ extension Failure {
     }
 }
 
-/// What the registry of methods says of them (https://www.iana.org/assignments/http-methods).
+/// The properties of methods, from the IANA registry (https://www.iana.org/assignments/http-methods).
 public enum HTTPMethod {
     private static let idempotent: Set<String> = [
         "GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY", "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN",
@@ -167,8 +168,8 @@ public enum HTTPMethod {
         "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
     ]
 
-    /// Sent twice it does what it does once (RFC 9110, section 9.2.2). A method that is not known is taken for one that
-    /// does not.
+    /// Whether a request that is sent twice has the effect of one (RFC 9110, section 9.2.2). An unknown method counts
+    /// as not idempotent.
     public static func isIdempotent(_ method: String) -> Bool { idempotent.contains(method) }
 }
 

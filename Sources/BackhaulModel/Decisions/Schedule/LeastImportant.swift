@@ -1,11 +1,11 @@
-/// Which running task gives its place to an urgent one.
+/// Chooses the running task that is preempted for an urgent one.
 public enum LeastImportant {
     public struct Candidate: Equatable, Sendable {
         public var task: TaskID
         public var priority: Int32
-        /// What would have to be moved once more, because the task cannot be continued.
+        /// The bytes that must be transferred again, because the task cannot be continued.
         public var bytesLost: UInt64
-        /// Grows with each start.
+        /// A number that grows with each start.
         public var start: UInt64
 
         public init(task: TaskID, priority: Int32, bytesLost: UInt64, start: UInt64) {
@@ -16,8 +16,8 @@ public enum LeastImportant {
         }
     }
 
-    /// The one with the least priority; of several the one that loses least, and then the newest. Nil when all are
-    /// urgent themselves.
+    /// The task with the lowest priority; of several the one that loses the fewest bytes, and then the newest. Nil when
+    /// all are urgent.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

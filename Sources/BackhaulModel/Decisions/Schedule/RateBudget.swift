@@ -1,10 +1,10 @@
-/// Who may move bytes when they are limited, as a value: the engine, sessions and tasks have so many bytes per second,
-/// both ways together, and what a task moves counts for all of its levels. It knows no clock; `now` is milliseconds of
-/// one that never goes back.
+/// Shares a limited number of bytes per second, as a value. The engine, sessions and tasks may have limits, each for
+/// received and sent bytes together. The bytes of a task count at all of its levels. `now` is in milliseconds of a
+/// clock that never goes back.
 ///
-/// Each limited level is a token bucket that may be overdrawn by what is taken at once, so that the rate holds however
-/// large the pieces are. Those who share a level take turns by deficit round robin (Shreedhar and Varghese, 1995): a
-/// turn is worth so many bytes, whoever took more waits longer, and whoever takes nothing holds up nobody.
+/// Each limited level is a token bucket. One chunk may overdraw it, so the rate holds whatever the size of the chunks.
+/// Tasks that share a level get *turns* by deficit round robin (Shreedhar and Varghese, 1995): a turn is a number of
+/// bytes. A task that moved more than its turn waits longer, and an idle task delays no other.
 public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public enum Level: Hashable, Sendable {
         case engine
@@ -12,16 +12,17 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         case task(Task)
     }
 
-    /// What is saved up while nobody takes anything.
+    /// How many seconds of its rate an idle level saves up.
     private static var burstSeconds: Double { 0.25 }
-    /// How much there is before those who wait go on: pausing and going on for less costs more than it smooths.
+    /// How many seconds of its rate a level must have before waiting tasks continue. To pause and resume for less costs
+    /// more than it smooths.
     private static var sliceSeconds: Double { 0.02 }
-    /// Bytes of one turn: at least what libcurl hands over at once.
+    /// The bytes of one turn. The least is what libcurl delivers at once.
     private static var turnBytes: ClosedRange<Double> { 16_384...16_777_216 }
 
     private struct Bucket {
         var rate: Double
-        /// Bytes that may be moved; negative: what was taken ahead.
+        /// The bytes that may be moved; negative: bytes that were moved in advance.
         var balance: Double = 0
         var updated: Int64
 
@@ -31,36 +32,36 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
             updated = max(updated, now)
         }
 
-        /// Until those who wait go on.
+        /// The seconds until waiting tasks continue.
         func secondsToWait() -> Double { max(0, RateBudget.sliceSeconds - balance / rate) }
     }
 
     private struct Account {
         let session: Session
-        /// Bytes that are left of its turn; negative: of the next one.
+        /// The bytes that are left of the task's turn; negative: bytes of the next turn that were moved in advance.
         var credit = RateBudget.turnBytes.lowerBound
         var isWaiting = false
     }
 
     private var buckets: [Level: Bucket] = [:]
-    /// Of tasks that have met a limit.
+    /// The tasks that have met a limit.
     private var accounts: [Task: Account] = [:]
-    /// In turn.
+    /// The waiting tasks, in order.
     private var queue: [Task] = []
 
     public init() {}
 
-    /// Nobody is limited: there is nothing to ask.
+    /// Whether there is no limit at any level.
     public var isUnlimited: Bool { buckets.isEmpty }
 
-    /// A limit of its own, its session's or the engine's holds for the task.
+    /// Whether a limit of the task, its session or the engine applies to the task.
     public func isLimited(_ task: Task, of session: Session) -> Bool {
         !isUnlimited && !limited(task, session).isEmpty
     }
 
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
-    /// Nil or 0: no limit. Those who wait go on with the next `release`.
+    /// Nil or 0: no limit. Waiting tasks continue with the next `release`.
     public mutating func setRate(_ rate: UInt64?, of level: Level, now: Int64) {
         guard let rate, rate > 0 else {
             buckets[level] = nil
@@ -69,13 +70,13 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         }
         var bucket = buckets[level] ?? Bucket(rate: Double(rate), updated: now)
         bucket.refill(now)
-        // What was taken ahead under a higher rate does not have to be waited for at the lower one.
+        // A lower rate reduces the bytes moved in advance, too, so that the wait for them gets no longer.
         bucket.balance *= min(1, Double(rate) / bucket.rate)
         bucket.rate = Double(rate)
         buckets[level] = bucket
     }
 
-    /// The task moves nothing for now, and its own limit is gone.
+    /// The task moves nothing for now, and its own limit is removed.
     public mutating func end(_ task: Task) {
         guard !isUnlimited || !accounts.isEmpty else { return }
         buckets[.task(task)] = nil
@@ -85,7 +86,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
 
     // MARK: Moving
 
-    /// Whether the task may move bytes now. False: it waits until `release` names it.
+    /// Whether the task may move bytes now. If not, it waits until `release` returns it.
     public mutating func mayMove(_ task: Task, of session: Session, now: Int64) -> Bool {
         guard !isUnlimited else { return true }
         let levels = limited(task, session)
@@ -95,7 +96,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         for level in levels { buckets[level]?.refill(now) }
         account.isWaiting = account.credit <= 0 || levels.contains { balance($0) <= 0 }
         accounts[task] = account
-        // Who was kept from the rest of his turn goes before those whose next has not come.
+        // A task that could not finish its turn goes before those whose next turn has not come.
         if account.isWaiting {
             let place = account.credit > 0 ? queue.firstIndex { (accounts[$0]?.credit ?? 0) <= 0 } : nil
             queue.insert(task, at: place ?? queue.endIndex)
@@ -103,7 +104,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         return !account.isWaiting
     }
 
-    /// It did. What is moved without having asked is taken ahead.
+    /// Counts bytes that the task has moved, even if it had no permission.
     public mutating func moved(_ count: Int, by task: Task, of session: Session) {
         guard !isUnlimited, count > 0 else { return }
         let levels = limited(task, session)
@@ -114,7 +115,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
 
     // MARK: Waiting
 
-    /// Milliseconds until somebody who waits may go on; nil when nobody waits.
+    /// Milliseconds until a waiting task may continue; nil: no task waits.
     public func millisecondsToWait(now: Int64) -> Int64? {
         var least: Double?
         var refilled: [Level: Double] = [:]
@@ -130,12 +131,12 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
             }
             least = min(least ?? seconds, seconds)
         }
-        // Not before its time: a wait that is a fraction too short would be followed by another.
+        // Rounded up: a delay that is a fraction too short would cause another one.
         return least.map { $0 <= 0 ? 0 : Int64(min($0 * 1_000, 60_000)) + 1 }
     }
 
-    /// Those who waited and may go on now, in turn. Nobody begins a turn before those are served who could not end
-    /// theirs.
+    /// Returns the waiting tasks that may continue now, in order. No task begins a turn before those that could not
+    /// finish theirs.
     public mutating func release(now: Int64) -> [Task] {
         guard !queue.isEmpty else { return [] }
         for level in buckets.keys { buckets[level]?.refill(now) }
@@ -150,13 +151,13 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
             guard levels.allSatisfy({ left[$0] ?? 0 > 0 }) else { continue }
             let isEnding = account.credit > 0
             let turn = isEnding ? 0 : levels.compactMap { turns[$0] }.min() ?? 0
-            // There must be enough for all that go on, or for one that takes it ahead.
+            // The bytes must suffice for all tasks that continue, or for one task that moves them in advance.
             let needed = max(0, account.credit + turn)
             guard isEnding || ending.isDisjoint(with: levels),
                 levels.allSatisfy({ left[$0] ?? 0 >= needed || !served.contains($0) })
             else { continue }
             account.credit += turn
-            // Else it took more than this turn before.
+            // Otherwise the task moved more than this turn in advance.
             account.isWaiting = account.credit <= 0 && !levels.isEmpty
             accounts[task] = account
             guard !account.isWaiting else { continue }
@@ -169,7 +170,7 @@ public struct RateBudget<Session: Hashable & Sendable, Task: Hashable & Sendable
         return released
     }
 
-    /// Bytes of a turn at each level, the same for all who share it.
+    /// The bytes of a turn at each level, the same for all tasks that share it.
     private func turns() -> [Level: Double] {
         var sharing: [Level: Int] = [:]
         for (task, account) in accounts {

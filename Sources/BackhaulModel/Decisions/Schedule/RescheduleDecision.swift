@@ -1,13 +1,13 @@
-/// A live task, as far as other starts make a difference to it. Times are Unix milliseconds.
+/// A live task, with the facts that matter when its start times change. Times are Unix milliseconds.
 public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
-        /// Waits for its turn.
+        /// The task waits for a slot.
         case ready
-        /// Waits until then for its next try.
+        /// The task waits until this time for its next attempt.
         case retry(Int64)
-        /// Waits for its earliest start.
+        /// The task waits for its earliest start.
         case early
-        /// Runs, is suspended, or waits for what ends at no time of its own.
+        /// The task runs, is suspended, or waits for something that has no time.
         case other
     }
 
@@ -24,14 +24,14 @@ public struct ScheduledTask: Equatable, Sendable {
     }
 }
 
-/// What other starts make of a task.
+/// The effect of new start times on a task.
 public struct RescheduleDecision: Equatable, Sendable {
     public enum Delay: Equatable, Sendable {
-        /// As it is.
+        /// The task's delay stays as it is.
         case unchanged
-        /// It waits for its turn.
+        /// The task is not delayed any more, and waits for a slot.
         case ended
-        /// It waits for its earliest start, Unix milliseconds.
+        /// The task waits for its earliest start, in Unix milliseconds.
         case until(Int64)
     }
 
@@ -39,7 +39,7 @@ public struct RescheduleDecision: Equatable, Sendable {
     public var latest: Int64?
     public var delay: Delay
 
-    /// Nil: they are so already. Throws when it could never start.
+    /// Returns nil if the start times are the same. Throws if the task could never start.
     public static func decide(
         _ task: ScheduledTask, _ rescheduling: Rescheduling, now: Int64
     ) throws(Failure) -> RescheduleDecision? {
@@ -57,7 +57,7 @@ public struct RescheduleDecision: Equatable, Sendable {
         return RescheduleDecision(earliest: earliest, latest: latest, delay: delay)
     }
 
-    /// What no task could be given.
+    /// Throws for start times that no task could have.
     public static func check(_ rescheduling: Rescheduling) throws(Failure) {
         guard case .to(let earliest?) = rescheduling.earliest, case .to(let latest?) = rescheduling.latest,
             latest < earliest

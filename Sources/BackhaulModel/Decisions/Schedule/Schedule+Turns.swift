@@ -1,14 +1,14 @@
-/// What starts next.
+/// Chooses what starts next.
 extension Schedule {
     public enum Step: Equatable, Sendable {
         case start(Task, Lane)
         case load(Lane, limit: Int)
-        /// An urgent task finds the engine full: a running one, of this origin unless it is nil, is to give its place
-        /// back. Asked once for each urgent task.
+        /// An urgent task finds the engine full: a running task must be preempted, of this origin unless it is nil.
+        /// Returned once for each urgent task.
         case makeRoom(Origin?)
     }
 
-    /// What to do next, or nil when nothing can be done now.
+    /// The next step; nil: nothing can be done now.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
         if let step = nextUrgent() { return step }
@@ -19,13 +19,13 @@ extension Schedule {
                 if case .start = step { turns.append(turns.remove(at: turn)) }
                 return step
             }
-            // Gone when its last lane turned out to be idle.
+            // The session is gone if its last lane was idle.
             if turn < turns.count, turns[turn] == session { turn += 1 }
         }
         return nil
     }
 
-    /// Whether a task of the lane that was not loaded could start as far as all limits go.
+    /// Whether there is a slot for a task of the lane that was not loaded, within all limits.
     public func hasTurn(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
@@ -33,7 +33,7 @@ extension Schedule {
             && state.running < width(of: state, limits) && hasConnection(state)
     }
 
-    /// Such a task has its turn, beside those that are loaded. It counts until it is released.
+    /// Gives a slot to such a task, beside those that are loaded. It counts until it is released.
     public mutating func takeTurn(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
         let isNew = know(lane, of: session, to: origin)
         change(lane) { lane in
@@ -44,7 +44,7 @@ extension Schedule {
         if let session = lanes[lane]?.session { sessions[session]?.running += 1 }
     }
 
-    /// True: it was not known.
+    /// Adds the lane unless it is known. Returns true if it was not.
     @discardableResult
     mutating func know(_ lane: Lane, of session: Session, to origin: Origin?) -> Bool {
         guard lanes[lane] == nil else { return false }
@@ -100,7 +100,7 @@ extension Schedule {
         }
         running += 1
         sessions[state.session]?.running += 1
-        // Not by its number: idle lanes before it are gone by now.
+        // The index may have changed, because idle lanes before it were removed.
         sessions[state.session]?.lanes.removeAll { $0 == lane }
         sessions[state.session]?.lanes.append(lane)
         return .start(task, lane)
@@ -114,7 +114,7 @@ extension Schedule {
         return connectionsTo[origin, default: 0] < limit
     }
 
-    /// Changes the lane, and with it the numbers of connections.
+    /// Changes the lane, and updates the numbers of connections.
     mutating func change(_ lane: Lane, _ body: (inout LaneState) -> Void) {
         guard var state = lanes[lane] else { return }
         let before = state.connections
@@ -133,7 +133,7 @@ extension Schedule {
         return lane.isMultiplexed ? max(streamLimit, connections) : connections
     }
 
-    /// Nothing is known of the lane any more; it comes back with `add`.
+    /// Forgets the lane if it is idle. `add` makes it known again.
     mutating func removeIfIdle(_ lane: Lane) {
         guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
             !state.mayHaveMore, !state.isLoading

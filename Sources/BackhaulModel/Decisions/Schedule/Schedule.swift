@@ -1,13 +1,14 @@
-/// Which task starts next, as a value: limits per lane (all tasks of a session for one origin), per session and for the
-/// engine, and turns. It knows the tasks that were loaded from the store, not all that wait there.
+/// Decides which task starts next, as a value. Limits apply to each lane (all tasks of a session to one origin), to
+/// each session and to the engine. The schedule knows the tasks that were loaded from the store, not all that wait
+/// there.
 ///
-/// Sessions take turns, and within a session its lanes: who was served goes to the back, who cannot start for now keeps
-/// its place. So nobody waits for ever, and a session with a thousand origins does not crowd out one with a single one.
-/// Urgent tasks (`BH_PRIORITY_NOW`) pass by all others and their session's limits; the engine's limits hold for them,
-/// too, and whoever runs makes room.
+/// Sessions get slots in rotation, and so do the lanes within a session. One that was served goes to the end. One that
+/// cannot start now keeps its place. So no task waits for ever, and a session with a thousand origins does not displace
+/// one with a single origin. Urgent tasks (`BH_PRIORITY_NOW`) go before all others and ignore their session's limits.
+/// The engine's limits apply to them, too, and running tasks are preempted for them.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
-        /// Tasks that may run in one lane: connections, or streams over HTTP/2.
+        /// The most tasks that may run in one lane: connections, or streams over HTTP/2.
         public var perLane: Int
         public var perSession: Int
         public init(perLane: Int, perSession: Int) {
@@ -16,12 +17,12 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         }
     }
 
-    /// What all sessions may use together.
+    /// The limits for all sessions together.
     public struct EngineLimits: Sendable {
         public var running: Int
-        /// Over HTTP/2 the tasks of a lane share one.
+        /// The most connections. Over HTTP/2 the tasks of a lane share one.
         public var connections: Int
-        /// To one origin, of all sessions; nil: each session's own limit.
+        /// The most connections of all sessions to one origin; nil: each session's own limit.
         public var connectionsPerOrigin: Int?
         public init(running: Int = 256, connections: Int = 256, connectionsPerOrigin: Int? = nil) {
             self.running = running
@@ -33,23 +34,24 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     struct LaneState {
         let session: Session
         let origin: Origin?
-        /// Of those that are ready, which come before the others.
+        /// The ready tasks that are urgent. They come before the others.
         var urgent: Set<Task> = []
-        /// For how many of them somebody was asked to make room.
+        /// For how many urgent tasks `makeRoom` was returned.
         var roomAsked = 0
         var ready: [Task] = []
         var next = 0
         var running = 0
         var isLoading = false
-        /// While a load is under way: its answer may not know of tasks that wait since.
+        /// Whether tasks were added during the present load, whose result may lack them.
         var isAnswerStale = false
-        /// The answer is of no use: others go before those that it brings.
+        /// Whether tasks were added during the present load that go before its result, which is then dropped.
         var isAnswerOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
         var isProbed = false
         var isHeld = false
-        /// Started while probed, and not known to be let in.
+        /// Tasks that were started while the lane was probed, and of which it is not known whether the server accepts
+        /// them.
         var probes = 0
 
         var readyCount: Int { ready.count - next }
@@ -58,7 +60,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         var first: Task? { next < ready.count ? ready[next] : nil }
         var isUrgent: Bool { first.map(urgent.contains) ?? false }
 
-        /// Gives up those that are ready.
+        /// Removes and returns the ready tasks.
         mutating func takeReady() -> [Task] {
             defer {
                 ready = []
@@ -71,27 +73,27 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     }
 
     struct SessionState {
-        /// Nil before they are set, and after the session was forgotten: nothing starts.
+        /// Nil before they are set, and after the session was forgotten. Then nothing starts.
         var limits: Limits?
         var running = 0
-        /// In turn.
+        /// The session's lanes, in the order in which they get slots.
         var lanes: [Lane] = []
     }
 
     public var engineLimits: EngineLimits
-    /// Streams of one HTTP/2 connection: the value that RFC 9113, section 6.5.2, names as the least to offer.
+    /// The streams of one HTTP/2 connection. RFC 9113, section 6.5.2, recommends that a server offers at least 100.
     public let streamLimit: Int
-    /// Loaded ahead of their turn.
+    /// How many tasks of a lane are loaded before they get slots.
     public let readyTarget: Int
     public internal(set) var running = 0
     var connections = 0
-    /// Of lanes that do not share one.
+    /// The connections to each origin. A lane over HTTP/2 has one at most.
     var connectionsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
-    /// With urgent tasks; some may have none any more.
+    /// Lanes with urgent tasks; some of them may have none any more.
     var urgentLanes: Set<Lane> = []
-    /// Sessions with lanes, in turn.
+    /// The sessions with lanes, in the order in which they get slots.
     var turns: [Session] = []
 
     public init(engineLimits: EngineLimits = EngineLimits(), streamLimit: Int = 100, readyTarget: Int = 128) {
@@ -107,7 +109,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         sessions[session, default: SessionState()].limits = limits
     }
 
-    /// The session is gone. Its running tasks count until they are released; those that were loaded never start.
+    /// Forgets the session. Its running tasks count until they are released; its loaded tasks never start.
     public mutating func forget(session: Session) {
         guard let state = sessions[session] else { return }
         sessions[session]?.limits = nil
@@ -120,8 +122,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         removeIfForgotten(session)
     }
 
-    /// Tasks of this lane wait in the store. `reload`: among them may be some that go before those already loaded.
-    /// Returns the loaded tasks that are given up for it.
+    /// Tasks of this lane wait in the store. `reload`: some of them may go before those that are loaded. Returns the
+    /// loaded tasks that are dropped for this reason.
     @discardableResult
     public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
         know(lane, of: session, to: origin)
@@ -134,8 +136,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         return dropped
     }
 
-    /// The answer to `load`: fewer tasks than asked for means that there are no more. `urgent`: which of them start at
-    /// once. Returns the tasks of the answer that are given up, because others go before them.
+    /// Takes the result of a load. `isAll`: the store has no more tasks of the lane. `urgent`: those that start at
+    /// once. Returns the tasks that are dropped, because others go before them.
     @discardableResult
     public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
         guard var state = lanes[lane], state.isLoading else { return tasks }
@@ -146,7 +148,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
             lanes[lane] = state
             return tasks
         }
-        // An answer without tasks that promises more would be asked for again at once, without end.
+        // A result without tasks that claims more would cause the next load at once, without end.
         if isAll || tasks.isEmpty, !state.isAnswerStale { state.mayHaveMore = false }
         state.isAnswerStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
@@ -157,36 +159,36 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         return []
     }
 
-    /// A loaded task is not to be started after all.
+    /// A loaded task must not start any more.
     public mutating func drop(_ task: Task, in lane: Lane) {
         guard let state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
         lanes[lane]?.ready.remove(at: index)
         lanes[lane]?.urgent.remove(task)
     }
 
-    /// The origin answers over HTTP/2: tasks share a connection. Or those to come do not.
+    /// Notes whether the origin uses HTTP/2, so that tasks share a connection, or not any more.
     public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) {
         guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return }
         change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
-    /// While a lane is probed one task of it is tried at a time, beside those that run already: its server may turn all
-    /// of them away for the same reason.
+    /// While a lane is probed, one task of it is tried at a time, beside those that run already: its server may refuse
+    /// all of them for the same reason.
     public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
 
-    /// Nothing of a held lane starts: no way leads to its server for now.
+    /// No task of a held lane starts.
     public mutating func setHeld(_ lane: Lane, _ isHeld: Bool) { lanes[lane]?.isHeld = isHeld }
 
     public func isProbed(_ lane: Lane) -> Bool { lanes[lane]?.isProbed ?? false }
 
-    /// It is known how the server takes a task that was started while the lane was probed.
+    /// The server's response to a task that was started while the lane was probed is known.
     public mutating func endedProbe(_ lane: Lane) {
         guard let state = lanes[lane], state.probes > 0 else { return }
         lanes[lane]?.probes -= 1
         removeIfForgotten(state.session)
     }
 
-    /// A started task does not need its place any more.
+    /// A started task does not need its slot any more.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func released(_ lane: Lane) {
         guard let state = lanes[lane], state.running > 0 else { return }

@@ -1,6 +1,7 @@
-/// When a task starts at the earliest, for people.
+/// The earliest start of a task as a text for people.
 public enum StartText {
-    /// Unix milliseconds. `offset`: milliseconds of local time minus those of Unix time, at a Unix time.
+    /// `start`: Unix milliseconds. `offset`: the milliseconds by which local time is ahead of Unix time, at a Unix
+    /// time.
     public static func earliest(
         _ start: Int64, now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
     ) -> String {

@@ -1,5 +1,5 @@
-/// A request's body as the pieces that are sent one after the other. A form is put together here and not by libcurl,
-/// whose own form reads files with calls that wait for the disk, on the loop's thread.
+/// A request's body as chunks that are sent in sequence. A form is composed here and not by libcurl. libcurl's own form
+/// reads files on the loop's thread, and waits for the disk.
 public struct BodyLayout: Equatable, Sendable {
     public enum Piece: Equatable, Sendable {
         case bytes([UInt8])
@@ -14,13 +14,13 @@ public struct BodyLayout: Equatable, Sendable {
     }
 
     public private(set) var pieces: [Piece] = []
-    /// Bytes of all pieces. `UInt64.max` when they are more than that.
+    /// The size of all chunks in bytes. `UInt64.max` if it is larger than that.
     public private(set) var size: UInt64 = 0
-    /// Nil: as the request's headers say.
+    /// The Content-Type of a form; nil: that of the request's headers.
     public private(set) var contentType: String?
 
-    /// `boundary`: of a form. Not to be guessed by whoever wrote its files, and always as long, so that the size is the
-    /// same at each attempt.
+    /// `boundary`: of a form. The authors of its files cannot guess it. It always has the same length, so that the size
+    /// is the same in each attempt.
     public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
         switch body {
         case .file(let file, _): add(.file(file))
@@ -39,14 +39,14 @@ public struct BodyLayout: Equatable, Sendable {
         }
     }
 
-    /// 32 random letters and digits (RFC 2046, section 5.1.1).
+    /// "backhaul" and 24 random letters and digits (RFC 2046, section 5.1.1).
     public static func boundary() -> String {
         let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         return "backhaul" + String((0..<24).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
-    /// The fields of a part (RFC 7578, section 4). Names are sent in UTF-8; what would end them is percent-encoded, as
-    /// browsers do it (HTML, "multipart/form-data encoding algorithm").
+    /// The fields of a part (RFC 7578, section 4). Names are sent in UTF-8. Characters that would end a name are
+    /// percent-encoded, as in browsers (HTML, "multipart/form-data encoding algorithm").
     private static func head(of part: FormPart) -> String {
         var text = "Content-Disposition: form-data; name=\"\(quotable(part.name))\""
         if let name = part.fileName { text += "; filename=\"\(quotable(name))\"" }
@@ -82,7 +82,7 @@ public struct BodyLayout: Equatable, Sendable {
 }
 
 extension RequestBody {
-    /// Of the request, in bytes.
+    /// The size of the request's body in bytes.
     public var size: UInt64 {
         switch self {
         case .file(let file, _): file.size
@@ -93,7 +93,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// What the engine makes of the files: nothing for bytes.
+    /// How the engine takes the files; `reference` for bytes.
     public var source: BodySource {
         switch self {
         case .file(_, let source), .form(_, let source): source
@@ -101,7 +101,7 @@ extension RequestBody {
         }
     }
 
-    /// In the order in which they are sent.
+    /// The files in the order in which they are sent.
     public var files: [BodyFile] {
         switch self {
         case .file(let file, _): [file]
@@ -111,7 +111,7 @@ extension RequestBody {
         }
     }
 
-    /// The same body of other files, as many as there are in `files`.
+    /// The same body with other files, as many as it has.
     public func replacing(_ replacements: [BodyFile]) -> RequestBody {
         var rest = replacements[...]
         switch self {

@@ -1,4 +1,4 @@
-/// From the request to its response.
+/// The steps from the request to its response.
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
@@ -14,7 +14,8 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
-        // No descriptors are left, say: that passes. All of a request was not sent, so nothing was done.
+        // A lack of descriptors, for example, is temporary. The request was not sent completely, so the server has not
+        // acted on it.
         case .opening, .sending:
             conclude(failure.status == .outOfResources ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
         case .ready, .receiving, .refusing, .concluding, .over: []
@@ -75,7 +76,7 @@ extension UploadMachine {
             let mayPass = isTransient || policy.retriesLasting(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
-        // What came of the body is enough to know what the server said.
+        // The received part of the error body is enough.
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .ready, .opening, .concluding, .over: return []
         }
@@ -94,7 +95,7 @@ extension UploadMachine {
     }
 }
 
-/// The ways out.
+/// The ends of an attempt.
 extension UploadMachine {
     /// Stops the transfer, unless it has ended by itself, and releases the slot.
     private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
@@ -127,7 +128,7 @@ extension UploadMachine {
 
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
-        // A response that is accepted is here already.
+        // An accepted response has come already.
         case .receiving, .concluding, .over: []
         case .ready, .opening, .sending, .refusing: conclude(.failed(failure))
         }

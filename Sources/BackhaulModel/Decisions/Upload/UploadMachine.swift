@@ -1,9 +1,9 @@
-/// One attempt of an upload as a value: events in, actions out, no I/O. An attempt always sends the whole body: HTTP
-/// has no way to ask how much of it has arrived.
+/// One attempt of an upload as a value: events in, actions out, no I/O. An attempt always sends the whole body, because
+/// HTTP cannot report how much of it has arrived.
 public struct UploadMachine: Sendable {
     var state = State.ready
     public internal(set) var head: ResponseHead?
-    /// Bytes of the response's body.
+    /// The received bytes of the response's body.
     public internal(set) var bytesReceived: UInt64 = 0
     let policy: TransferPolicy
     let limits: ResponseLimits
@@ -34,17 +34,17 @@ public struct UploadMachine: Sendable {
 }
 
 extension UploadMachine {
-    /// Where the attempt is, with what exists there only. All states before `concluding` hold the slot.
+    /// The state of the attempt, with the data that exists only in it. All states before `concluding` hold the slot.
     enum State: Sendable {
         case ready
-        /// The first bytes of the body are being read: what is wrong with it is found out before a connection is made.
+        /// The first bytes of the body are being read, so that its faults are found before a connection is opened.
         case opening
         /// From the first byte of the request to the head of its response.
         case sending
-        /// The body of a response that is accepted. `ticks`: since its head, or since the end of the request's body if
-        /// that came later.
+        /// The body of an accepted response. `ticks`: since its head, or since the end of the request's body if that
+        /// came later.
         case receiving(ticks: Int)
-        /// The body of a response that is not. `ticks`: since its head.
+        /// The body of a response that is not accepted. `ticks`: since its head.
         case refusing(Conclusion, ticks: Int)
         case concluding(Conclusion)
         case over
@@ -81,14 +81,15 @@ extension UploadMachine {
         }
     }
 
-    /// How this attempt leaves the task.
+    /// How this attempt ends for the task.
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// If the policy lets it be tried again, and after `retryAfterSeconds` at least, if the server asked for that.
+        /// The task is tried again if the policy allows it, and after `retryAfterSeconds` at least, if the server
+        /// demanded it.
         case retry(Failure, retryAfterSeconds: Int64?)
         case credential(AuthenticationDemand)
-        /// The row says already what the task is (suspended, cancelled), or the engine stops.
+        /// The row has the task's state already (suspended, cancelled), or the engine stops.
         case left
     }
 
@@ -96,26 +97,26 @@ extension UploadMachine {
     public enum Event: Equatable, Sendable {
         case start
         case opened
-        /// With its challenge, if the task is to wait for a credential.
+        /// A response with its challenge, if the task must wait for a credential.
         case head(ResponseHead, AuthenticationDemand?)
         /// Bytes of the response's body.
         case received(count: Int, bodyIsSent: Bool = true)
-        /// `bodyIsSent`: false when the response came before the request's body had been sent.
+        /// `bodyIsSent`: false if the response ended before the request's body was sent.
         case transferComplete(bodyIsSent: Bool = true)
         case transferFailed(Failure, isTransient: Bool)
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
         case concluded
-        /// In place of `concluded` after a `retry` or `credential`: there is no further attempt.
+        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt.
         case retryRefused
         case cancel
         case leave
         case expire(Failure)
-        /// Once a second.
+        /// Sent once a second.
         case tick(bodyIsSent: Bool = true)
     }
 
-    /// What is to be done, in the order given.
+    /// What the runner must do, in this order.
     public enum Action: Equatable, Sendable {
         /// Results in `opened` or `bodyFailed`.
         case openBody
@@ -123,9 +124,9 @@ extension UploadMachine {
         case startTransfer
         /// No event of the transfer follows.
         case stopTransfer
-        /// The connection is free for another task. Given once.
+        /// The connection is free for another task. Comes once.
         case releaseSlot
-        /// Commit how the attempt ended. Results in `concluded` or, with nothing committed, by `retryRefused`.
+        /// Commits the end of the attempt. Results in `concluded`, or in `retryRefused` if nothing was committed.
         case conclude(Conclusion)
         /// The last action.
         case close
@@ -133,11 +134,11 @@ extension UploadMachine {
 
     /// How much of a response's body is read.
     public struct ResponseLimits: Sendable {
-        /// Of one that is accepted. What is kept of it is less: the rest is read so that the connection can be used
-        /// again.
+        /// The most bytes of an accepted response. Fewer are kept; the others are read so that the connection can be
+        /// reused.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// For so many ticks at the most: a body that drips holds a connection that other tasks wait for.
+        /// The most ticks for which a body is read: a slow one occupies a connection that other tasks need.
         public var bodyTicks = 30
         public var errorTicks = 5
         public init() {}
