@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// Header fields as one blob: a task may have a hundred, and none is ever searched for. Names and values take turns.
+/// Header fields as one blob: a task may have a hundred fields, and no statement searches them. Names and values
+/// alternate.
 enum HeaderBlob {
     /// Nil for no fields.
     static func pack(_ fields: [HeaderField]) -> [UInt8]? {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Texts as one blob, for lists that nobody searches. Each is its length as four bytes, little-endian, followed by its
-/// bytes.
+/// Strings as one blob, for lists that no statement searches. Each string is its length (four bytes, little-endian)
+/// followed by its bytes.
 enum TextBlob {
     /// Nil for no texts.
     static func pack(_ texts: [String]) -> [UInt8]? {
