@@ -4,10 +4,11 @@ internal import Glibc
 
 /// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
 ///
-/// The set contains a bell: a descriptor that is always ready, but registered without events. To register events for it
-/// once wakes the waiting thread. That takes one system call, and nothing has to be read back. It also never writes
-/// into a file of the host: if the host closed the descriptor and reused its number, the kernel refuses the call, while
-/// a write(2) to an eventfd would succeed. The same call also proves that the set's number still belongs to this set.
+/// The set contains a bell: a descriptor that is always ready, but registered without events. When events are
+/// registered for it once, the waiting thread wakes. That takes one system call, and nothing has to be read back. It
+/// also never writes into a file of the host. If the host closed the descriptor and reused its number, the kernel
+/// refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number still
+/// belongs to this set.
 final class EventSet: Sendable {
     private let epoll: Descriptor
     // A socket that is never connected. It is always writable, and unlike an eventfd it has its own inode.

@@ -3,9 +3,9 @@ internal import CLinux
 internal import CUV
 internal import Glibc
 
-/// The timers of a loop, which are libuv's. libuv also watches the event set, and runs only when one of its timers is
-/// due. uv_run polls libuv's own descriptor each time, and aborts the process when that fails. So it is called as
-/// rarely as possible, and right after a check that the descriptor is still libuv's.
+/// The timers of a loop, from libuv. The loop of libuv also watches the event set, and runs only when one of its timers
+/// is due. Each uv_run polls libuv's own descriptor, and aborts the process when that fails. So it is called as rarely
+/// as possible, and right after a check that the descriptor is still libuv's.
 ///
 /// Unsafe: libuv's handles stay at their addresses from `init` to the end of the loop, and only the loop's thread uses
 /// them.
@@ -51,10 +51,9 @@ final class Timers {
         uv_run(loop, UV_RUN_NOWAIT)
     }
 
-    /// libuv aborts the process if one of these calls fails: the pipe for its signals (unix/signal.c,
-    /// uv__signal_global_init), the watch of each of its own descriptors (unix/linux-core.c, uv__io_poll), and memory
-    /// for the list of these (unix/core.c, maybe_resize). So the same calls are made here first, and a failure becomes
-    /// an error.
+    /// Makes the calls on whose failure libuv aborts the process, so that a failure becomes an error here. They are:
+    /// the pipe for its signals (unix/signal.c, uv__signal_global_init), the watch of each of its own descriptors
+    /// (unix/linux-core.c, uv__io_poll), and memory for the list of these (unix/core.c, maybe_resize).
     private static func tryCalls() throws(SystemError) {
         do throws(SystemError) {
             guard let memory = malloc(1 << 16) else { throw SystemError(code: ENOMEM, attempt: "no memory is left") }

@@ -13,7 +13,7 @@ enum ChecksumConversion {
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
     /// Closes the connection, and returns the lock of the new file. Returns nil when no new database was made, for
-    /// example on a full disk: the old one stays in use, and the next engine tries again.
+    /// example on a full disk. Then the old one stays in use, and the next engine tries again.
     ///
     /// Throws storeDamaged when SQLite itself finds damage, which a checksum would only hide.
     static func convert(_ connection: Connection, _ directory: StoreDirectory) throws(Failure) -> FileLock? {

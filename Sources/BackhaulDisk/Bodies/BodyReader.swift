@@ -114,7 +114,7 @@ extension SystemError {
 }
 
 extension BodyFile {
-    /// Whether this is the file that the host handed over. A device or inode of 0 is not compared: the device may
+    /// Whether this is the file that the host handed over. A device or inode of 0 is not compared. The device may
     /// change with each boot, and a copy in the store is identified by its name.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }

@@ -113,8 +113,8 @@ final class BodyReturn {
         throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
     }
 
-    /// Whether the file was given back before a crash: it has this name too, or the name has a copy with the same time
-    /// and content.
+    /// Whether the file was given back before a crash. Then it has this name too, or the name has a copy with the same
+    /// time and content.
     private func isThere(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Moves files that are not in the database from `folder` into its folder "lost": each may be the only copy of a
+    /// Moves files that are not in the database from `folder` into its folder "lost". Each may be the only copy of a
     /// file that a host handed over. A snapshot (by its name), and a file with another hard link, is removed instead,
     /// because the host still has it. `then` is called when the changes are synced, or have failed.
     public func setAside(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {

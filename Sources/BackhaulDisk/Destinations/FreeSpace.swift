@@ -15,8 +15,8 @@ public enum FreeSpace {
 
 /// The space of a file system.
 struct Space {
-    /// The part that downloads leave free for other writers, such as databases, logs and the store itself, because a
-    /// full disk harms them more than a download.
+    /// The part that downloads leave free for other writers, such as databases, logs and the store itself. A full disk
+    /// harms them more than a download.
     private static let largestReserve: UInt64 = 32 << 20
     private static let reservedPart: UInt64 = 100
 

@@ -5,7 +5,8 @@ internal import Glibc
 
 /// A part file between its first byte and its sealing. It belongs to one disk thread.
 final class OpenPart {
-    /// After this many bytes the kernel is told to begin writing, so that a sync of a large file finds little to do.
+    /// After this many bytes, the engine makes the kernel begin to write, so that a sync of a large file finds little
+    /// to do.
     private static let writeBackSize: UInt64 = 8 << 20
 
     private let files: FileSystem

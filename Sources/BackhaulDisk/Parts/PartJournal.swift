@@ -2,7 +2,7 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The length of each part file and the checksum of its bytes, as of the last write: one small record for each, in a
+/// The length of each part file and the checksum of its bytes, as of the last write. Each has one small record in a
 /// file of the store.
 ///
 /// The length of a part file alone proves nothing after a crash. The file system may have lost pages that were not

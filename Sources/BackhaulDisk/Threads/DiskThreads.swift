@@ -2,7 +2,7 @@ public import BackhaulModel
 public import BackhaulPlatform
 
 /// Threads for all work that waits for a disk, a few for each file system. A file system that does not respond delays
-/// only its own work. libuv's thread pool is not used, because it is one per process, and a host that uses libuv shares
+/// only its own work. The thread pool of libuv is not used: a process has only one, and a host that uses libuv shares
 /// it.
 ///
 /// Completions are called on a disk thread and must not block. After `close` no work is performed and no completion is

@@ -7,7 +7,7 @@ internal import Glibc
 final class FileLock: Sendable {
     private let descriptor: Descriptor
 
-    /// Nil when another open file description has the lock.
+    /// Takes the lock. Nil when another open file description has it.
     init?(_ descriptor: Descriptor) throws(SystemError) {
         guard bhl_lock_exclusive(descriptor.number) == 0 else {
             let error = SystemError.last("cannot lock")
@@ -18,8 +18,8 @@ final class FileLock: Sendable {
     }
 
     deinit {
-        // Closing is not enough: a child that the host has just forked has a copy of the descriptor until its exec, and
-        // with it the lock.
+        // A close is not enough: a child that the host has just forked has a copy of the descriptor. It would keep the
+        // lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 

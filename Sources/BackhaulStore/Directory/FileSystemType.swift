@@ -6,14 +6,14 @@ internal import Glibc
 struct FileSystemType: Equatable, Sendable {
     var magic: UInt32
 
-    /// Nil if the kernel does not report the type.
+    /// Returns the type; nil if the kernel does not report it.
     static func of(_ descriptor: Descriptor) -> FileSystemType? {
         var status = statfs()
         guard fstatfs(descriptor.number, &status) == 0 else { return nil }
         return FileSystemType(magic: UInt32(truncatingIfNeeded: status.f_type))
     }
 
-    /// The name of the file system if its files are on another machine, where locks and shared views of a file do not
+    /// The name of the file system if its files are on another machine. There, locks and shared views of a file do not
     /// hold for all clients. Nil for local file systems, and for FUSE, which does not report where its files are.
     var networkName: String? { Self.network[magic] }
 

@@ -34,7 +34,7 @@ public struct ActivityOperations {
         try tables.options.insert(request.options, of: id)
     }
 
-    /// Throws notFound.
+    /// Removes the activity. Throws notFound when the session does not have it.
     public func remove(_ identifier: String, in session: SessionID) throws(Failure) {
         guard try tables.activities.remove(identifier, of: session) else {
             throw Failure(.notFound, "the session has no activity \(identifier)")
@@ -123,7 +123,7 @@ public struct ActivityOperations {
         return (request, stored.origin)
     }
 
-    /// Nil when the request has no options.
+    /// Returns the options of the activity's request; nil when it has none.
     private func options(
         of activity: ActivityID, stating constraints: ConstraintsID
     ) throws(Failure) -> RequestOptions? {

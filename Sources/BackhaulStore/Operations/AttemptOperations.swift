@@ -36,7 +36,7 @@ public struct AttemptOperations {
         }
     }
 
-    /// Records the finish intent, and what is known of the response: an engine that ends the task after a crash has not
+    /// Records the finish intent, and what is known of the response. An engine that ends the task after a crash has not
     /// seen the response. False when the task has ended: then its file must not get its final name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,

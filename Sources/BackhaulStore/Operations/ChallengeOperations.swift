@@ -103,7 +103,7 @@ public struct ChallengeOperations {
         try tables.challenges.all(of: session).sorted { $0.id < $1.id }
     }
 
-    /// Nil when it is not open.
+    /// Returns the challenge; nil when it is not open.
     public func find(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
 
     /// Returns the open challenges of all sessions.
@@ -111,7 +111,7 @@ public struct ChallengeOperations {
         try tables.challenges.all()
     }
 
-    /// Throws notFound when the session has no such open challenge.
+    /// Returns the open challenge. Throws notFound when the session does not have it.
     public func openChallenge(_ id: ChallengeID, of session: SessionID) throws(Failure) -> Challenge {
         guard let found = try tables.challenges.find(id, in: session) else {
             throw Failure(

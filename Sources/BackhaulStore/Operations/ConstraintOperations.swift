@@ -14,13 +14,13 @@ public struct ConstraintOperations {
         return try tables.constraints.insert(constraints, in: session)
     }
 
-    /// Nil when the session has no such constraints.
+    /// Returns the id of the constraints; nil when the session does not have them.
     func findID(_ constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID? {
         guard constraints != TaskConstraints() else { return .session }
         return try tables.constraints.find(constraints, in: session)
     }
 
-    /// Returns the constraints; without such a row, constraints that are not set.
+    /// Returns the constraints. Without a row with this id, no constraint is set.
     func value(of id: ConstraintsID) throws(Failure) -> TaskConstraints {
         guard id != .session else { return TaskConstraints() }
         return try tables.constraints.stored(id)?.constraints ?? TaskConstraints()

@@ -14,9 +14,9 @@ public struct DelayOperations {
         try tables.delays.delayed(for: reason, after: nil, limit: .max)
     }
 
-    /// Judges again the tasks that wait for this reason, in the order of their due times: up to `batch` tasks `after`
-    /// the last task of the previous call. `due` returns until when the task waits, by the boot clock, or nil if it is
-    /// ready. It may be called twice for a task whose wait becomes longer, and must return the same value.
+    /// Judges again the tasks that wait for this reason, in the order of their due times. One call judges up to `batch`
+    /// tasks `after` the last task of the previous call. `due` returns until when the task waits, by the boot clock, or
+    /// nil if it is ready. It may be called twice for a task whose wait becomes longer, and must return the same value.
     public func judge(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> JudgedDelays {
@@ -63,7 +63,7 @@ public struct DelayOperations {
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock has jumped since the last call, and moves the times of live tasks by the jump, so
+    /// Detects whether the wall clock has jumped since the last call. Moves the times of live tasks by the jump, so
     /// that their ages do not change. Returns the jump in milliseconds.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {

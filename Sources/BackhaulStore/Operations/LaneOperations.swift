@@ -8,7 +8,7 @@ public struct LaneOperations {
     /// Returns the lanes that have ready tasks.
     public func ready() throws(Failure) -> [Lane] { try tables.lanes.ready() }
 
-    /// Nil when the lane has no task any more.
+    /// Returns the lane; nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
     /// Whether any task can start without a command, now or after a delay. A task that waits for a credential does not

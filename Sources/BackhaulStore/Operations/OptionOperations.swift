@@ -13,7 +13,7 @@ struct OptionOperations {
         }
     }
 
-    /// Nil when the task has no options. `constraints`: the constraints of the task.
+    /// Returns the task's options; nil when it has none. `constraints`: the constraints of the task.
     func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options

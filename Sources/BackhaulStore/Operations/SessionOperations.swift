@@ -100,7 +100,7 @@ public struct SessionOperations {
         try tables.sessions.infos(of: application)
     }
 
-    /// Nil when there is no such session.
+    /// Returns the session and its application; nil when there is no such session.
     public func info(of id: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
         try tables.sessions.info(of: id)
     }

@@ -92,7 +92,7 @@ public struct TaskOperations {
         return round.isOpen ? round.number : round.number &+ 1
     }
 
-    /// Nil when another task has the key or the destination.
+    /// Inserts the task with its request. Nil when another task has the key or the destination.
     private func insert(
         _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
     ) throws(Failure) -> TaskID? {
@@ -174,7 +174,7 @@ public struct TaskOperations {
         return tasks
     }
 
-    /// Nil when there is no such task.
+    /// Returns the task in any state; nil when there is no such task.
     public func find(_ id: TaskID) throws(Failure) -> TaskRecord? {
         guard let row = try tables.listing.record(id, directory) else { return nil }
         return TaskRecord(

@@ -9,9 +9,9 @@ internal import Glibc
 /// sees zeros in these bytes. So the log has zeros too; its frames have checksums of their own.
 ///
 /// Another SQLite may write to a store while no engine has it open, and does not update the checksums. The next engine
-/// detects this by the first page. Either its checksum is zero, because each log begins with that page
-/// (`Connection.commit`), or its change counter is new, because the header says that there is no log. Such a database
-/// is not *trusted*: nothing is verified, and `ChecksumConversion` rewrites it.
+/// detects this by the first page, which has one of two marks. Its checksum is zero, because each log begins with that
+/// page (`Connection.commit`). Or its change counter is new, because the header says that there is no log. Then the
+/// database is not *trusted*: nothing is verified, and `ChecksumConversion` rewrites it.
 struct CheckedFile {
     /// Bytes that the header reserves in each page: four for the checksum, and four that are zero except in the first
     /// page.
@@ -62,7 +62,7 @@ extension CheckedFile {
         file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(state).assumingMemoryBound(to: Methods.self))
     }
 
-    /// Nil if another VFS has opened the file.
+    /// Returns the state of the file; nil if another VFS has opened it.
     static func of(_ file: File) -> UnsafeMutablePointer<CheckedFile>? {
         // Unsafe: the methods are the first member of the state that contains them.
         guard let methods = file.pointee.pMethods else { return nil }

@@ -46,7 +46,7 @@ struct ActivityTable {
         try connection.all(Self.selectInfos, .id(session), read: ActivityRow.init(row:)).map { $0.info(now: now) }
     }
 
-    /// Nil when the activity has no request.
+    /// Returns the activity's request; nil when it has none.
     func request(of id: ActivityID) throws(Failure) -> StoredActivityRequest? {
         try connection.first(Self.selectRequest, .number(id.rawValue), read: StoredActivityRequest.init(row:))
     }

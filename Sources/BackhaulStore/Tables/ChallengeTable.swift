@@ -122,7 +122,7 @@ extension Challenge {
 }
 
 extension Row {
-    /// Nil when the columns are NULL.
+    /// Reads a protection space; nil when the columns are NULL.
     mutating func protectionSpace() -> ProtectionSpace? {
         let kind = ProtectionSpace.Kind(rawValue: number("challenges.kind"))
         let origin = optionalText("origin")

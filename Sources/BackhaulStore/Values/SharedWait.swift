@@ -9,9 +9,9 @@ public struct WaitID: RawRepresentable, Hashable, Sendable {
 /// The tasks of a session that a wait record is about.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
-    /// Nil: tasks with any constraints.
+    /// The constraints of the tasks; nil: any.
     public var constraints: ConstraintsID?
-    /// Nil: tasks of any lane.
+    /// The lane of the tasks; nil: any.
     public var lane: LaneID?
     /// The single task that the record is about; nil for a shared record.
     public var task: TaskID?

@@ -4,7 +4,7 @@ public struct StartClock: Equatable, Sendable {
     public var wall: Int64
     public var boot: Int64
     /// Unix time on the engine's calendar, which the times in rows use (`CalendarWatch`). It does not jump when the
-    /// wall clock is set: a clock step moves it together with the rows, so no task ages by the step.
+    /// wall clock is set. A clock step moves it together with the rows, so no task ages by the step.
     public var calendar: Int64
 
     public init(wall: Int64, boot: Int64, calendar: Int64) {

@@ -82,9 +82,9 @@ public struct AttemptRecord: Equatable, Sendable {
     public var bytesSent: UInt64 = 0
     /// Whether the engine ends while a request of this attempt is in progress that must not be repeated.
     public var isUnderWay = false
-    /// Nil when the attempt did not fail, for example when the task was suspended.
+    /// Why the attempt failed. Nil when it did not fail, for example when the task was suspended.
     public var failure: Failure?
-    /// 0 when no response came.
+    /// The status of the response; 0 when no response came.
     public var httpStatus: Int32
     /// When the task may start again, as `Clock.bootMilliseconds` of this boot; nil: it is ready now.
     public var nextAttempt: Int64?
@@ -94,7 +94,7 @@ public struct AttemptRecord: Equatable, Sendable {
     public var checkpoint: Checkpoint?
     /// The greatest offset that was ever durable. A value below the row's changes nothing.
     public var furthestOffset: UInt64 = 0
-    /// Nil when no request was sent.
+    /// The attempt to record; nil when no request was sent.
     public var attempt: Attempt?
 
     public init(

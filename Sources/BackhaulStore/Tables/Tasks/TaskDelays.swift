@@ -66,12 +66,12 @@ struct TaskDelays {
 
     // MARK: Challenges
 
-    /// Nil when the task is not waiting.
+    /// Returns the task's session and round; nil when the task is not waiting.
     func waitingPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectWaiting, .id(task), read: SessionPlace.init(row:))
     }
 
-    /// Nil when the task is not ready.
+    /// Returns the task's session and round; nil when the task is not ready.
     func readyPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectReady, .id(task), read: SessionPlace.init(row:))
     }

@@ -9,7 +9,7 @@ struct TaskTable {
 
     // MARK: Making and finding
 
-    /// Nil when another task has the key or the destination.
+    /// Inserts the row. Nil when another task has the key or the destination.
     func insert(
         _ request: Request, in session: SessionID, lane: LaneID, group: GroupID?, constraints: ConstraintsID,
         round: UInt64, now: Int64
@@ -46,7 +46,7 @@ struct TaskTable {
         try connection.first(Self.selectLane, .id(task)) { row throws(Failure) in row.laneID() }
     }
 
-    /// Nil when the task has ended.
+    /// Returns the live task; nil when it has ended.
     func live(_ task: TaskID) throws(Failure) -> LiveTaskRow? {
         try connection.first(Self.selectLive, .id(task), read: LiveTaskRow.init(row:))
     }
