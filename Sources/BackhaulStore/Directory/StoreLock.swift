@@ -4,7 +4,7 @@ internal import CLinux
 internal import Glibc
 
 /// The lock of a store. The process that has it is the engine. It is released with its last reference and with the
-/// process. Forked children do not inherit it.
+/// process. Forked children close their copies of it.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// The files that SQLite opened for the database and its log, and their descriptors. A host that closes descriptors
 /// that are not its own may get the same numbers for other files. SQLite would write its pages into those. Forked
-/// children do not inherit the descriptors.
+/// children close their copies of the descriptors.
 ///
 /// What is written to a file that was removed or replaced is lost when its last descriptor is closed.
 struct DatabaseDescriptors {
