@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension Failure {
-    /// A failed system call on a file as hosts see it. `subject` ends the sentence's first half: "/home/me/song.flac".
+    /// The failure for a failed system call on a file. `subject` ends the first half of the sentence, for example
+    /// "/home/me/song.flac".
     static func disk(_ error: SystemError, _ subject: String) -> Failure {
         let sentence = "\(error.attempt) \(subject): \(error.reason)"
         return switch error.code {

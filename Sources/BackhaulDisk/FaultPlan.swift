@@ -1,7 +1,7 @@
 #if DEBUG
 internal import BackhaulPlatform
 
-/// Which system calls fail, for tests: a real disk cannot be told to break at the third sync.
+/// The system calls that fail, for tests: a real disk cannot be made to fail at the third sync.
 final class FaultPlan: Sendable {
     private struct Fault {
         var operation: FileOperation
@@ -12,12 +12,12 @@ final class FaultPlan: Sendable {
     private let faults = Lock<[Fault]>([])
     private let performed = Lock<[FileOperation]>([])
 
-    /// The calls of one kind fail once with this errno, after so many have gone well.
+    /// Makes one call of this kind fail with this errno, after `callsBefore` successful ones.
     func fail(_ operation: FileOperation, after callsBefore: Int = 0, with code: Int32) {
         faults.withLock { $0.append(Fault(operation: operation, callsBefore: callsBefore, code: code)) }
     }
 
-    /// Every call so far, in order.
+    /// All calls so far, in order.
     var operations: [FileOperation] { performed.withLock { $0 } }
 
     func next(_ operation: FileOperation) -> Int32? {

@@ -1,10 +1,10 @@
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The permission bits that a file of the host gets when it asks for none.
+/// The permission bits of a file whose request states none.
 public enum FileMode {
-    /// 0666 less the process's umask. Read from /proc/self/status (proc(5)): umask(2) can only be read by changing it,
-    /// under the feet of the host's other threads.
+    /// 0666 without the bits of the process's umask. It is read from /proc/self/status (proc(5)), because umask(2)
+    /// changes the umask, and other threads of the host would see that.
     public static var defaultOfProcess: UInt32 { 0o666 & ~(umask ?? 0o022) }
 
     private static var umask: UInt32? {

@@ -1,4 +1,4 @@
-/// The system calls of this module by what they are for, so that tests can choose which one fails.
+/// The system calls of this module by their purpose, so that tests can choose which one fails.
 enum FileOperation: Sendable {
     case open
     case create
@@ -18,7 +18,7 @@ enum FileOperation: Sendable {
     case openDirectory
     case syncDirectory
 
-    /// The start of a sentence that goes on with a path.
+    /// The start of an error sentence. A path follows it.
     var attempt: String {
         switch self {
         case .open: "Cannot open"

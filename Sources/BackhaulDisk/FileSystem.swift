@@ -2,14 +2,14 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The system calls on files, each with its error. Debug builds ask a fault plan first; release builds have no trace of
+/// The system calls on files, each with its error. Debug builds check a fault plan first; release builds do not contain
 /// it.
 struct FileSystem: Sendable {
     #if DEBUG
     var faults: FaultPlan?
     #endif
 
-    /// Of the thread that makes the calls.
+    /// The activity of the thread that makes the calls.
     var activity: DiskActivity?
 
     init() {}
@@ -25,7 +25,7 @@ struct FileSystem: Sendable {
             let result = body()
             if result >= 0 { return result }
             let code = bhl_errno()
-            // A sync is never repeated: a second answer says nothing about the first one's data (fsync(2)).
+            // A sync is never repeated: a second result does not cover the first one's data (fsync(2)).
             if code != EINTR || operation == .sync || operation == .syncDirectory {
                 throw SystemError(code: code, attempt: operation.attempt)
             }
@@ -37,7 +37,7 @@ struct FileSystem: Sendable {
     }
 
     func open(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
-        // Non-blocking: a pipe of that name must not hold the thread.
+        // Non-blocking: a pipe with that name must not block the thread.
         Descriptor(owning: try call(.open) { bhl_openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
@@ -45,24 +45,25 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
-    /// Symbolic links followed: whose file it is was looked at when it was handed over.
+    /// Follows symbolic links: the file's identity was recorded when it was handed over, and is compared after the
+    /// open.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
 
     func create(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
         let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600) }
-        // The engine has given this file up and will not remove it later.
+        // The engine has stopped waiting for this thread and will not remove the file later.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }
         return Descriptor(owning: number)
     }
 
-    /// How many bytes were read; 0 at the end of the file.
+    /// Returns the number of bytes read; 0 at the end of the file.
     func read(_ file: Int32, into buffer: inout [UInt8], at offset: UInt64) throws(SystemError) -> Int {
         try call(.read) { pread(file, &buffer, buffer.count, off_t(offset)) }
     }
 
-    /// Writes all bytes. After an error an unknown number of them was written.
+    /// Writes all bytes. After an error an unknown number of them is written.
     func write(_ file: Int32, _ bytes: ArraySlice<UInt8>, at offset: UInt64) throws(SystemError) {
         var rest = bytes
         var end = off_t(offset)
@@ -81,23 +82,23 @@ struct FileSystem: Sendable {
         _ = try call(.changeMode) { fchmod(file, mode & 0o7777) }
     }
 
-    /// The time of the last access stays.
+    /// Sets the time of modification. The time of the last access does not change.
     func changeModificationTime(_ file: Int32, nanoseconds: Int64) throws(SystemError) {
         _ = try call(.changeTimes) { bhl_set_modified(file, nanoseconds) }
     }
 
-    /// Starts writing the file's dirty pages to the disk and does not wait. A hint: whether it worked is for the sync
-    /// to say.
+    /// Starts to write the file's dirty pages to the disk, and does not wait. This is a hint: a later sync reports
+    /// errors.
     func startWriteBack(_ file: Int32) {
         _ = try? call(.startWriteBack) { sync_file_range(file, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE)) }
     }
 
-    /// Data and length. Any error is final for what was written before: the kernel may have dropped it.
+    /// Syncs data and length. An error is final for what was written before: the kernel may have dropped it.
     func syncData(_ file: Int32) throws(SystemError) {
         _ = try call(.sync) { fdatasync(file) }
     }
 
-    /// Data and all attributes.
+    /// Syncs data and all attributes.
     func sync(_ file: Int32) throws(SystemError) {
         _ = try call(.sync) { fsync(file) }
     }
@@ -112,7 +113,7 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// Of the name itself, not of what a symbolic link points to. Nil when there is nothing.
+    /// The status of the name itself; a symbolic link is not followed. Nil if there is no such file.
     func status(in directory: Int32, _ name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
@@ -123,7 +124,7 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// Of what the path leads to, symbolic links followed. Nil when there is nothing.
+    /// The status of the file to which the path leads; symbolic links are followed. Nil if there is no such file.
     func status(of path: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
@@ -134,42 +135,43 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// Of the file system that the file or directory lies on.
+    /// The space of the file system of this file or directory.
     func space(_ descriptor: Int32) throws(SystemError) -> Space {
         var status = statvfs()
         _ = try call(.space) { fstatvfs(descriptor, &status) }
         return Space(status)
     }
 
-    /// With the effective user's rights, which are those that opening and renaming use.
+    /// Checks the effective user's rights, which also apply to open and rename.
     func checkAccess(_ path: String, _ rights: Int32) throws(SystemError) {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
     }
 
-    /// One step: `to` is never absent in between and, unless `replace`, never lost. A directory is never replaced.
+    /// Renames in one atomic step: `to` always exists if it existed, and is replaced only with `replace`. A directory
+    /// is never replaced.
     func rename(
         _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32, replace: Bool
     ) throws(SystemError) {
         do {
             _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, replace ? 1 : 0) }
         } catch where !replace && (error.code == EINVAL || error.code == ENOSYS) {
-            // NFS and some FUSE file systems know no RENAME_NOREPLACE; link(2) never replaces either.
+            // NFS and some FUSE file systems do not support RENAME_NOREPLACE; link(2) never replaces either.
             _ = try call(.link) { linkat(fromDirectory, from, toDirectory, to, 0) }
             try remove(from, in: fromDirectory)
         }
     }
 
-    /// Another name for a file, in this directory. A symbolic link is not followed.
+    /// Adds a name for the file in this directory. A symbolic link is not followed.
     func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
         _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }
     }
 
-    /// Shares the content where the file system can (Btrfs, XFS); false where it cannot.
+    /// Shares the content if the file system supports it (Btrfs, XFS); false if not.
     func clone(_ from: Int32, to: Int32) -> Bool {
         (try? call(.copy) { bhl_clone(to, from) }) != nil
     }
 
-    /// Copies within the kernel. 0 where it cannot, or at the end.
+    /// Copies within the kernel. Returns 0 if that is not possible, or at the end.
     func copyRange(_ from: Int32, to: Int32, at offset: UInt64, size: Int) throws(SystemError) -> Int {
         do {
             return try call(.copy) { Int(bhl_copy_range(from, to, Int64(clamping: offset), size)) }
@@ -178,7 +180,7 @@ struct FileSystem: Sendable {
         }
     }
 
-    /// Absent is fine.
+    /// Removes the file. A missing file is no error.
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
         do {
             _ = try call(.unlink) { unlinkat(directory, name, 0) }
@@ -186,7 +188,7 @@ struct FileSystem: Sendable {
     }
 }
 
-/// What stat(2) tells, as far as it matters here.
+/// The fields of stat(2) that this module uses.
 struct FileStatus: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -195,10 +197,11 @@ struct FileStatus: Equatable, Sendable {
     var isDirectory: Bool
     var isLink: Bool
     var linkCount: UInt64
-    /// Regular, owned by us, known by one name only: no stranger put it there.
+    /// Whether the file is regular, belongs to this user and has only one name. Such a file was not placed by another
+    /// user.
     var isOurs: Bool
     var modifiedNanoseconds: Int64
-    /// Of its attributes, too (inode(7), ctime).
+    /// The time of the last change of content or attributes (inode(7), ctime).
     var changedNanoseconds: Int64
     /// The permission bits.
     var mode: UInt32

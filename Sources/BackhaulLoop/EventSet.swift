@@ -2,16 +2,16 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An epoll set of our own, whose errors are answers: libuv ends the process where it meets them.
+/// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
 ///
-/// It holds a bell, a descriptor that is always ready but not listened to. Listening to it once wakes the waiting
-/// thread, with one system call, nothing to read back, and no byte that could land in a file of the host's: a number
-/// that was closed under us and taken by another descriptor is refused by the kernel, where write(2) to an eventfd
-/// would not be. Changing that one registration also proves that the set under our number is still the one that we
-/// made.
+/// The set contains a bell: a descriptor that is always ready, but registered without events. When events are
+/// registered for it once, the waiting thread wakes. That takes one system call, and nothing has to be read back. It
+/// also never writes into a file of the host. If the host closed the descriptor and reused its number, the kernel
+/// refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number still
+/// belongs to this set.
 final class EventSet: Sendable {
     private let epoll: Descriptor
-    // A socket that was never connected: always writable, and unlike an eventfd it has an inode of its own.
+    // A socket that is never connected. It is always writable, and unlike an eventfd it has its own inode.
     private let bell: Descriptor
 
     static let bellKey: UInt64 = .max
@@ -30,20 +30,20 @@ final class EventSet: Sendable {
 
     var number: Int32 { epoll.number }
 
-    /// Wakes the thread that waits, or the next one to wait. From any thread. False when the host has closed what that
-    /// needs.
+    /// Wakes the thread that waits, or the next one that waits. May be called from any thread. False when the host has
+    /// closed a needed descriptor.
     func ring() -> Bool {
         bell.isOurs && listenToBell(for: EPOLLOUT.rawValue)
     }
 
-    /// True when set and bell are still those that we made. Silences the bell.
+    /// Whether the set and the bell still belong to this object. Silences the bell.
     func isOurs() -> Bool {
         bell.isOurs && listenToBell(for: 0)
     }
 
     func add(_ number: Int32, _ events: UInt32, _ key: UInt64) throws(SystemError) {
         if control(EPOLL_CTL_ADD, number, events, key) == 0 { return }
-        // Still there from an earlier watch of the same open file.
+        // The descriptor may still be registered by an earlier watch of the same open file.
         if bhl_errno() == EEXIST, control(EPOLL_CTL_MOD, number, events, key) == 0 { return }
         throw SystemError.lastWatch("cannot watch a descriptor")
     }
@@ -58,16 +58,16 @@ final class EventSet: Sendable {
         _ = control(EPOLL_CTL_DEL, number, 0, 0)
     }
 
-    /// Waits for at most so long, without limit when negative, and says how many events arrived; nil when the set is
-    /// not to be used any more.
-    /// Unsafe: the memory is the caller's and is used within this call only.
+    /// Waits for at most this many milliseconds, without limit if negative. Returns the number of events; nil when the
+    /// set cannot be used any more.
+    /// Unsafe: the memory belongs to the caller and is used within this call only.
     func wait(_ milliseconds: Int32, into arrived: UnsafeMutableBufferPointer<epoll_event>) -> Int? {
         let count = epoll_wait(epoll.number, arrived.baseAddress, Int32(arrived.count), milliseconds)
         if count >= 0 { return Int(count) }
         return bhl_errno() == EINTR ? 0 : nil
     }
 
-    /// To be called when the numbers belong to others: they are then closed by nobody here.
+    /// Must be called when the numbers belong to other files. This object then does not close them.
     func abandon() {
         epoll.abandon()
         bell.abandon()

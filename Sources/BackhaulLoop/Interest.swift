@@ -1,23 +1,24 @@
 internal import CLinux
 
-/// What a descriptor is watched for, and what it turned out to be.
+/// The events for which a descriptor is watched, and those that occurred.
 public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
 
     public static let readable = Interest(rawValue: 1)
     public static let writable = Interest(rawValue: 2)
-    /// EPOLLPRI: what some files of /proc and /sys tell by it.
+    /// EPOLLPRI, with which some files of /proc and /sys report changes.
     public static let urgent = Interest(rawValue: 4)
 
-    /// For epoll_ctl(2), level-triggered.
+    /// The events for epoll_ctl(2), level-triggered.
     var events: UInt32 {
         let read = contains(.readable) ? EPOLLIN.rawValue | EPOLLRDHUP.rawValue : 0
         let write = contains(.writable) ? EPOLLOUT.rawValue : 0
         return read | write | (contains(.urgent) ? EPOLLPRI.rawValue : 0)
     }
 
-    /// From epoll_wait(2). An error or a hang-up counts as all that was asked for: the next read or write tells it.
+    /// The events from epoll_wait(2). An error or a hang-up counts as all events in `asked`: the next read or write
+    /// returns the error.
     init(events: UInt32, asked: Interest) {
         let broken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
         var interest: Interest = []

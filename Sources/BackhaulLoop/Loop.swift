@@ -1,19 +1,19 @@
 public import BackhaulPlatform
 internal import CLinux
 
-/// An event loop: timers, watched descriptors, and what is to be done when a turn's call-backs are through. Confined to
-/// the thread of its `LoopThread`.
+/// An event loop: timers, watched descriptors, and work for the end of an iteration. It is confined to the thread of
+/// its `LoopThread`.
 public final class Loop {
-    /// Milliseconds since boot, sleep included, as of the start of the present turn.
+    /// Milliseconds since boot, sleep included, at the start of the current iteration.
     public private(set) var now: Int64 = Clock.bootMilliseconds
-    /// True once the host has closed a descriptor that the loop lives on. Timers and watches are over then.
+    /// True after the host has closed a descriptor that the loop needs. Then timers and watches do not work any more.
     public private(set) var isBroken = false
 
     let events: EventSet
     private let timers: Timers
     private var watches: [Int32: Entry] = [:]
     private var sleepAlarm: SleepAlarm?
-    /// By how much the clock that counts sleep is ahead of the timers' clock.
+    /// The boot clock minus the timers' clock, which stops during sleep.
     private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
@@ -31,13 +31,13 @@ public final class Loop {
         sleepAlarm = try SleepAlarm(self)
     }
 
-    /// A timer that does not run yet.
+    /// Makes a timer that does not run yet.
     public func timer(_ handler: @escaping () -> Void) -> LoopTimer {
         LoopTimer(timers, handler)
     }
 
-    /// Calls the handler whenever the descriptor is ready, level-triggered. One watch for each descriptor: a second one
-    /// takes the first one's place.
+    /// Calls the handler whenever the descriptor is ready, level-triggered. Each descriptor has one watch: a second one
+    /// replaces the first.
     public func watch(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping (Interest) -> Void
     ) throws(SystemError) -> Watch {
@@ -49,13 +49,13 @@ public final class Loop {
         return watch
     }
 
-    /// Performs the body when the call-backs of this turn are done. Bodies that are asked for by such bodies run in the
-    /// next turn, which then does not wait.
+    /// Runs the body after the call-backs of this iteration. A body that is added by such a body runs in the next
+    /// iteration, which then does not wait.
     public func afterThisTurn(_ body: @escaping () -> Void) {
         afterwards.append(body)
     }
 
-    /// Calls the handler whenever the machine's calendar was set or jumped, as it also does when it wakes from sleep.
+    /// Calls the handler whenever the wall clock is set or jumps, which also happens when the machine wakes from sleep.
     public func whenClockJumps(_ handler: @escaping () -> Void) { clockJumped = handler }
 
     // MARK: - For Watch
@@ -78,7 +78,7 @@ public final class Loop {
     }
 
     func forget(_ watch: Watch) {
-        // A later watch of the same number has taken its place in the set, too.
+        // If a later watch has the same number, the registration in the set belongs to that watch.
         guard watches[watch.descriptor]?.generation == watch.generation else { return }
         watches[watch.descriptor] = nil
         if !isBroken, !watch.interest.isEmpty { events.remove(watch.descriptor) }
@@ -100,14 +100,15 @@ public final class Loop {
 
     var timerClock: Int64 { timers.now }
 
-    /// Both clocks are read one after the other, in milliseconds: only what is clearly more is sleep.
+    /// The two clocks are read one after the other, in milliseconds. Only a difference of more than 20 ms counts as
+    /// sleep.
     func noticeSleep(_ sleptNow: Int64) {
         guard abs(sleptNow - sleptMilliseconds) > 20 else { return }
         timers.slept(milliseconds: sleptNow - sleptMilliseconds)
         sleptMilliseconds = sleptNow
     }
 
-    // Unsafe: the events are the caller's and are read within this call only.
+    // Unsafe: the events belong to the caller and are read within this call only.
     func dispatch(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) {
         for event in arrived where event.data.u64 != EventSet.bellKey {
             let key = event.data.u64
@@ -129,7 +130,7 @@ public final class Loop {
         for body in bodies { body() }
     }
 
-    /// Milliseconds until there is something to do, -1 for no limit.
+    /// Milliseconds until the next work is due; -1 for no limit.
     var timeout: Int32 {
         guard afterwards.isEmpty else { return 0 }
         return timers.timeout

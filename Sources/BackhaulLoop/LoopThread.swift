@@ -1,23 +1,23 @@
 internal import BackhaulPlatform
 internal import CLinux
 
-/// A thread that runs an event loop and owns a context, which never leaves it.
+/// A thread that runs an event loop and owns a context. The context never leaves the thread.
 ///
-/// A host may close descriptors that are not its own. The loop then finds out at its next turn, and its thread goes on
-/// to perform posted jobs without a loop. A thread that waits without a limit has no next turn, and nothing but a
-/// signal could end its system call: it is left behind in it, and the job's poster starts another thread that takes
-/// over.
+/// A host may close descriptors that are not its own. The loop detects this in its next iteration, and its thread then
+/// performs only posted jobs, without the loop. But a thread that waits without a limit has no next iteration, and only
+/// a signal could end its system call. It stays in that call, and the thread that posts a job starts another thread,
+/// which takes over.
 public final class LoopThread<Context: AnyObject>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
     private struct Mailbox {
         var jobs: [Job] = []
         var isClosed = false
-        /// The thread waits in its event set, or is about to.
+        /// Whether the thread waits in its event set, or is about to.
         var isWaiting = false
-        /// When the bell was rung for the present wait.
+        /// When the bell was rung for the current wait.
         var rungAt: Int64?
-        /// Goes up when another thread takes over; what waited before is then to end.
+        /// Incremented when another thread takes over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
         var thread: Thread?
@@ -28,8 +28,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private let mailbox = Lock(Mailbox())
     private let confined: Confined
 
-    // Unchecked: `loop` and `context` are touched by the thread of the present generation only; a change of generation
-    // is made under the mailbox's lock while the thread before waits in a system call.
+    // Unchecked: only the thread of the current generation uses `loop` and `context`. The generation changes under the
+    // mailbox's lock, while the earlier thread waits in a system call.
     private final class Confined: @unchecked Sendable {
         var loop: Loop?
         var context: Context?
@@ -37,9 +37,9 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         init(broken: @escaping @Sendable (Context) -> Void) { self.broken = broken }
     }
 
-    /// Starts the thread. `make` runs on it; when it throws, so does this. `broken` is called once, on the thread, when
-    /// a descriptor that the loop lives on was closed under it by the host; afterwards only posted jobs run. `name`
-    /// shows in ps; at most 15 bytes.
+    /// Starts the thread. `make` runs on it; if it throws, so does this initializer. `broken` is called once on the
+    /// thread, when the host has closed a descriptor that the loop needs. Afterwards only posted jobs run. `name`
+    /// appears in ps and has at most 15 bytes.
     public init(
         name: String, make: @escaping @Sendable (Loop) throws -> Context,
         broken: @escaping @Sendable (Context) -> Void
@@ -68,8 +68,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         mailbox.withLock { $0.thread = thread }
     }
 
-    /// Has the job performed on the thread, in the order of posting. From any thread. The thread is woken once for all
-    /// jobs that gather while it is busy. Returns false after `stop`; the job is then dropped.
+    /// Performs the job on the thread, in the order of the calls. May be called from any thread. The thread is woken
+    /// once for all jobs that are posted while it is busy. Returns false after `stop`; the job is then dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         let accepted: (posted: Bool, ring: Bool) = mailbox.change { box in
@@ -81,14 +81,14 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return accepted.posted
     }
 
-    /// Performs what was posted, ends the thread and waits for that. Harmless when repeated. Not from the thread
-    /// itself.
+    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. Must not be called on
+    /// the thread itself.
     public func stop() {
         mailbox.change { $0.isClosed = true }
         repeat {
             let needed: Bool = mailbox.withLock { mustRing(&$0) }
             if needed { ring() }
-            // The bell may have been closed in the moment after it was rung: ask again now and then.
+            // The host may have closed the bell just after it was rung, so it is rung again after a while.
         } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
         let thread: Thread? = mailbox.withLock { box in
             defer { box.thread = nil }
@@ -102,7 +102,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private func mustRing(_ box: inout Mailbox) -> Bool {
         guard box.isWaiting else { return false }
         let now = Clock.bootMilliseconds
-        // A bell that was closed after it was rung has woken nobody.
+        // A bell that was closed after it was rung has woken no thread, so it is rung again after a second.
         if let rungAt = box.rungAt, now - rungAt < 1_000 { return false }
         box.rungAt = now
         return true
@@ -117,7 +117,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
             guard box.isWaiting else { return }
             let generation = box.generation + 1
             guard let thread = try? Thread(name: name, body: { [self] in resumeBroken(generation) }) else {
-                // The next post tries again.
+                // The next post retries this.
                 box.rungAt = nil
                 return
             }
@@ -130,7 +130,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     // MARK: - The thread
 
     private func run(generation: Int) {
-        // Unsafe: lives in this frame only, and only this thread reads it.
+        // Unsafe: the memory is used only in this frame and by this thread.
         let buffer = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 128)
         defer { buffer.deallocate() }
         buffer.initialize(repeating: epoll_event())
@@ -142,7 +142,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         end()
     }
 
-    /// One round of call-backs. False when the loop has lost a descriptor.
+    /// Runs one iteration. False when the loop has lost a descriptor.
     private func turn(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) -> Bool {
         guard let loop = confined.loop else { return false }
         loop.beginTurn()
@@ -153,7 +153,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return true
     }
 
-    /// Milliseconds to wait, negative for no limit; nil when closed and nothing is left to perform.
+    /// Milliseconds to wait, negative for no limit; nil when the thread is closed and has no more jobs.
     private func prepareToWait() -> Int32? {
         guard let loop = confined.loop else { return nil }
         let timeout = loop.timeout
@@ -168,7 +168,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         }
     }
 
-    /// False when another thread has taken over meanwhile.
+    /// False when another thread has taken over in the meantime.
     private func mayResume(_ generation: Int) -> Bool {
         mailbox.withLock { box in
             guard box.generation == generation else { return false }

@@ -1,9 +1,9 @@
 internal import CUV
 
-/// Calls its handler once, some time after `start`; may be started again, also from its handler. Dies with its last
-/// reference. Confined to the loop's thread. The time in which the machine sleeps counts.
+/// Calls its handler once, some time after `start`. It may be started again, also by its handler. It ends with its last
+/// reference. It is confined to the loop's thread. Time in which the machine sleeps counts.
 public final class LoopTimer {
-    // Unsafe: `Timers` owns the handle and outlives every use of it. Nil once the loop is over.
+    // Unsafe: `Timers` owns the handle and outlives every use of it. Nil after the loop has ended.
     var handle: UnsafeMutablePointer<uv_timer_t>?
     private let timers: Timers
     private let handler: () -> Void
@@ -18,7 +18,8 @@ public final class LoopTimer {
         if let handle { timers.giveBack(handle, of: self) }
     }
 
-    /// A running timer starts anew. Negative counts as 0, which means: in the present turn of the loop or the next.
+    /// Starts the timer, or restarts it if it runs. 0 or less: the handler is called in this or the next iteration of
+    /// the loop.
     public func start(milliseconds: Int64) {
         if let handle { timers.start(handle, max(0, milliseconds)) }
     }
@@ -27,7 +28,7 @@ public final class LoopTimer {
         if let handle { timers.stop(handle) }
     }
 
-    /// Until the handler is called; 0 when it does not run.
+    /// Milliseconds until the handler is called; 0 if the timer does not run.
     public var millisecondsLeft: Int64 {
         handle.map { timers.isRunning($0) ? timers.millisecondsLeft($0) : 0 } ?? 0
     }

@@ -2,9 +2,9 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Wakes the loop when the machine wakes from system sleep, in which the clock of libuv's timers and of epoll_wait(2)
-/// stands still: a timer descriptor on the calendar's clock is cancelled whenever that clock jumps, as it does then
-/// (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). It costs nothing until then.
+/// Wakes the loop when the machine wakes from system sleep, because libuv's timers and epoll_wait(2) use a clock that
+/// stops during sleep. A timer descriptor on the wall clock is cancelled when that clock jumps, which also happens
+/// after sleep (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET). It uses no processor time until then.
 final class SleepAlarm {
     private let descriptor: Descriptor
     private var watch: Watch?
@@ -17,7 +17,7 @@ final class SleepAlarm {
         guard number >= 0 else { throw SystemError.last("cannot make a timer descriptor") }
         descriptor = Descriptor(owning: number)
         watch = try loop.watch(number, .readable) { [unowned self, unowned loop] _ in
-            // Fails with ECANCELED, which makes it ready no longer.
+            // The read fails with ECANCELED, and the descriptor is then not ready any more.
             var expirations: UInt64 = 0
             _ = read(number, &expirations, 8)
             arm()
@@ -35,7 +35,7 @@ final class SleepAlarm {
         #endif
     }
 
-    /// For a time that never comes.
+    /// Sets the timer to a time that never comes.
     private func arm() {
         var time = itimerspec()
         time.it_value.tv_sec = .max
@@ -43,7 +43,7 @@ final class SleepAlarm {
             descriptor.number, Int32(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET), &time, nil)
     }
 
-    /// The descriptor is not ours any more.
+    /// Gives up the descriptor, because its number belongs to another file.
     func abandon() {
         watch = nil
         descriptor.abandon()

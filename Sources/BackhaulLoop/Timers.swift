@@ -3,11 +3,11 @@ internal import CLinux
 internal import CUV
 internal import Glibc
 
-/// libuv, which owns the timers and watches the event set, and is run only when a timer of its is due: uv_run polls its
-/// own descriptor each time and ends the process when that fails, so the fewer its polls, and the closer before each
-/// the proof that the descriptor is still its own, the better.
+/// The timers of a loop, from libuv. The loop of libuv also watches the event set, and runs only when one of its timers
+/// is due. Each uv_run polls libuv's own descriptor, and aborts the process when that fails. So it is called as rarely
+/// as possible, and right after a check that the descriptor is still libuv's.
 ///
-/// Unsafe: libuv's handles stay where they are from `init` to the end of the loop, and only the loop's thread uses
+/// Unsafe: libuv's handles stay at their addresses from `init` to the end of the loop, and only the loop's thread uses
 /// them.
 final class Timers {
     private let loop: UnsafeMutablePointer<uv_loop_t>
@@ -33,8 +33,8 @@ final class Timers {
             gate.deallocate()
             throw SystemError(code: -result, attempt: "cannot start libuv")
         }
-        // Level-triggered and left ready: our own wait takes the events. The watch is there because libuv takes a loop
-        // without a handle for one that is over, and as the sign by which its descriptor is known.
+        // Level-triggered: the event set stays ready, because `EventSet.wait` takes its events. The watch has two
+        // purposes. libuv treats a loop without a handle as ended; and the registration identifies libuv's descriptor.
         let gated = uv_poll_init(loop, gate, set)
         guard gated == 0, uv_poll_start(gate, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {
             if gated == 0 {
@@ -51,10 +51,9 @@ final class Timers {
         uv_run(loop, UV_RUN_NOWAIT)
     }
 
-    /// libuv ends the process where a call fails that it takes for granted: the pipe for its signals (unix/signal.c,
-    /// uv__signal_global_init), the watch of each of its own descriptors (unix/linux-core.c, uv__io_poll), and memory
-    /// for the list of these (unix/core.c, maybe_resize). The same calls are made here first, so that a lack is an
-    /// error.
+    /// Makes the calls on whose failure libuv aborts the process, so that a failure becomes an error here. They are:
+    /// the pipe for its signals (unix/signal.c, uv__signal_global_init), the watch of each of its own descriptors
+    /// (unix/linux-core.c, uv__io_poll), and memory for the list of these (unix/core.c, maybe_resize).
     private static func tryCalls() throws(SystemError) {
         do throws(SystemError) {
             guard let memory = malloc(1 << 16) else { throw SystemError(code: ENOMEM, attempt: "no memory is left") }
@@ -73,20 +72,20 @@ final class Timers {
         }
     }
 
-    /// Of a loop: its epoll set, an eventfd and two pipes.
+    /// Number of descriptors of one loop: its epoll set, an eventfd and two pipes.
     private static let descriptorCount = 6
 
-    /// Milliseconds until the next timer is due, -1 when none runs.
+    /// Milliseconds until the next timer is due; -1 when none runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }
 
-    /// Milliseconds by the timers' clock, as of `updateTime`.
+    /// Milliseconds on the timers' clock, as of `updateTime`.
     var now: Int64 { isOpen ? Int64(uv_now(loop)) : 0 }
 
     func updateTime() {
         if isOpen { uv_update_time(loop) }
     }
 
-    /// Calls the handlers of the timers that are due. False when the host has closed libuv's descriptor.
+    /// Calls the handlers of due timers. False when the host has closed libuv's descriptor.
     func runDue() -> Bool {
         guard isOpen, uv_backend_timeout(loop) == 0 else { return isOpen }
         guard backendIsOurs else { return false }
@@ -96,7 +95,8 @@ final class Timers {
         return true
     }
 
-    /// Only libuv's own epoll set knows our event set; the change leaves its registration as it was.
+    /// Whether libuv's descriptor still belongs to it: only its own epoll set contains the event set. The change does
+    /// not alter the registration.
     private var backendIsOurs: Bool {
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: set))
         return epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_MOD, set, &event) == 0
@@ -124,11 +124,11 @@ final class Timers {
     }
 
     func start(_ handle: UnsafeMutablePointer<uv_timer_t>, _ milliseconds: Int64) {
-        // A timer that starts itself anew with 0 would keep uv_run of libuv 1.44 busy without an end.
+        // A timer that restarts itself with 0 would keep uv_run of libuv 1.44 busy forever.
         let delay = isCalling ? max(1, milliseconds) : milliseconds
         uv_timer_start(handle, { handle in
             guard let data = handle?.pointee.data else { return }
-            // Retained for the call: the handler may drop the last reference.
+            // Retained during the call, because the handler may drop the last reference.
             Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
         }, UInt64(delay), 0)
     }
@@ -143,7 +143,7 @@ final class Timers {
         Int64(clamping: uv_timer_get_due_in(handle))
     }
 
-    /// Moves the timers that run forward by a time in which their clock stood still.
+    /// Shortens running timers by the time in which their clock stopped.
     func slept(milliseconds: Int64) {
         for entry in running.values {
             guard let handle = entry.timer.handle, isRunning(handle) else { continue }
@@ -151,8 +151,8 @@ final class Timers {
         }
     }
 
-    /// Ends the timers and libuv's loop. When libuv's descriptors are not its own any more, they are left alone, and
-    /// its memory with them: closing the loop would close files of the host's.
+    /// Ends the timers and libuv's loop. If the host has closed libuv's descriptors, the loop and its memory are
+    /// leaked: closing the loop would close files of the host.
     func close() {
         guard isOpen else { return }
         isOpen = false

@@ -1,12 +1,13 @@
-/// A descriptor that the loop watches, until `cancel` or the last reference to this. Confined to the loop's thread.
+/// A descriptor that the loop watches, until `cancel` or until the last reference to this object is released. It is
+/// confined to the loop's thread.
 ///
-/// Cancel before closing the descriptor. A number that is watched anew after it was closed and reused gets a watch of
-/// its own, and events that were under way for the old one are dropped.
+/// Call `cancel` before closing the descriptor. If a number is closed, reused and watched again, the new watch is
+/// another object, and pending events of the old one are dropped.
 public final class Watch {
     public let descriptor: Int32
     let generation: UInt32
     let handler: (Interest) -> Void
-    // The loop outlives its watches only by accident: a host's closure may hold one longer.
+    // Weak, because a watch may outlive the loop: a closure of the host may retain it.
     private weak var loop: Loop?
     public private(set) var interest: Interest
 
@@ -23,8 +24,8 @@ public final class Watch {
 
     deinit { cancel() }
 
-    /// An empty interest watches for nothing, errors included. False when the descriptor was closed without `cancel`:
-    /// this watch is then over.
+    /// Changes the watched events. With an empty interest no events are reported, not even errors. False when the
+    /// descriptor was closed without `cancel`: then this watch has ended.
     @discardableResult
     public func change(_ interest: Interest) -> Bool {
         guard let loop else { return false }

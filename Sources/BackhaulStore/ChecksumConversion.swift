@@ -2,20 +2,20 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Gives each page of a database its checksum: of one that an earlier version has made, or that another program has
-/// copied or changed.
+/// Adds a checksum to each page of a database that has none. An earlier version of the library made such a database, or
+/// another program copied or changed it.
 ///
-/// A new database is written beside the old one, synced, and renamed over it. A crash before leaves the
-/// old database, and a file that the next conversion removes.
+/// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. A crash before
+/// the rename leaves the old database, and a file that the next conversion removes.
 enum ChecksumConversion {
     private static let newName = Schema.fileName + "-new"
-    /// What SQLite makes beside it.
+    /// Files that SQLite makes for the new database.
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
-    /// Closes the connection, and returns the lock of the new file. Nil when none was made, for lack of space
-    /// above all: the old one stays in use, and the next engine tries again.
+    /// Closes the connection, and returns the lock of the new file. Returns nil when no new database was made, for
+    /// example on a full disk. Then the old one stays in use, and the next engine tries again.
     ///
-    /// Throws storeDamaged where SQLite itself sees the damage: a checksum would only hide it.
+    /// Throws storeDamaged when SQLite itself finds damage, which a checksum would only hide.
     static func convert(_ connection: Connection, _ directory: StoreDirectory) throws(Failure) -> FileLock? {
         removeFiles(directory)
         try refuseDamage(connection)
@@ -23,7 +23,7 @@ enum ChecksumConversion {
             let file = try directory.openFile(newName)
             let lock = try Database.keepOthersOut(file)
             try copy(connection, to: directory.reachablePath(of: newName), file)
-            // A log that stayed would be taken for one of the new database.
+            // SQLite would apply a log that is left here to the new database.
             connection.checkpoint(truncating: true)
             guard directory.sizeOfFile(Schema.logName) ?? 0 == 0, try isCopy(directory, of: connection) else {
                 removeFiles(directory)
@@ -43,7 +43,7 @@ enum ChecksumConversion {
 
     private static func copy(_ connection: Connection, to path: String, _ file: Descriptor) throws(Failure) {
         try connection.reserveChecksums()
-        // SQLite writes an empty file, and does not sync it.
+        // SQLite accepts an empty file as the target, and does not sync what it writes.
         try connection.run(Query("VACUUM INTO ?"), .text(path))
         guard fsync(file.number) == 0 else {
             throw Failure.system(
@@ -51,7 +51,7 @@ enum ChecksumConversion {
         }
     }
 
-    /// SQLite may have been built without VACUUM, which then does nothing.
+    /// Whether the new database is complete. In an SQLite that was built without VACUUM, VACUUM does nothing.
     private static func isCopy(_ directory: StoreDirectory, of connection: Connection) throws(Failure) -> Bool {
         let copy = try Database.open(directory, newName)
         defer { copy.close() }
@@ -61,7 +61,7 @@ enum ChecksumConversion {
 
     private static func refuseDamage(_ connection: Connection) throws(Failure) {
         let found = try connection.pragma("PRAGMA integrity_check(1)")
-        // Nil from an SQLite that was built without it.
+        // Nil if SQLite was built without this pragma.
         guard let found, found != "ok" else { return }
         throw .damaged(found)
     }

@@ -2,16 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Opens the database of a store: checks that it is ours and of a version that we know, and brings it up to date.
+/// Opens the database of a store: checks that it is a store's and that this library knows its version, and migrates it.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
     private let lock: FileLock
 
-    /// `migrations`: step N brings version N to N + 1.
+    /// `migrations`: the step at index N brings version N to version N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
-        // Made by us before SQLite opens it, so that its mode does not depend on the umask; SQLite gives its log the
-        // same.
+        // Backhaul makes the file before SQLite opens it, so that its mode does not depend on the umask. SQLite gives
+        // the same mode to its log.
         try directory.refuseLogWithoutDatabase()
         var lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
         try LogCheck.refuseDamage(directory)
@@ -23,7 +23,8 @@ struct Database {
         } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
             lock = file
             connection = try Self.open(directory)
-            // Counts the change: a copy that another program makes begins with SQLite's first number.
+            // This commit changes the change counter of the file. A copy that another program makes begins with
+            // SQLite's first value of that counter.
             try connection.execute("BEGIN IMMEDIATE")
             try connection.commit()
         }
@@ -45,8 +46,9 @@ struct Database {
         return connection
     }
 
-    /// The store's lock keeps engines apart; this one other programs that know SQLite, such as its shell. They lock
-    /// bytes of the file itself (https://www.sqlite.org/lockingv3.html), and may otherwise move or remove its log.
+    /// Locks the database file against other programs that use SQLite, such as its shell. The store's own lock only
+    /// keeps other engines out. SQLite locks bytes of the file itself (https://www.sqlite.org/lockingv3.html). Without
+    /// this lock another program could move or remove the log.
     static func keepOthersOut(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
@@ -66,7 +68,8 @@ struct Database {
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
         connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
         connection.configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)
-        // Exclusive before the first access: then the log's index lives in memory and no shared-memory file is made.
+        // Exclusive mode is set before the first access. Then the log's index is in memory, and SQLite makes no
+        // shared-memory file.
         try connection.execute(
             """
             PRAGMA locking_mode = EXCLUSIVE;
@@ -81,7 +84,7 @@ struct Database {
             """)
     }
 
-    /// 0 for a database that has nothing yet.
+    /// The schema version of the database; 0 for an empty one.
     private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
         let application = try number(connection, "PRAGMA application_id")
         let version = try number(connection, "PRAGMA user_version")
@@ -126,8 +129,8 @@ struct Database {
         }
     }
 
-    /// Delays count by the clock that starts with a boot, and file systems may get other numbers: after another boot
-    /// both mean nothing.
+    /// Removes what has no meaning after another boot: delays, which use the clock since boot, and device numbers,
+    /// which the kernel may assign differently.
     private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
         let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
         guard try tables.meta.bootID() != boot else { return }

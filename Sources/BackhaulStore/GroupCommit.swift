@@ -2,16 +2,17 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Runs what has gathered in as few transactions as possible, and tells everyone when it is durable. A body that fails
-/// leaves no trace. Lives on the store's thread.
+/// Runs queued bodies in as few transactions as possible, and reports to each caller when its result is durable. A body
+/// that fails has no effect. All calls are on the store's thread.
 final class GroupCommit {
-    /// The log that is left in place after its content was moved to the database file.
+    /// Size limit, in bytes, of the log file that stays in place after a checkpoint.
     static let keptLogSize = 32 << 20
-    /// Frames (pages of 4 KiB) of the log after which they are moved.
+    /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
     static let checkpointFrames: Int32 = 8_192
-    /// A log of this many frames was made by one huge transaction; it gives its space back.
+    /// A log of this many frames comes from one huge transaction. Its checkpoint also truncates the file.
     static let truncatingFrames: Int32 = 32_768
-    /// Changed rows after which a transaction ends although more bodies wait: the first of them waits for the last.
+    /// Changed rows after which a transaction ends although more bodies are queued, because the first body's reply
+    /// waits for the last one.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database
@@ -20,15 +21,16 @@ final class GroupCommit {
     private let lock: StoreLock
     private var connection: Connection { database.connection }
 
-    /// Why no further transaction is possible.
+    /// Why this object runs no further transaction; nil while it does.
     private var end: Failure?
-    /// Why the transaction that is being gathered will not be committed.
+    /// Why the current transaction will not be committed; nil while it can be.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
-    /// Each body has a savepoint of its own. Only in a transaction that is repeated, because SQLite copies each page
-    /// that is changed for the first time after a savepoint: most of what a small transaction costs.
+    /// Whether each body has a savepoint of its own. True only while a transaction is repeated: SQLite copies each page
+    /// that changes for the first time after a savepoint, which is most of the cost of a small transaction.
     private var hasSavepoints = false
-    /// A body has failed that had changed something, and there was no savepoint.
+    /// A body without a savepoint has failed after it changed a row, so the transaction must be repeated with
+    /// savepoints.
     private var mustRepeat = false
     private var completions: [(Failure?) -> Void] = []
     private var whenOutside: [(GroupCommit) -> Void] = []
@@ -42,14 +44,14 @@ final class GroupCommit {
 
     deinit {
         let isAbandoned = !isOurs
-        // SQLite removes the log by its name.
+        // On close SQLite deletes the log by its name, and another file has that name now.
         if database.descriptors.isTaken(Schema.logName) { connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
-        // Before they are closed: afterwards their numbers may be anyone's.
+        // The numbers leave the fork guard before the close: afterwards they may belong to other files of the process.
         database.descriptors.leaveToForkedChildren()
         connection.close(abandoning: isAbandoned)
     }
 
-    /// Performs jobs that call `run`.
+    /// Performs jobs, each of which calls `run`.
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
         var rest = jobs[...]
         while !rest.isEmpty {
@@ -71,7 +73,7 @@ final class GroupCommit {
         for body in bodies { body(self) }
     }
 
-    /// How many of the jobs are in the transaction that is begun here.
+    /// Begins a transaction and performs jobs in it. Returns how many jobs it has performed.
     private func gather(_ jobs: ArraySlice<@Sendable (GroupCommit) -> Void>) -> Int {
         begin()
         var count = 0
@@ -83,7 +85,7 @@ final class GroupCommit {
         return count
     }
 
-    /// When no transaction is under way any more.
+    /// Runs the body after the queued jobs, outside of any transaction.
     func afterwards(_ body: @escaping (GroupCommit) -> Void) { whenOutside.append(body) }
 
     func giveMemoryBack(then: () -> Void) {
@@ -91,7 +93,7 @@ final class GroupCommit {
         then()
     }
 
-    /// One body within the transaction that is being gathered. `then` is called when that one is over.
+    /// Runs one body in the current transaction. `then` is called after that transaction has ended.
     func run<Result: Sendable>(
         _ body: (Transaction) throws(Failure) -> Result, then: @escaping (Swift.Result<Result, Failure>) -> Void
     ) {
@@ -115,8 +117,8 @@ final class GroupCommit {
         }
     }
 
-    /// Takes back what one body did. When SQLite has ended the whole transaction by itself (a full disk, an I/O error),
-    /// the bodies before it are undone too.
+    /// Undoes what one body did. If SQLite has ended the whole transaction by itself (a full disk, an I/O error), the
+    /// bodies before it are undone too.
     private func undo(after failure: Failure, hasChanged: Bool) {
         if failure.endsStore { end = failure }
         guard connection.isInTransaction else {
@@ -142,7 +144,7 @@ final class GroupCommit {
 
     private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areOurs }
 
-    /// Why what is committed now would be lost.
+    /// Why a commit would be lost; nil if it would not.
     private var loss: Failure? {
         if let name = database.descriptors.lostName {
             return Failure(
@@ -164,16 +166,16 @@ final class GroupCommit {
         }
         guard end == nil else { return }
         do throws(Failure) {
-            // For want of memory SQLite may not have rolled the last one back.
+            // SQLite may have failed to roll the last transaction back, for lack of memory.
             if connection.isInTransaction { try connection.run(Self.rollBack) }
-            // Deferred: bodies that only read do not make it a transaction that writes and syncs.
+            // Deferred: a transaction whose bodies only read does not write or sync.
             try connection.run(Self.begin)
         } catch {
             batchFailure = error
         }
     }
 
-    /// Undoes the transaction that is being gathered.
+    /// Undoes the current transaction, and drops its completions.
     private func abandon() {
         completions = []
         if connection.isInTransaction { try? connection.run(Self.rollBack) }

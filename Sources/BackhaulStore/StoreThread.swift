@@ -1,13 +1,13 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// The thread that owns the one connection to a store's database. It commits whatever has gathered while the disk was
-/// busy with the commit before (group commit).
+/// The thread that owns the only connection to a store's database. While the disk syncs one commit, jobs are queued;
+/// the thread then commits them together (group commit).
 public final class StoreThread: Sendable {
     private let worker: Worker<GroupCommit>
 
-    /// Opens, checks and migrates the database on the new thread, and waits for it. The lock is held until the database
-    /// is closed.
+    /// Opens, checks and migrates the database on the new thread, and waits until that is done. The lock is held until
+    /// the database is closed.
     ///
     /// Throws storeDamaged, storeNewer, storeReadOnly, storeFull, storeUnavailable, engineFailed or outOfResources.
     public convenience init(directory: StoreDirectory, lock: StoreLock) throws(Failure) {
@@ -31,10 +31,10 @@ public final class StoreThread: Sendable {
 
     deinit { worker.close() }
 
-    /// `body` runs inside the next transaction: when it throws, only what it did is undone. It may be run a second
-    /// time, and so has no effect but on what it is lent. `then` is called on the store's thread, in the order of the
-    /// calls, once the body's effect is durable, or with why it is not; after `close`, on the calling thread with
-    /// engineFailed. Neither may wait for anything.
+    /// Runs `body` inside the next transaction. If it throws, only its own changes are undone. It may run twice, so it
+    /// must have no effect outside of the transaction. `then` is called on the store's thread, in the order of the
+    /// calls: with the result once that is durable, or with a failure. After `close` it is called on the calling thread
+    /// with engineFailed. Neither closure may block.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void
@@ -43,13 +43,13 @@ public final class StoreThread: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the store is closed"))) }
     }
 
-    /// The database's pages in memory, and statements that are prepared again when they are needed. `then` is called on
-    /// the store's thread.
+    /// Frees the database's cached pages and the prepared statements, which are prepared again when needed. `then` is
+    /// called on the store's thread.
     public func giveMemoryBack(then: @escaping @Sendable () -> Void) {
         worker.post { commit in commit.afterwards { $0.giveMemoryBack(then: then) } }
     }
 
-    /// Performs what was posted, closes the database and ends the thread. Not from within `then`. Harmless when
-    /// repeated.
+    /// Performs all posted jobs, closes the database and ends the thread. Must not be called from within `then`. A
+    /// second call has no effect.
     public func close() { worker.close() }
 }

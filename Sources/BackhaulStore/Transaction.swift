@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// What can be asked of the database within a transaction: a family of operations for each subject. Lent to the bodies
-/// that `StoreThread.perform` runs, on the store's thread. Neither the transaction nor a family is kept after that. All
-/// moments are the caller's: the store reads no clock.
+/// The operations on the database within a transaction, in one family for each subject. `StoreThread.perform` passes a
+/// transaction to the bodies that it runs on the store's thread. A body must not keep the transaction or a family. The
+/// caller passes all times: the store reads no clock.
 ///
 /// A family is a struct of one or two references. They are constants, so a call of an operation retains nothing.
 public final class Transaction {

@@ -1,5 +1,5 @@
-// The tables and macros of include/backhaul.h that Swift's importer does not see, in forms that it does: the header
-// stays their only list.
+// The tables and macros of include/backhaul.h that Swift cannot import, as functions. The header stays their only
+// source.
 #pragma once
 #include "../../include/backhaul.h"
 

@@ -1,6 +1,6 @@
-// What OpenSSL knows of a request's connection. Its functions are looked up in the library that libcurl has loaded:
-// libcurl may use another TLS library, or another version of this one, than was here when this was built, and a host
-// may have one of its own.
+// OpenSSL's state of a request's connection. The functions are looked up in the library that libcurl has loaded.
+// libcurl may use another TLS library, or another version of OpenSSL, than was present at build time. The host may also
+// have loaded one of its own.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -31,12 +31,12 @@ struct bhl_tls {
 typedef void (*bhl_tls_record)(
     int is_written, int version, int type, const void *bytes, size_t size, void *session, void *receiver);
 
-// Fills every member and returns 1; 0 when no library of this name is loaded, or a function is missing.
+// Fills every member and returns 1. Returns 0 when no library of this name is loaded, or a function is missing.
 static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-// dlsym(3) looks into the libraries that this one needs, too: libcrypto has the BIO functions.
+// dlsym(3) also searches the libraries on which this one depends: libcrypto has the BIO functions.
 #define BHL_LOAD(member, name) \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
@@ -61,15 +61,15 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     return found;
 }
 
-// The request's TLS session, or NULL when it has none or one of another library. Only while the request has its
-// connection: in call-backs. Of a tunnel through an https proxy it is the server's session.
+// The request's TLS session, or NULL when it has none or one of another TLS library. Valid only while the request has
+// its connection: in call-backs. For a tunnel through an https proxy this is the session with the server.
 static inline void *bhl_tls_session(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if ((curl_easy_getinfo)(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
-// The texts are OpenSSL's own and stay. 0 when there are none.
+// Reads the TLS version and the cipher. The strings belong to OpenSSL and stay valid. Returns 0 when there are none.
 static inline int bhl_tls_look(
     const struct bhl_tls *functions, const void *session, const char **version, const char **cipher
 ) {
@@ -78,7 +78,7 @@ static inline int bhl_tls_look(
     return *version && *cipher;
 }
 
-// Whether HTTP/2 was agreed (RFC 9113, section 3.2).
+// Whether the connection negotiated HTTP/2 (RFC 9113, section 3.2).
 static inline int bhl_tls_is_http2(const struct bhl_tls *functions, const void *session) {
     const unsigned char *name = NULL;
     unsigned length = 0;
@@ -91,7 +91,7 @@ static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void 
     return (functions->shutdown_state(session) & 2) != 0;
 }
 
-// Calls the function at each record of the session, with the receiver. 16: SSL_CTRL_SET_MSG_CALLBACK_ARG.
+// Makes OpenSSL call the function for each record of the session, with the receiver. 16: SSL_CTRL_SET_MSG_CALLBACK_ARG.
 static inline void bhl_tls_report_records(
     const struct bhl_tls *functions, void *session, bhl_tls_record function, void *receiver
 ) {
@@ -101,9 +101,9 @@ static inline void bhl_tls_report_records(
 
 enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };
 
-// What waits behind bytes of TLS that were received: a part of a record, application data, the end, or nothing (after
-// a session ticket, say). The bytes stay. OpenSSL reads the socket itself meanwhile: libcurl's own reader works only
-// while libcurl is being called.
+// What the received TLS bytes contain: a part of a record, application data, the end, or nothing (for example after a
+// session ticket). The bytes are not consumed. During the call OpenSSL reads the socket itself, because libcurl's own
+// reader works only inside a call of libcurl.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_side(session), *writer = functions->write_side(session);
     void *side = reader && writer ? functions->new_side(socket, 0) : NULL;

@@ -1,4 +1,5 @@
-// What the command line needs of libc: long options, signals as a descriptor, the width of characters on a terminal.
+// The parts of libc that the command line needs: long options, signals as a descriptor, the width of characters on a
+// terminal.
 #pragma once
 #include <getopt.h>
 #include <locale.h>
@@ -7,10 +8,10 @@
 #include <termios.h>
 #include <wchar.h>
 
-// Shown by libc under _XOPEN_SOURCE only.
+// libc declares it only for _XOPEN_SOURCE.
 extern int wcwidth(wchar_t character);
 
-// getopt_long reports through mutable globals, which Swift 6 does not let concurrent code read.
+// getopt_long returns its results in mutable globals, which Swift 6 does not let concurrent code read.
 struct bhl_option {
     int code;             // as getopt_long returned it, -1 at the end of the options
     const char *argument; // of the option, or NULL
@@ -24,10 +25,10 @@ static inline struct bhl_option bhl_next_option(int count, char *const *argument
     result.next = optind;
     return result;
 }
-// Lets the next scan begin at the first argument; 0 makes GNU's getopt forget its place inside a word, too.
+// Makes the next scan begin at the first argument. 0 also resets GNU getopt's position inside a word.
 static inline void bhl_restart_options(void) { optind = 0; }
 
-// Casts behind a macro that Swift cannot read.
+// These are casts behind a macro that Swift cannot import.
 static inline int bhl_is_ignored(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;

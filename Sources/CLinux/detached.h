@@ -1,7 +1,8 @@
-// Starts a program that is nobody's child, from a process whose memory, signals and children are not ours.
+// Starts a program that is not a child of this process. The memory, signals and children of this process belong to the
+// host.
 //
-// In C because a child that shares its parent's memory may do nothing but make system calls (vfork(2)): no allocation,
-// no lock, no runtime. Header only, like the rest of this module.
+// This is C because a child that shares its parent's memory may only make system calls (vfork(2)): no allocation, no
+// lock, no runtime. It is a header only, like the rest of this module.
 #pragma once
 #include "shims.h"
 #include <linux/sched.h>
@@ -9,8 +10,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-// Shown by libc under _GNU_SOURCE only. Runs no handlers of pthread_atfork, and must not: those are for a copy of the
-// memory, and in a child that shares it they would close and forget what the parent goes on using.
+// libc declares it only for _GNU_SOURCE. It runs no handlers of pthread_atfork, and must not: those expect a copy of
+// the memory. In a child that shares the memory they would close descriptors and reset state that the parent still
+// uses.
 extern int clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
 #ifndef __WALL
 #define __WALL 0x40000000
@@ -37,7 +39,7 @@ struct bhl_detached {
     char *const *environment; // ends with NULL
     const char *directory;
     mode_t umask;
-    // Results, written by the children through the memory that they share.
+    // The results, which the children write into the shared memory.
     pid_t process;
     int descriptor; // a pidfd, or -1 where the kernel has none
     int error;      // 0: the program runs
@@ -47,13 +49,13 @@ struct bhl_detached {
 
 enum { BHL_DETACHED_STACK = 64 << 10 };
 
-// Sanitizers keep books on the stack of the thread that they believe to be on.
+// Sanitizers keep state for the stack of the current thread, which is another one here.
 #define BHL_UNWATCHED __attribute__((no_sanitize("address", "thread", "undefined")))
 
 BHL_UNWATCHED static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    // Linux before 5.9, or a filter of system calls that does not know this one. Whatever is closed during the listing
-    // does not disturb it: it goes by number.
+    // Linux before 5.9, or a filter of system calls without this one. The listing goes by number, so that closing
+    // descriptors does not disturb it.
     int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
     if (list < 0) {
         struct rlimit limit;
@@ -64,7 +66,7 @@ BHL_UNWATCHED static inline void bhl_close_from(int first) {
     char entries[4096] __attribute__((aligned(8))); // as the records in it are
     long size;
     while ((size = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0) {
-        // struct linux_dirent64 (getdents(2)): the record's size at 16, its name at 19.
+        // struct linux_dirent64 (getdents(2)): the record's size is at offset 16, its name at 19.
         for (long at = 0; at < size; at += *(unsigned short *)(void *)(entries + at + 16)) {
             int number = 0;
             const char *name = entries + at + 19;
@@ -76,11 +78,11 @@ BHL_UNWATCHED static inline void bhl_close_from(int first) {
     close(list);
 }
 
-// The program's process until it becomes the program.
+// Runs in the program's process until the execve.
 BHL_UNWATCHED static int bhl_detached_program(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
-    // All zero: SIG_DFL, no flags, an empty mask, whatever the order of the kernel's fields. libc's own call refuses
-    // the signals that it keeps for itself.
+    // All bytes are zero: SIG_DFL, no flags and an empty mask, in any order of the kernel's fields. libc's own function
+    // refuses the signals that libc reserves.
     unsigned long by_default[8] = {0};
     unsigned long long none = 0;
     for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, 8);
@@ -102,8 +104,9 @@ failed:
     _exit(127);
 }
 
-// Between the two: leaves session and process group, and dies so that the program belongs to nobody. It shares the
-// descriptors with the host, so that the pidfd is the host's; it opens and closes nothing else.
+// Runs in the process between the host and the program. It leaves the session and the process group, and exits so that
+// the program is not a child of the host. It shares the descriptors with the host, so that the host gets the pidfd. It
+// opens and closes no other descriptor.
 BHL_UNWATCHED static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;
@@ -119,9 +122,9 @@ BHL_UNWATCHED static int bhl_detached_parent(void *argument) {
     }
     start->process = process;
     if (start->error != 0) return 0;
-    // It is still our child, so the number is still its own.
+    // The program is still a child of this process, so its number cannot be reused yet.
     start->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
-    // A filter that kills instead of answering.
+    // A filter of system calls may kill the program instead of returning an error.
     siginfo_t end;
     end.si_pid = 0;
     if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid == process &&
@@ -131,8 +134,8 @@ BHL_UNWATCHED static int bhl_detached_parent(void *argument) {
     return 0;
 }
 
-// Fills the results. The calling thread waits until the program runs or cannot; memory is shared meanwhile, so that a
-// host with gigabytes pays nothing for copying its page tables.
+// Starts the program and fills the results. The calling thread waits until the program runs or has failed. The memory
+// is shared in the meantime, so that no page tables are copied, which is slow for a large host.
 static inline void bhl_start_detached(struct bhl_detached *start) {
     start->process = 0;
     start->descriptor = -1;
@@ -145,16 +148,16 @@ static inline void bhl_start_detached(struct bhl_detached *start) {
         return;
     }
     start->stack = (char *)stacks;
-    // The host's handlers must not run in a child that shares its memory. With libc's own signals, which its call
-    // would leave out.
+    // The host's handlers must not run in a child that shares its memory. This also blocks the signals that libc
+    // reserves, which libc's own function would leave out.
     unsigned long long all = ~0ULL, before = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
     start->step = BHL_STEP_CLONE;
-    // No exit signal: the host gets no SIGCHLD, and a waitpid(-1) of its own does not find this child (wait(2)).
+    // No exit signal: the host gets no SIGCHLD, and its own waitpid(-1) does not find this child (wait(2)).
     pid_t parent = clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK,
                          CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
     if (parent < 0) start->error = errno;
-    // Not waitpid(3), which is a point of cancellation.
+    // waitpid(3) is not used, because it is a cancellation point.
     while (parent > 0 && syscall(SYS_wait4, parent, NULL, __WALL, NULL) < 0 && errno == EINTR) {}
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, NULL, 8);
     munmap(stacks, 2 * BHL_DETACHED_STACK);

@@ -1,5 +1,5 @@
-// Entries of directories. In C because a dirent is only as long as its name needs (readdir(3)): Swift copies d_name in
-// its declared size of 256 bytes, past the end of the record and of readdir's buffer.
+// Entries of directories. This is C because a dirent is only as long as its name (readdir(3)). Swift copies d_name with
+// its declared size of 256 bytes, beyond the end of the record and of readdir's buffer.
 #pragma once
 #include <dirent.h>
 #include <errno.h>
@@ -11,13 +11,13 @@ struct bhl_name {
     size_t size;       // without the zero behind it
 };
 
-// The next entry; NULL at the end (errno 0) and after an error.
+// Returns the next entry; NULL at the end (errno 0) and after an error.
 static inline const struct dirent *bhl_next_entry(DIR *directory) {
     errno = 0;
     return readdir(directory);
 }
 
-// Reads no byte behind the entry's record, whatever is in it.
+// Returns the name. Reads no byte beyond the entry's record, even if the record is invalid.
 static inline struct bhl_name bhl_entry_name(const struct dirent *entry) {
     const size_t start = offsetof(struct dirent, d_name);
     struct bhl_name name = {(const char *)entry + start, 0};

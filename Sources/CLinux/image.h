@@ -1,8 +1,8 @@
-// Which file this code was loaded from, and the environment as a whole.
+// The file that contains this code, the whole environment, and memory that can be released.
 #pragma once
 #include "shims.h"
 
-// dladdr(3), shown by libc under _GNU_SOURCE only; the layout of Dl_info.
+// dladdr(3), which libc declares only for _GNU_SOURCE, and the layout of Dl_info.
 struct bhl_image {
     const char *file; // as it was named to the dynamic linker; of a program its argv[0]
     void *base;
@@ -18,10 +18,10 @@ static inline const char *bhl_image_file(void) {
     return dladdr(&here, &image) != 0 ? image.file : NULL;
 }
 
-// Nth entry of the environment, or NULL behind the last.
+// Entry `index` of the environment, or NULL after the last.
 static inline const char *bhl_environment_entry(size_t index) { return environ ? environ[index] : NULL; }
 
-// glibc's; elsewhere there is nothing to set up.
+// These are functions of glibc. Other C libraries have no such setting.
 #if defined(__GLIBC__)
 #include <malloc.h>
 static inline void bhl_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
@@ -31,7 +31,7 @@ static inline void bhl_limit_arenas(int count) { (void)count; }
 static inline void bhl_trim(void) {}
 #endif
 
-// dl_iterate_phdr(3), shown by libc under _GNU_SOURCE only; the beginning of struct dl_phdr_info.
+// dl_iterate_phdr(3), which libc declares only for _GNU_SOURCE, and the beginning of struct dl_phdr_info.
 #include <elf.h>
 #include <sys/mman.h>
 #if __SIZEOF_POINTER__ == 8
@@ -50,7 +50,7 @@ extern int dl_iterate_phdr(int (*visit)(struct bhl_object *object, size_t size, 
 static inline int bhl_unmap_code(struct bhl_object *object, size_t size, void *context) {
     (void)size;
     const uintptr_t page = *(const uintptr_t *)context;
-    // The program itself has no name; the kernel's own object is no file.
+    // The program itself has an empty name. The kernel's own object is not a file.
     if (object->name[0] != '\0' && object->name[0] != '/') return 0;
     for (int index = 0; index < object->count; index++) {
         const bhl_program_header *header = &object->headers[index];
@@ -62,8 +62,8 @@ static inline int bhl_unmap_code(struct bhl_object *object, size_t size, void *c
     return 0;
 }
 
-// Takes the pages of code and constants out of this process's memory, all of which are as they are in their files: what
-// is used again comes back from the page cache (madvise(2)).
+// Drops the pages of code and constants from this process's memory. They equal the content of their files, so a page
+// that is used again is read from the page cache (madvise(2)).
 static inline void bhl_unmap_unused_code(void) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     dl_iterate_phdr(bhl_unmap_code, &page);

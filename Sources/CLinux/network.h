@@ -1,5 +1,5 @@
-// Routes and interfaces of the network namespace. Inline because sockaddr's many forms are casts in C and would be
-// unsafe pointers in Swift.
+// Routes and interfaces of the network namespace. These are inline C functions, because the forms of sockaddr need
+// casts, which would be unsafe pointers in Swift.
 #pragma once
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A socket that is told of every change of links, addresses and routes (rtnetlink(7)), or -1.
+// A socket that receives every change of links, addresses and routes (rtnetlink(7)), or -1.
 static inline int bhl_watch_routes(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
@@ -30,8 +30,8 @@ static inline int bhl_watch_routes(void) {
     return -1;
 }
 
-// 1 when a route leads to the numeric address, 0 when none does or it is no address. Sends nothing: connect(2) of a
-// datagram socket only looks the route up.
+// 1 when a route leads to the numeric address, 0 when none does or the text is no address. Sends nothing: connect(2) of
+// a datagram socket only looks the route up.
 static inline int bhl_has_route(const char *text) {
     struct addrinfo hints, *found = NULL;
     memset(&hints, 0, sizeof hints);
@@ -45,7 +45,7 @@ static inline int bhl_has_route(const char *text) {
     return result;
 }
 
-// 1 when an interface other than the loopback is up, with an address that is not of its link alone.
+// 1 when an interface other than the loopback is up and has an address that is not link-local.
 static inline int bhl_has_network(void) {
     struct ifaddrs *list = NULL;
     if (getifaddrs(&list) != 0) return 0;
@@ -61,7 +61,7 @@ static inline int bhl_has_network(void) {
     return found;
 }
 
-// An interface that a route leads through.
+// The interface of a route.
 struct bhl_route {
     char name[IF_NAMESIZE]; // ends with a zero
     int type;               // ARPHRD_… (linux/if_arp.h), or -1
@@ -80,8 +80,8 @@ static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
     close(descriptor);
 }
 
-// 1 and the interface when a route leads to the world, 0 when none does, -1 (errno) when it cannot be asked for
-// (RTM_GETROUTE of rtnetlink(7)). The kernel answers at once and sends nothing.
+// 1, with the interface, when a route leads to the internet; 0 when none does; -1 (errno) when the kernel reports
+// neither (RTM_GETROUTE of rtnetlink(7)). The kernel replies immediately and sends nothing.
 static inline int bhl_world_route(int family, struct bhl_route *out) {
     struct {
         struct nlmsghdr head;
@@ -98,7 +98,7 @@ static inline int bhl_world_route(int family, struct bhl_route *out) {
     question.route.rtm_dst_len = (unsigned char)(size * 8);
     question.attribute.rta_type = RTA_DST;
     question.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
-    // An address of the world that is nobody's neighbour: a.root-servers.net, which does not move.
+    // A public address that is outside of every local network: a.root-servers.net, whose address does not change.
     inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", question.address);
 
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -114,7 +114,7 @@ static inline int bhl_world_route(int family, struct bhl_route *out) {
     if (!NLMSG_OK(head, (size_t)count)) return errno = EPROTO, -1;
     if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
         errno = -((struct nlmsgerr *)NLMSG_DATA(head))->error;
-        // No route, and the routes that say no: unreachable, prohibit, blackhole.
+        // There is no route, or the route is unreachable, prohibit or blackhole.
         return errno == ENETUNREACH || errno == EHOSTUNREACH || errno == EACCES || errno == EINVAL ? 0 : -1;
     }
     if (head->nlmsg_type != RTM_NEWROUTE || head->nlmsg_len < NLMSG_LENGTH(sizeof(struct rtmsg))) {

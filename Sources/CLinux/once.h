@@ -1,11 +1,11 @@
-// The lock of a value that is computed once, without the thread's number in it: see BackhaulPlatform/Once.swift.
+// The lock of a value that is computed once. It does not contain the thread's number: see BackhaulPlatform/Once.swift.
 
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// As the Swift runtime lays it out (include/swift/Threading/Impl/Linux.h in its source); zero-filled at first.
+// The layout of the Swift runtime (include/swift/Threading/Impl/Linux.h in its source). It begins with zeros.
 struct bhl_once {
     int32_t is_done;
     int32_t lock;

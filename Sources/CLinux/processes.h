@@ -1,4 +1,4 @@
-// Processes that are no children: pidfd_open(2) and pidfd_send_signal(2), which libc shows from glibc 2.36 on only.
+// Processes that are not children: pidfd_open(2) and pidfd_send_signal(2), which only glibc 2.36 and newer declare.
 #pragma once
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,7 +12,8 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-// Closed at exec. -1 where the kernel (before 5.3) or a filter has none to give, or there is no such process.
+// Returns a descriptor with close-on-exec. -1 when there is no such process, or when the kernel (before 5.3) or a
+// filter of system calls does not support the call.
 static inline int bhl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 static inline int bhl_pidfd_signal(int descriptor, int number) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, number, (void *)0, 0);

@@ -1,6 +1,6 @@
-// What Swift's Glibc module does not bring: variadic system calls with their one used form, macros, and what libc shows
-// under _GNU_SOURCE only. Swift parses libc without that macro, and both views of a header must agree, so the few
-// declarations behind it are repeated here.
+// What Swift's Glibc module lacks: variadic system calls in the form that is used, macros, and functions that libc
+// declares only for _GNU_SOURCE. Swift parses libc without that macro, and both views of a header must agree. So the
+// few declarations are repeated here.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static inline int bhl_fcntl_int(int descriptor, int command, int argument) {
     return fcntl(descriptor, command, argument);
 }
 
-// An exclusive open-file-description lock on the whole file; it belongs to the description, not to the process.
+// Takes an exclusive open-file-description lock on the whole file. It belongs to the description, not to the process.
 static inline int bhl_lock_exclusive(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -58,7 +58,8 @@ static inline int bhl_lock_exclusive(int descriptor) {
     lock.l_whence = SEEK_SET;
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
-// 1 when another open file description has the lock, 0 when none has it. Takes nothing.
+// 1 when another open file description has the lock, 0 when none has it, -1 (errno) when that is unknown. Takes no
+// lock.
 static inline int bhl_is_locked(int descriptor) {
     struct flock lock;
     memset(&lock, 0, sizeof lock);
@@ -75,7 +76,8 @@ static inline int bhl_unlock(int descriptor) {
     return fcntl(descriptor, F_OFD_SETLK, &lock);
 }
 
-// The time of modification alone (futimens(2)), in nanoseconds since 1970, or before it.
+// Sets the time of modification (futimens(2)), in nanoseconds since 1970; negative for earlier times. The time of
+// access stays.
 static inline int bhl_set_modified(int file, int64_t nanoseconds) {
     int64_t rest = nanoseconds % 1000000000;
     int64_t seconds = nanoseconds / 1000000000;
@@ -87,9 +89,10 @@ static inline int bhl_set_modified(int file, int64_t nanoseconds) {
     return futimens(file, times);
 }
 
-// Shares the content of one file with another, empty one (FICLONE, ioctl_ficlone(2)).
+// Shares the content of one file with another file, which is empty (FICLONE, ioctl_ficlone(2)).
 static inline int bhl_clone(int to, int from) { return ioctl(to, 0x40049409, from); }
-// Up to so many bytes from one offset to the same (copy_file_range(2)), which glibc shows under _GNU_SOURCE only.
+// Copies up to `size` bytes from an offset to the same offset (copy_file_range(2)), which glibc declares only for
+// _GNU_SOURCE.
 static inline ssize_t bhl_copy_range(int from, int to, long long offset, size_t size) {
     long long in = offset, out = offset;
     return syscall(SYS_copy_file_range, from, &in, to, &out, size, 0);
@@ -99,7 +102,8 @@ static inline int bhl_rename(int from_directory, const char *from, int to_direct
     return (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, replace ? 0 : RENAME_NOREPLACE);
 }
 
-// The calling user's home directory from the user database; reentrant, and without a static buffer of a host's libc.
+// Reads the calling user's home directory from the user database. It is reentrant, and does not use a static buffer of
+// libc.
 static inline int bhl_home_directory(char *out, size_t size) {
     char buffer[4096];
     struct passwd entry, *found = NULL;
@@ -121,7 +125,7 @@ static inline uint64_t bhl_make_device(unsigned major, unsigned minor) {
 }
 static inline int bhl_errno(void) { return errno; }
 
-// The form of strerror_r that fills the buffer, whatever the feature macros chose.
+// strerror_r has two forms, which feature macros choose. This function always fills the buffer.
 static inline void bhl_strerror(int code, char *buffer, size_t size) {
     const char *text = strerrordesc_np(code);
     if (text) snprintf(buffer, size, "%s", text); else snprintf(buffer, size, "error %d", code);

@@ -1,5 +1,5 @@
-// What the kernel tells of devices (kobject uevents over netlink), and whether it tells it here. In C because of the
-// casts that control messages are made of.
+// The kernel's events about devices (kobject uevents over netlink), and whether this process can receive them. This is
+// C because control messages need casts.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// A socket that is told of all devices of this network namespace, or -1.
+// A socket that receives the events of all devices in this network namespace, or -1.
 static inline int bhl_watch_devices(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
     if (descriptor < 0) return -1;
@@ -31,10 +31,10 @@ static inline int bhl_watch_devices(void) {
     return -1;
 }
 
-// The size of the next message, 0 for one that comes neither from the kernel nor from root, -1 (errno: EAGAIN when
-// there is none, ENOBUFS when some were lost).
+// The size of the next message. 0 for a message that is truncated, or from neither the kernel nor root. -1 on an error
+// (errno: EAGAIN when there is no message, ENOBUFS when some were lost).
 static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t size) {
-    // The layout of struct ucred, which libc shows under _GNU_SOURCE only.
+    // The layout of struct ucred, which libc declares only for _GNU_SOURCE.
     struct { pid_t process; uid_t user; gid_t group; } sender = {0, (uid_t)-1, (gid_t)-1};
     union {
         struct cmsghdr head;
@@ -55,7 +55,7 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     if (count < 0) return -1;
     if (from.nl_family != AF_NETLINK || (message.msg_flags & MSG_TRUNC)) return 0;
     for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        // SCM_CREDENTIALS, behind the same macro.
+        // 2: SCM_CREDENTIALS, which libc declares only for _GNU_SOURCE.
         if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 && head->cmsg_len >= CMSG_LEN(sizeof sender)) {
             memcpy(&sender, CMSG_DATA(head), sizeof sender);
         }
@@ -63,8 +63,8 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     return from.nl_pid == 0 || sender.user == 0 ? count : 0;
 }
 
-// 1 where the kernel tells of the machine's devices: in network namespaces of the first user namespace only. Containers
-// with users of their own hear nothing (lib/kobject_uevent.c in Linux), and 0 is the answer, too, when it is not known.
+// 1 if the kernel sends the machine's device events here. It does so only in network namespaces of the first user
+// namespace, so not in containers with their own users (lib/kobject_uevent.c in Linux). 0 also if this is unknown.
 static inline int bhl_hears_devices(void) {
     int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (network < 0) return 0;
@@ -77,10 +77,11 @@ static inline int bhl_hears_devices(void) {
     return is_first;
 }
 
-// For tests: gives the calling thread a network namespace of its own (unshare(2)); 0, or -1 without the privilege.
+// For tests: gives the calling thread a new network namespace (unshare(2)). Returns 0, or -1 without the privilege.
 static inline int bhl_leave_network(void) { return (int)syscall(SYS_unshare, 0x40000000 /* CLONE_NEWNET */); }
 
-// For tests: says to those who watch the devices of this network namespace what the kernel would say. 0, or -1.
+// For tests: sends a message to the sockets that watch the devices of this network namespace, as the kernel would.
+// Returns 0, or -1.
 static inline int bhl_tell_devices(const char *message, size_t size) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
     if (descriptor < 0) return -1;

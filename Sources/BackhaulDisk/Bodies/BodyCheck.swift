@@ -2,10 +2,10 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Looks, in the host's process and with its rights, at a file to upload.
+/// Checks a file to upload, in the host's process and with its rights.
 public enum BodyCheck {
-    /// The file as it is now. Throws `bodyUnavailable`. `orAbsent`: that nothing is there is for the engine to judge,
-    /// because the request may be one that it has already.
+    /// Returns the file's present identity. Throws `bodyUnavailable`. `orAbsent`: returns a missing file with zeros.
+    /// The engine decides about it, because it may know the request already.
     public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// One file on its way into the store. Copied in slices, so that the other work of its disk thread goes on in between.
+/// Takes one file of a request body into the store: by reference, hard link or copy. A copy is made in slices, so that
+/// the disk thread can do other work between them.
 final class BodyKeeping {
     private static let sliceSize = 16 << 20
 
@@ -13,7 +14,7 @@ final class BodyKeeping {
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
-    /// Of the store's file system before the copy.
+    /// The space on the store's file system, measured before the copy.
     private var space: Space?
     private var result: BodyFile
     private var path: String { body.file.path }
@@ -26,7 +27,7 @@ final class BodyKeeping {
         result = body.file
     }
 
-    /// Does the next piece of the work; false when there is more.
+    /// Performs the next step. False if more steps follow.
     func advance() throws(Failure) -> Bool {
         do throws(SystemError) {
             if source == nil, try start() { return true }
@@ -43,7 +44,7 @@ final class BodyKeeping {
             .storeFull, code: error.code, "the store has no space for the body's file \(path)\(numbers); free some")
     }
 
-    /// `then`: the file as it is to be read, once it is on the disk.
+    /// Calls `then` after the sync, with the file from which the body is to be read.
     func finish(_ context: DiskContext, then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void) {
         let result = result
         guard result.storedName != nil, let file = copy ?? source else { return then(.success(result)) }
@@ -71,13 +72,13 @@ final class BodyKeeping {
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
             throw SystemError(code: ELOOP, attempt: "Cannot consume by way of a symbolic link")
         }
-        // Else its old name would stay.
+        // Without write access to its directory, the old name could not be removed later.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
         let directory = try files.openDirectory(folder)
         do {
             try files.link(path, to: body.name, in: directory.number)
         } catch where [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS].contains(error.code) {
-            // Another file system, or one without hard links.
+            // The store is on another file system, or this one has no hard links.
             return false
         }
         guard let linked = try files.status(in: directory.number, body.name), body.file.isSame(as: linked) else {
@@ -92,7 +93,7 @@ final class BodyKeeping {
         let copy = try files.create(in: directory.number, body.name)
         self.copy = copy
         if files.clone(source.number, to: copy.number) { return try endCopy(source, copy) }
-        // Before the first byte: a copy that fails after it has filled the disk harms every program that writes there.
+        // The space is checked before the first byte: a copy that fills the disk harms every program that writes there.
         let space = try files.space(copy.number)
         self.space = space
         guard space.holds(body.file.size) else { throw SystemError(code: ENOSPC, attempt: "Cannot copy") }
@@ -115,11 +116,11 @@ final class BodyKeeping {
     }
 
     private func endCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
-        // Changed while it was copied: what is here is neither the old file nor the new.
+        // The file changed during the copy, so the copy may contain parts of both versions.
         guard body.file.isSame(as: try files.status(source.number)),
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
-        // What is consumed may have to be given back as it was; a snapshot is for us alone.
+        // A consumed file may have to be given back with its attributes. A snapshot is used by the store only.
         if body.source == .consume { try? files.takeAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)
@@ -139,7 +140,7 @@ extension DiskContext {
             try files.remove(split.name, in: directory.number)
             sync(directory) { then($0 == nil) }
         } catch {
-            // Its directory is gone, and the name with it.
+            // The directory does not exist any more, and so neither does the name.
             then((error as? Failure)?.detail == Int64(ENOENT))
         }
     }

@@ -17,16 +17,16 @@ public final class BodyReader: Sendable {
         self.worker = worker
     }
 
-    /// `count` bytes from `offset`, both inside of the file. The file is compared with what the host handed over before
-    /// and after each of these, and before the bytes are given: so nobody is sent all of a file that was changed
-    /// meanwhile. Fails with `bodyChanged` or `bodyUnavailable`.
+    /// Reads `count` bytes from `offset`; both are inside the file. Before and after each read the file is compared
+    /// with what the host handed over, and only then the bytes are returned. So no server gets all of a file that was
+    /// changed in the meantime. Fails with `bodyChanged` or `bodyUnavailable`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
         worker.post { [id, file, path] context in
             let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
-            // An open file keeps its disk from being unmounted: not longer than needed.
+            // The file is closed after its last byte, because an open file prevents an unmount of its disk.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
             if case .success = result, !isLast { context.bodies[id] = body } else { context.bodies[id] = nil }
             then(result)
@@ -41,7 +41,7 @@ public final class BodyReader: Sendable {
 }
 
 extension DiskThreads {
-    /// No I/O yet. `path`: where the file lies, which may be in the store.
+    /// Does no I/O yet. `path`: the path of the file, which may be in the store.
     public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
         BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
     }
@@ -69,13 +69,13 @@ final class OpenBody {
             while filled < count {
                 var rest = [UInt8](repeating: 0, count: count - filled)
                 let got = try files.read(descriptor.number, into: &rest, at: offset + UInt64(filled))
-                // Shorter than it was.
+                // The file is shorter than before.
                 guard got > 0 else { throw SystemError.changed }
                 bytes.replaceSubrange(filled..<filled + got, with: rest[..<got])
                 filled += got
             }
             guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
-            // A host that closes every descriptor may have opened its own under this number, and it is not to be sent.
+            // If the host has closed the descriptor, the number may belong to another file, which must not be sent.
             guard descriptor.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot read") }
             return bytes
         } catch {
@@ -109,13 +109,13 @@ final class OpenBody {
 }
 
 extension SystemError {
-    /// No code of the system's.
+    /// This is not a code of the system.
     static let changed = SystemError(code: -1, attempt: "Changed:")
 }
 
 extension BodyFile {
-    /// A device or inode of 0 is not known: a file system may get another number at each boot, and a copy of our own is
-    /// known by its name.
+    /// Whether this is the file that the host handed over. A device or inode of 0 is not compared. The device may
+    /// change with each boot, and a copy in the store is identified by its name.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }
         if inode == 0 { return true }

@@ -2,9 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Gives a consumed file back to where it was, or beside what lies there by now; nothing is ever replaced. Every step
-/// may be repeated after a crash. Across file systems it is copied in slices, so that the other work of its disk thread
-/// goes on in between.
+/// Moves a consumed file back to its old path, or to a path beside it if another file has the old one. No file is ever
+/// replaced. Each step can be repeated after a crash. A move to another file system copies in slices, so that the disk
+/// thread can do other work between them.
 final class BodyReturn {
     private static let sliceSize = 4 << 20
 
@@ -17,7 +17,7 @@ final class BodyReturn {
     private var copy: Descriptor?
     private var copied: UInt64 = 0
     private var buffer: [UInt8] = []
-    /// Beside its final name, and unlike that of any other file.
+    /// The name of the copy beside the final name. No other file has it.
     private var copyName: String { ".\(body.name).backhaul" }
 
     init(_ body: ReturnedBody, from folder: String, files: FileSystem) {
@@ -28,12 +28,12 @@ final class BodyReturn {
         names = [SplitPath(body.path).name, SplitPath(body.otherPath).name]
     }
 
-    /// Does the next piece of the work; false when there is more.
+    /// Performs the next step. False if more steps follow.
     func advance(_ directories: inout Directories) throws(Failure) -> Bool {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
-                // Given back before a crash, which may have come before the sync.
+                // The file was given back before a crash, perhaps without the sync.
                 if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
                 return true
             }
@@ -85,11 +85,11 @@ final class BodyReturn {
         return false
     }
 
-    /// True when all is copied.
+    /// True when all bytes are copied.
     private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
         let count = try files.read(source.number, into: &buffer, at: copied)
         guard count > 0 else { return true }
-        // A host that closes every descriptor may have opened its own under these numbers.
+        // If the host has closed the descriptors, the numbers may belong to other files.
         guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot copy") }
         try files.write(copy.number, buffer[..<count], at: copied)
         files.startWriteBack(copy.number)
@@ -101,7 +101,7 @@ final class BodyReturn {
         _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
         guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, attempt: "Cannot copy") }
-        // A file system without permissions, or without exact times, gets the content.
+        // A file system without permissions, or without exact times, gets only the content.
         try? files.takeAttributes(from: stored, copy.number)
         try files.sync(copy.number)
         for name in names {
@@ -113,7 +113,8 @@ final class BodyReturn {
         throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
     }
 
-    /// That it was given back before a crash: by this name, too, or as a copy with the same time and content.
+    /// Whether the file was given back before a crash. Then it has this name too, or the name has a copy with the same
+    /// time and content.
     private func isThere(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
@@ -142,7 +143,7 @@ final class BodyReturn {
     }
 
     private func removeStored(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Bool {
-        // The name there is on the disk before the one here goes.
+        // The new name is synced before the old one is removed.
         try files.syncDirectory(to.number)
         try files.remove(body.name, in: from.number)
         try files.syncDirectory(from.number)
@@ -151,7 +152,7 @@ final class BodyReturn {
 }
 
 extension FileSystem {
-    /// Permissions and time of modification.
+    /// Sets the permissions and the time of modification.
     func takeAttributes(from status: FileStatus, _ file: Int32) throws(SystemError) {
         try changeMode(file, status.mode)
         try changeModificationTime(file, nanoseconds: status.modifiedNanoseconds)
@@ -159,8 +160,8 @@ extension FileSystem {
 }
 
 extension DiskThreads {
-    /// Gives the files in `folder` back, each by itself: to its path, or with ".~" and its task's number behind that
-    /// when something else has it. `then` is called when those that could be are on the disk, with what became of each.
+    /// Moves each file in `folder` back to its path. If another file has that path, ".~" and the task's number are
+    /// appended. `then` is called with the result of each file, after the successful moves are synced.
     public func giveBack(
         _ bodies: [ReturnedBody], from folder: String,
         then: @escaping @Sendable ([(body: ReturnedBody, failure: Failure?)]) -> Void
@@ -168,7 +169,7 @@ extension DiskThreads {
         guard !bodies.isEmpty else { return then([]) }
         let outcomes = Lock<[(body: ReturnedBody, failure: Failure?)]>([])
         for body in bodies {
-            // The thread that takes old names away: what was asked for before is done before.
+            // The thread that removes old names performs this, so an earlier removal is finished first.
             let (worker, id) = (worker(for: body.path), newID())
             worker.post { context in
                 context.returns[id] = BodyReturn(body, from: folder, files: context.files)

@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 public struct HandedOverBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
-    /// In the store's folder of bodies, unlike any other there. Not used for a reference.
+    /// The file's name in the store's folder of bodies. No other file there has it. Not used for a reference.
     public var name: String
     public init(_ file: BodyFile, _ source: BodySource, name: String) {
         self.file = file
@@ -15,12 +15,13 @@ public struct HandedOverBody: Sendable {
 }
 
 extension DiskThreads {
-    /// Takes each file over as its source says, in `folder`: a reference is looked at only; a snapshot is copied, by
-    /// reflink where the file system can; a file to consume gets a second name, or is copied where it cannot have one.
-    /// Its old name stays until `removeConsumed`, so that nothing is lost by a crash in between. All of it is on the
-    /// disk when `then` is called, with the files as they are to be read from now on, or with the first failure (by
-    /// position) and nothing left in the folder. `forbidden`: directories that nothing is consumed from, as pairs of
-    /// device and inode.
+    /// Takes over each file into `folder`, as its source says. A reference is only checked. A snapshot is copied, by
+    /// reflink if the file system supports it. A file to consume gets a second name, or is copied if a hard link is
+    /// impossible. Its old name stays until `removeConsumed`, so that a crash loses nothing.
+    ///
+    /// `then` is called after everything is synced, with the files to read from now on. After a failure it gets the
+    /// first one (by position), and nothing is left in the folder. `forbidden`: directories from which no file may be
+    /// consumed, as pairs of device and inode.
     public func keep(
         _ bodies: [HandedOverBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
@@ -30,7 +31,7 @@ extension DiskThreads {
         for _ in bodies.prefix(Self.keptAtATime) { keepNext(of: bodies, in: folder, forbidden, outcomes, then: then) }
     }
 
-    /// Each has two files open.
+    /// Number of files at a time. Each of them has two descriptors.
     private static let keptAtATime = 128
 
     private func keepNext(
@@ -90,8 +91,8 @@ extension DiskThreads {
         }
     }
 
-    /// Removes the old names of consumed files, unless something else has them by now. `then` is given those of which
-    /// that is on the disk.
+    /// Removes the old names of consumed files, unless other files have them now. `then` gets the files whose removal
+    /// is synced.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((left: files.count, done: [BodyFile]()))
@@ -109,13 +110,13 @@ extension DiskThreads {
         }
     }
 
-    /// Names in a folder, without those that are not UTF-8; none when it cannot be read.
+    /// Returns the names in a folder, without those that are not UTF-8; none if the folder cannot be read.
     public func names(in folder: String, then: @escaping @Sendable ([String]) -> Void) {
         worker(for: folder).post { _ in then((try? DirectoryReader.textNames(in: folder)) ?? []) }
     }
 }
 
-/// What has become of the files so far.
+/// The results so far.
 private struct KeptBodies {
     private var next = 0
     private var left: Int
@@ -132,7 +133,7 @@ private struct KeptBodies {
         return next
     }
 
-    /// All, when this was the last.
+    /// Stores a result. Returns all results if this was the last.
     mutating func settle(_ index: Int, _ result: Result<BodyFile, Failure>) -> [Result<BodyFile, Failure>]? {
         results[index] = result
         left -= 1

@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Looks, in the host's process and with its rights, whether a download may go to a path. A value of its own for each
-/// enqueue: it remembers the directories of earlier requests.
+/// Checks whether a download may be placed at a path, in the host's process and with its rights. Each enqueue makes its
+/// own value, which caches the directories of earlier requests.
 public struct DestinationCheck: Sendable {
     private static let rememberedDirectories = 64
 
@@ -12,14 +12,14 @@ public struct DestinationCheck: Sendable {
 
     public init() {}
 
-    /// One destination alone.
+    /// Checks a single destination.
     public static func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
         var check = DestinationCheck()
         return try check.check(path: path, ifExists: ifExists)
     }
 
-    /// The destination with the identity of its directory. Throws `invalidArgument` for a malformed path,
-    /// `destinationUnavailable` for a directory that is not there or cannot be written, and `destinationExists`.
+    /// Returns the destination with the identity of its directory. Throws `invalidArgument` for a malformed path,
+    /// `destinationUnavailable` for a directory that does not exist or cannot be written, and `destinationExists`.
     public mutating func check(path: String, ifExists: ExistsPolicy) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
         try DestinationCheck.checkName(path)
@@ -34,7 +34,7 @@ public struct DestinationCheck: Sendable {
             if let existing, existing.isDirectory {
                 throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
             }
-            // A device or a socket is somebody's door, not a file to be replaced.
+            // A device or a socket is used by other programs, so it is never replaced.
             if let existing, !existing.isRegular, !existing.isLink {
                 throw SystemError(code: EEXIST, attempt: "Cannot put a file in the place of the special file")
             }
@@ -46,7 +46,7 @@ public struct DestinationCheck: Sendable {
         return destination
     }
 
-    /// As `check`, of a directory in which the server will name the file.
+    /// As `check`, for a directory in which the server names the file.
     public mutating func check(directory path: String) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
         let path = Destination.directoryPath(path)
@@ -81,7 +81,8 @@ public struct DestinationCheck: Sendable {
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
         if let known = directories[path] { return known }
         do throws(SystemError) {
-            // All three rights: to find the part file, to make and rename it, and to open the directory for its sync.
+            // All three rights are needed: to find the part file, to make and rename it, and to open the directory for
+            // its sync.
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, attempt: "Cannot use the directory")

@@ -3,14 +3,14 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Whether this process sees the destinations' directories as the host saw them, and may write there: the two may
-    /// live in different mount namespaces, or belong to different groups. `then` gets nil, or `destinationUnavailable`
-    /// with the position of the first destination that is not so.
+    /// Checks whether this process sees the same directories as the host, and may write there. The two processes may
+    /// have different mount namespaces or groups. `then` gets nil, or `destinationUnavailable` with the position of the
+    /// first destination that fails.
     public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
         inspect(destinations, from: 0, then: then)
     }
 
-    /// Each on its own file system's thread.
+    /// Each destination is checked on its own file system's thread.
     private func inspect(
         _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
     ) {

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The directories of the batch that a disk thread works on. Open no longer than that: an open descriptor would keep
-/// the user from unmounting the disk, and another directory may lie at the path when the next batch comes.
+/// The open directories of a disk thread's batch. They are closed after the batch, because an open descriptor prevents
+/// an unmount of the disk. Also, another directory may have the path by the next batch.
 struct Directories {
-    /// Bounds the descriptors; a batch with more directories opens some again.
+    /// Limit on open descriptors. A batch with more directories opens some of them again.
     static let capacity = 16
 
     private let files: FileSystem
@@ -12,11 +12,11 @@ struct Directories {
 
     init(files: FileSystem) { self.files = files }
 
-    /// The destination's directory, which must be the one that the host saw.
+    /// Returns the destination's directory. Throws if it is not the one that the host saw.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
         guard directory.status.inode == destination.directoryInode,
-            // 0: it was seen in another boot, where the file system may have had another number.
+            // 0: the host saw it in another boot, where the file system may have had another number.
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw Directories.another(destination.directory) }
         return directory
@@ -53,7 +53,7 @@ struct OpenDirectory {
     var number: Int32 { descriptor.number }
 }
 
-/// The directory part of an absolute path and the name in it.
+/// The directory part of an absolute path, and the name in it.
 struct SplitPath {
     let directory: String
     let name: String

@@ -2,9 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension DiskThreads {
-    /// The regular file at the destination, when it is there, can be read and has this size (nil: any), with its digest
-    /// if one is asked for. It is synced, as is its name: others may have left that to the kernel. Read in slices, so
-    /// that the other work of the disk thread goes on in between.
+    /// Finds the regular file at the destination, if it exists, is readable and has this size (nil: any size). Returns
+    /// it with its digest if an algorithm is given. The file and its name are synced, because the program that wrote
+    /// them may not have done so. The file is read in slices, so that the disk thread can do other work between them.
     public func find(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
         then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
@@ -39,7 +39,7 @@ extension DiskThreads {
         }
     }
 
-    /// Whether the file at the destination is as it was left.
+    /// Whether the file at the destination still matches the stamp.
     public func look(
         _ destination: Destination, for stamp: FileStamp, then: @escaping @Sendable (Result<Bool, Failure>) -> Void
     ) {

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file that somebody has put at a destination before, on its way through a digest.
+/// A file that was at a destination before, while its digest is computed.
 final class ExistingFile {
     private let destination: Destination
     private let files: FileSystem
     private let file: Descriptor
     private let size: UInt64
     private var digest: PartDigest?
-    /// Nil when it was changed while it was read.
+    /// The file; nil if it changed while it was read.
     private(set) var found: FoundFile?
 
     /// Nil when there is no such file, or it cannot be read.
@@ -27,7 +27,7 @@ final class ExistingFile {
         if let algorithm { digest = try PartDigest(algorithm) }
     }
 
-    /// False when there is more to read.
+    /// Performs the next step. False if more steps follow.
     func advance(_ directories: inout Directories) throws(Failure) -> Bool {
         if let digested = digest?.length, digested < size {
             var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), size - digested)))

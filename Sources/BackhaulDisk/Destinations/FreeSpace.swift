@@ -2,9 +2,10 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// What is left on a file system.
+/// The free space of a file system.
 public enum FreeSpace {
-    /// Bytes that this user may still write where `path` lies (statvfs(3), f_bavail). Quotas are not counted.
+    /// Bytes that this user may still write on the file system of `path` (statvfs(3), f_bavail). Quotas are not
+    /// counted.
     public static func available(at path: String) throws(Failure) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
@@ -14,12 +15,12 @@ public enum FreeSpace {
 
 /// The space of a file system.
 struct Space {
-    /// Left to the databases and logs of everyone, the store's own among them: a full disk is worse for them than for a
-    /// download.
+    /// The part that downloads leave free for other writers, such as databases, logs and the store itself. A full disk
+    /// harms them more than a download.
     private static let largestReserve: UInt64 = 32 << 20
     private static let reservedPart: UInt64 = 100
 
-    /// Bytes of all files that it can hold; 0 where the file system does not tell.
+    /// Size of the file system in bytes; 0 if it does not report that.
     let total: UInt64
     /// Bytes that this user may still write. Quotas are not counted.
     let available: UInt64
@@ -35,12 +36,12 @@ struct Space {
         reserve = min(Self.largestReserve, total / Self.reservedPart)
     }
 
-    /// False when a file of this size fits into no part of it, whatever is removed.
+    /// False if a file of this size does not fit even on an empty file system.
     func canEverHold(_ size: UInt64) -> Bool { total == 0 || size <= total }
 
-    /// Whether so many bytes fit in, and the reserve stays.
+    /// Whether this many bytes fit and leave the reserve free.
     func holds(_ count: UInt64) -> Bool {
-        // Some file systems do not tell: then writing will.
+        // A file system that does not report its size is not checked; the write then fails if it is full.
         available >= reserve && available - reserve >= count || reserve == 0
     }
 }

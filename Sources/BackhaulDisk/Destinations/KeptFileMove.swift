@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a kept file to the destination that its claim names, once. Every step may be repeated after a crash. Across
-/// file systems it is copied in slices, so that the other work of its disk thread goes on in between.
+/// Moves a kept file to the destination of its claim, once. Each step can be repeated after a crash. A move to another
+/// file system copies in slices, so that the disk thread can do other work between them.
 final class KeptFileMove {
     enum Progress {
         case moved
@@ -32,7 +32,7 @@ final class KeptFileMove {
         self.files = files
     }
 
-    /// Does the next piece of the work; false when there is more.
+    /// Performs the next step. False if more steps follow.
     func advance(_ directories: inout Directories) throws(Failure) -> Bool {
         let from = try directories.directory(at: kept.directory)
         let to = try directories.directory(of: target.destination)
@@ -56,7 +56,7 @@ final class KeptFileMove {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // Moved before a crash, if something of its size is there.
+            // The file was moved before a crash if a file of its size is there.
             guard let final, final.isRegular, final.size == size else { return .gone }
             try files.syncDirectory(to.number)
             return .moved
@@ -66,7 +66,7 @@ final class KeptFileMove {
         if let final, final.isSameFile(as: status) {
             let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
             if isOneName || final.linkCount == 1 { return .moved }
-            // Linked before a crash, on a file system without a rename that does not replace.
+            // The file was linked before a crash, on a file system whose rename always replaces.
             return try removeSource(from, to)
         }
         try files.changeMode(source.number, target.mode)
@@ -77,7 +77,7 @@ final class KeptFileMove {
             return .blocked
         } catch where error.code == EXDEV {
             if !target.replace, let final {
-                // Copied before a crash, if it is the same.
+                // The file was copied before a crash if the content is the same.
                 guard final.isRegular, final.size == status.size, try isCopy(name, in: to) else { return .blocked }
                 return try removeSource(from, to)
             }
@@ -114,7 +114,7 @@ final class KeptFileMove {
     }
 
     private func removeSource(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
-        // The new name is on the disk before the old one goes.
+        // The new name is synced before the old one is removed.
         try files.syncDirectory(to.number)
         try files.remove(kept.name, in: from.number)
         try files.syncDirectory(from.number)

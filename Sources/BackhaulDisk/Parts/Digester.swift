@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CCrypto
 
-/// A digest that grows with the bytes of a file. libcrypto's, because curl has loaded it anyway and it uses what the
-/// processor has.
+/// An incremental digest of a file's bytes. It uses libcrypto, which curl has loaded anyway and which uses the
+/// processor's instructions.
 ///
-/// Unsafe: the context is this object's alone, and lives as long.
+/// Unsafe: the context belongs to this object alone, and lives as long as it.
 final class Digester {
     let algorithm: Checksum.Algorithm
     private let context: OpaquePointer
@@ -25,7 +25,7 @@ final class Digester {
         guard added == 1 else { throw Self.unavailable }
     }
 
-    /// Of all that was added. Nothing can be added afterwards.
+    /// Returns the digest of all added bytes. No bytes can be added afterwards.
     func finish() throws(Failure) -> Checksum {
         var digest = [UInt8](repeating: 0, count: algorithm.size)
         guard EVP_DigestFinal_ex(context, &digest, nil) == 1 else { throw Self.unavailable }

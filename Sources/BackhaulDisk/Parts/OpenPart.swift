@@ -3,31 +3,32 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A part file between its first byte and its sealing. Belongs to one disk thread.
+/// A part file between its first byte and its sealing. It belongs to one disk thread.
 final class OpenPart {
-    /// So much is gathered before the kernel is told to begin writing: a sync of a large file then finds little to do.
+    /// After this many bytes, the engine makes the kernel begin to write, so that a sync of a large file finds little
+    /// to do.
     private static let writeBackSize: UInt64 = 8 << 20
 
     private let files: FileSystem
     private let journal: PartJournal?
     private let location: PartLocation
     private var descriptor: Descriptor?
-    /// Of the file that holds `length` bytes; nil when there is none yet.
+    /// The inode of the file with `length` bytes; nil when there is no file yet.
     private var inode: UInt64?
-    /// Bytes of the download that are in the file.
+    /// Number of the download's bytes in the file.
     private(set) var length: UInt64 = 0
     /// CRC-32C of those bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
-    /// Bytes that are there, and are read before they are believed.
+    /// The check of existing bytes. Until it is done, they are not trusted.
     private var check: PartCheck?
-    /// When it was last written to.
+    /// The times of the file after this engine's last write.
     private var left: FileTimes?
-    /// The file as this engine has left it.
+    /// The state in which this engine left the file.
     private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
-    /// When one was asked for.
+    /// The digest, if one was requested.
     private var digest: PartDigest?
-    /// Set by a failed sync: nothing more is believed until the caller has gone back to what was synced.
+    /// A failed sync. All operations fail with it until the caller resumes from the last synced length.
     private var broken: Failure?
 
     private var path: String { location.destination.path }
@@ -41,7 +42,8 @@ final class OpenPart {
         self.footprint = footprint
     }
 
-    /// `stamps`: as a checkpoint has them. While `isUnproven`, the file is not to be continued.
+    /// Opens an existing part file, and returns the length to continue from. `stamps`: from the checkpoint. While
+    /// `isUnproven`, the file must not be continued.
     func resume(
         trusting trusted: TrustedLength, as stamps: [PartStamp], _ directories: inout Directories
     ) throws(Failure) -> UInt64 {
@@ -49,14 +51,15 @@ final class OpenPart {
         let directory = try directories.directory(of: location.destination)
         guard trusted != .nothing else { return 0 }
         return try reporting { () throws(SystemError) in
-            // What is there may be a stranger's: looked at before it is opened for writing, and again afterwards.
+            // The existing file may belong to another user, so it is checked before it is opened for writing, and again
+            // afterwards.
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             guard status.isOurs, status.size > 0, let known = knows(status, trusted, stamps) else { return 0 }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
-                // From now on only the stamps describe the file.
+                // After the truncation the footprint does not match; only the stamps describe the file.
                 footprint = nil
             }
             descriptor = file
@@ -72,11 +75,11 @@ final class OpenPart {
     private struct Known {
         var length: UInt64
         var checksum: UInt32?
-        /// Has to be read first.
+        /// The check that has to read the file first.
         var check: PartCheck?
     }
 
-    /// How much of the file may be what was written. Nil: it is another file, or nothing of it is known.
+    /// How much of the file may be what this download has written. Nil: it is another file, or nothing is known of it.
     private func knows(_ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartStamp]) -> Known? {
         let synced: UInt64
         let isSameBoot: Bool
@@ -102,11 +105,11 @@ final class OpenPart {
         return knows(status, synced, isSameBoot, stamps)
     }
 
-    /// The file of an earlier engine: only its checksums say what of it was written.
+    /// For a file of an earlier engine: only its checksums prove what was written.
     private func knows(
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartStamp]
     ) -> Known? {
-        // A checkpoint of an earlier version has no checksums.
+        // A checkpoint of an earlier version of the library has no checksums.
         guard stamps.contains(where: { $0.checksum != nil }) else {
             return synced > 0 ? Known(length: synced, check: PartCheck(reading: synced)) : nil
         }
@@ -127,7 +130,7 @@ final class OpenPart {
 
     var isUnproven: Bool { check != nil }
 
-    /// Reads the next slice of what was there. When that was the last, answers how much of it is believed.
+    /// Reads the next slice of the existing bytes. After the last one, returns how many of the bytes are trusted.
     func prove(_ directories: inout Directories) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories)
@@ -155,14 +158,14 @@ final class OpenPart {
         return length
     }
 
-    /// Writes at the end, and notes in the journal how far the file is.
+    /// Writes at the end, and records the length in the journal.
     func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
         try write(bytes, &directories)
         note()
         return length
     }
 
-    /// A thread that was given up does not touch the records of a later engine.
+    /// A thread whose engine has stopped waiting for it must not change the records of a later engine.
     private func note() {
         guard let journal, let inode, let checksum, files.activity?.isRevoked != true else { return }
         journal.note(inode, location.partName, length: length, checksum: checksum)
@@ -177,7 +180,7 @@ final class OpenPart {
             try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
             try digest?.add(bytes[...], behind: length)
         } catch {
-            // Appends that are queued behind this one must not move up into its place.
+            // Queued appends must not be written at the offset of this failed one.
             try? files.truncate(file.number, to: length)
             let status = try? files.status(file.number)
             let isTruncated = status?.size == length
@@ -195,19 +198,19 @@ final class OpenPart {
         }
     }
 
-    /// The file to sync and the length that is then on the disk; nil when there is no file yet.
+    /// The file to sync, and the length that the sync makes durable; nil when there is no file yet.
     func prepareSync(_ directories: inout Directories) throws(Failure) -> (file: Descriptor, length: UInt64)? {
         if let broken { throw broken }
         return inode == nil ? nil : (try current(&directories), length)
     }
 
-    /// Compute this digest from now on, also of what is there.
+    /// Starts this digest, also for the bytes that exist already.
     func hash(_ algorithm: Checksum.Algorithm) throws(Failure) {
         if let broken { throw broken }
         digest = try PartDigest(algorithm)
     }
 
-    /// Puts the next slice of what is there into the digest; true when nothing is left to be put.
+    /// Adds the next slice of the existing bytes to the digest. True when the digest is complete.
     func catchUp(_ directories: inout Directories) throws(Failure) -> Bool {
         if let broken { throw broken }
         guard let digested = digest?.length, digested < length else { return true }
@@ -221,7 +224,7 @@ final class OpenPart {
         return digested + UInt64(count) >= length
     }
 
-    /// Whether so many bytes can be written, and some are left then for others. `size`: of the whole file, as the
+    /// Whether this many bytes can be written and still leave the reserve free. `size`: of the whole file, as the
     /// server announced it.
     func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout Directories) throws(Failure) {
         try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
@@ -242,7 +245,7 @@ final class OpenPart {
                 + "\(space.reserve); free some space on it.")
     }
 
-    /// Everything of sealing but the sync.
+    /// Prepares the seal: everything but the sync.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
     ) throws(Failure) -> (file: Descriptor, sealed: SealedFile) {
@@ -256,7 +259,7 @@ final class OpenPart {
         if !last.isEmpty {
             let isContinued = length > 0
             try write(last, &directories)
-            // A file that is written at once has no checkpoint to continue from.
+            // A file that is written in one step has no checkpoint to continue from.
             if isContinued { note() }
         }
         let file = try current(&directories)
@@ -269,7 +272,7 @@ final class OpenPart {
         return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
-    /// Nothing is believed any more. The file is opened again only from a length that is trusted.
+    /// Stops trusting the file. It is opened again only from a trusted length.
     @discardableResult
     func breaks(_ failure: Failure) -> Failure {
         forget()
@@ -283,7 +286,7 @@ final class OpenPart {
         return PartStamp(device: device, inode: inode, length: length, checksum: checksum)
     }
 
-    /// Closes the file, which is to be known again.
+    /// Closes the file, and remembers its footprint.
     func leave() {
         if let descriptor, descriptor.isOurs, check == nil, let status = try? files.status(descriptor.number) {
             footprint = PartFootprint(status, length, left, checksum)
@@ -306,12 +309,12 @@ final class OpenPart {
         digest = nil
     }
 
-    /// The open file, created or opened again where needed.
+    /// Returns the open file. Creates it or opens it again if needed.
     private func current(_ directories: inout Directories) throws(Failure) -> Descriptor {
         if let broken { throw broken }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
-        // Given up first: the new descriptor may get the old one's number.
+        // The old descriptor is released first, because the new one may get its number.
         descriptor = nil
         let (file, isIntact) = try reporting { () throws(SystemError) in
             guard let inode else {
@@ -319,7 +322,7 @@ final class OpenPart {
                 self.inode = file.identity.inode
                 return (file, true)
             }
-            // The host closed our descriptor, and other data may go to its number by now.
+            // The host closed the descriptor, so its number may belong to another file.
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             return (file, status.isOurs && status.inode == inode && status.size >= length)
@@ -329,7 +332,8 @@ final class OpenPart {
         return file
     }
 
-    /// What has the part's name before the first byte is an old part of ours, or stands in our way.
+    /// Creates the file. Before the first byte, a file with the part's name is an old part file or an obstacle, and is
+    /// replaced.
     private func create(in directory: OpenDirectory) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName)

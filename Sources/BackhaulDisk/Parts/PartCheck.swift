@@ -1,14 +1,14 @@
 internal import CLinux
 
-/// A part file as this engine has left it.
+/// The state in which this engine left a part file.
 struct PartFootprint {
     let checksum: UInt32?
     private let status: FileStatus
     private let length: UInt64
     private let times: FileTimes?
 
-    /// - length: what was written of it by us.
-    /// - times: when that was.
+    /// - length: the number of bytes that this engine wrote or trusted.
+    /// - times: the times of the file after its last write.
     init(_ status: FileStatus, _ length: UInt64, _ times: FileTimes?, _ checksum: UInt32?) {
         (self.status, self.length, self.times, self.checksum) = (status, length, times, checksum)
     }
@@ -24,10 +24,10 @@ struct FileTimes: Equatable {
     init(_ status: FileStatus) { (modified, changed) = (status.modifiedNanoseconds, status.changedNanoseconds) }
 }
 
-/// Reads the bytes of a part file that were there, slice by slice, and compares their checksum at each length for which
-/// it is known.
+/// Reads the existing bytes of a part file, slice by slice. Compares their checksum at each length for which it is
+/// known.
 struct PartCheck {
-    /// So many bytes had this checksum.
+    /// The checksum of the first `length` bytes.
     struct Proof {
         var length: UInt64
         var checksum: UInt32
@@ -35,13 +35,13 @@ struct PartCheck {
 
     private(set) var offset: UInt64 = 0
     private var checksum: UInt32 = 0
-    /// Ascending by their length.
+    /// Sorted by length, ascending.
     private var proofs: [Proof]
-    /// The longest that fits so far.
+    /// The longest proof that matched so far.
     private var proven = Proof(length: 0, checksum: 0)
     private var isRight = true
     private let isComparing: Bool
-    /// Bytes to read.
+    /// The number of bytes to read.
     let end: UInt64
 
     init(_ proofs: [Proof]) {
@@ -50,7 +50,7 @@ struct PartCheck {
         end = self.proofs.last?.length ?? 0
     }
 
-    /// Nothing is compared: the checksum of so many bytes is wanted.
+    /// Only computes the checksum of this many bytes, without a comparison.
     init(reading length: UInt64) {
         isComparing = false
         proofs = []
@@ -59,12 +59,12 @@ struct PartCheck {
 
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         var bytes = bytes
-        // A slice in which proven bytes end is taken in two.
+        // A slice that contains the end of a proof is processed in two parts.
         while let next = proofs.first, next.length <= offset + UInt64(bytes.count) {
             let count = Int(next.length - offset)
             take(bytes.prefix(count))
             bytes = bytes.dropFirst(count)
-            // Where a shorter proof does not fit, a longer one is of another file.
+            // If a shorter proof does not match, a longer one belongs to another file.
             isRight = isRight && checksum == next.checksum
             if isRight { proven = next }
             proofs.removeFirst()
@@ -72,7 +72,7 @@ struct PartCheck {
         take(bytes)
     }
 
-    /// As many bytes as were proven; when nothing was to be compared, all of them.
+    /// The proven bytes. Without a comparison, all bytes.
     var believed: Proof { isComparing ? proven : Proof(length: offset == end ? offset : 0, checksum: checksum) }
 
     private mutating func take(_ bytes: ArraySlice<UInt8>) {

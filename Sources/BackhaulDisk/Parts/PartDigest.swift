@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The digest of a part file that is written strictly in order: of what is written from now on as it is written, of
-/// what was there before by reading it, in slices, so that the other work of its disk thread goes on in between.
+/// The digest of a part file, which is written strictly in order. New bytes are added as they are written. Existing
+/// bytes are read in slices, so that the disk thread can do other work between them.
 struct PartDigest {
     static let sliceSize = 4 << 20
 
@@ -11,7 +11,7 @@ struct PartDigest {
 
     init(_ algorithm: Checksum.Algorithm) throws(Failure) { digester = try Digester(algorithm) }
 
-    /// Bytes that stand in the file behind `end`; passed over while there are others before them to be read.
+    /// Adds bytes whose offset in the file is `end`. They are skipped while earlier bytes are still to be read.
     mutating func add(_ bytes: ArraySlice<UInt8>, behind end: UInt64) throws(Failure) {
         guard length == end else { return }
         try digester.add(bytes)

@@ -1,14 +1,15 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// The file of one download until it has its final name: written strictly in order, so that its size is its offset.
+/// The file of one download until it has its final name. It is written strictly in order, so that its size is its
+/// offset.
 ///
 /// Every function returns at once. Its completion is called on the disk thread.
 public final class PartFile: Sendable {
     public let location: PartLocation
     private let id: UInt64
     private let worker: Worker<DiskContext>
-    /// Gives the names of its directory, so that many of them share one sync.
+    /// The worker that renames files in this directory, so that many renames share one sync.
     private let placer: Worker<DiskContext>
 
     init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>, placer: Worker<DiskContext>) {
@@ -18,11 +19,11 @@ public final class PartFile: Sendable {
         self.placer = placer
     }
 
-    /// Opens what an earlier attempt has left, if it is ours (a regular file of this user with one link) and as it was
-    /// left, shortens it to what is trusted, and answers the length to continue from. 0 when there is nothing to
-    /// continue; then no file is made yet. What this engine has closed is known by its size and times, or where only
-    /// these differ by its checksum. Of a file of an earlier engine as much is kept as has the checksum of one of the
-    /// `stamps` or of the journal's record.
+    /// Opens the file of an earlier attempt, if it is a regular file of this user with one link and is unchanged.
+    /// Shortens it to the trusted length, and returns the length to continue from. 0 if there is nothing to continue;
+    /// then no file is made yet. A file that this engine closed is recognized by its size and times. If only the times
+    /// differ, its checksum is compared. Of an earlier engine's file, only bytes that match a checksum of `stamps` or
+    /// of the journal are kept.
     public func openResuming(
         trusting trusted: TrustedLength, as stamps: [PartStamp] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -38,7 +39,7 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// In slices, so that the other work of the disk thread goes on in between.
+    /// Checks the bytes in slices, so that the disk thread can do other work between them.
     private func prove(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [self] context in
             guard context.isOpen(id) else { return then(.success(0)) }
@@ -53,8 +54,8 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes at the end; the first call creates the file, with mode 0600. Answers the length then written. A failed
-    /// append (`diskFull` above all) leaves the length as it was and may be tried again.
+    /// Writes at the end. The first call creates the file, with mode 0600. Returns the written length. A failed append
+    /// (for example `diskFull`) does not change the length and may be retried.
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
@@ -66,16 +67,16 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Answers the length that is on the disk. A failure is final for what was written since the last sync: everything
-    /// fails until `openResuming` has gone back to the last synced length.
+    /// Syncs the file, and returns the durable length. A failure is final for the bytes since the last sync: all calls
+    /// fail until `openResuming` is called with the last synced length.
     public func sync(then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             context.sync(id, location, then: then)
         }
     }
 
-    /// Computes this digest of the file from its first byte on: of what comes as it is written, of what is there by
-    /// reading it meanwhile. After `openResuming` it is to be asked for again. A failure is told by `seal`.
+    /// Computes this digest of the whole file: of new bytes as they are written, and of existing bytes by reading them
+    /// in the meantime. After `openResuming` it must be called again. A failure is reported by `seal`.
     public func hash(_ algorithm: Checksum.Algorithm) {
         worker.post { [self] context in
             guard (try? context.part(id, location).hash(algorithm)) != nil else { return }
@@ -84,13 +85,13 @@ public final class PartFile: Sendable {
     }
 
     private func catchUp(in context: DiskContext) {
-        // What fails here fails again at the seal, which tells it.
+        // What fails here fails again at the seal, which reports it.
         guard context.isOpen(id), (try? context.catchUp(id, location)) == false else { return }
         worker.post { [self] context in catchUp(in: context) }
     }
 
-    /// Whether the file system has room for so many bytes more, of a file that the server announced with `size`. Fails
-    /// with `tooLarge` when the whole file system is smaller than the file, else with `diskFull`.
+    /// Checks whether the file system has room for this many bytes, of a file that the server announced with `size`.
+    /// Fails with `tooLarge` when the whole file system is smaller than the file, otherwise with `diskFull`.
     public func checkSpace(
         for bytes: UInt64, ofFileOf size: UInt64? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
@@ -100,7 +101,7 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Fails with `destinationExists` when there is something of this name in the destination's directory.
+    /// Fails with `destinationExists` when the destination's directory contains this name.
     public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [location] context in
             then(
@@ -112,10 +113,10 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes the rest, creates the file if it never was (an empty one too), gives it its permissions and syncs it.
-    /// Answers what `place` needs, to be made durable in between, and the digest of the bytes that are synced, when one
-    /// was asked for. Fails with `connectionLost` or `badResponse` when the
-    /// length is not `size`. After a failure the part is continued from `openResuming`, as after that of `sync`.
+    /// Writes the rest, creates the file if it does not exist (also an empty one), sets its permissions and syncs it.
+    /// Returns the finish intent for `place`, which the caller first makes durable, and the digest if one was
+    /// requested. Fails with `connectionLost` or `badResponse` when the length is not `size`. After a failure the part
+    /// is continued with `openResuming`, as after a failed `sync`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
@@ -137,16 +138,16 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Gives the sealed file its final name and syncs the directory. Also right when that was done before a crash.
-    /// Fails with `destinationExists` when another file has the name and is not to be replaced; a directory is never
-    /// replaced. After `diskFailed` the name may or may not last: do not ask again.
+    /// Renames the sealed file to its final name, and syncs the directory. It succeeds also if that was done before a
+    /// crash. Fails with `destinationExists` when another file has the name and must not be replaced; a directory is
+    /// never replaced. After `diskFailed` the name may be lost in a crash; the caller must not retry.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
         placer.post { [id, location] context in
             context.changing(location) { context.place(id, location, intent, then: then) }
         }
     }
 
-    /// How far an earlier process had come with `intent`, for recovery.
+    /// Finds how far an earlier process came with `intent`, for recovery.
     public func look(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
         worker.post { [location] context in
             then(
@@ -157,14 +158,14 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Closes and removes the part file. Absent is fine.
+    /// Closes and removes the part file. A missing file is no error.
     public func discard(then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [id, location] context in
             then(context.changing(location) { Result { () throws(Failure) in try context.discard(id, location) } })
         }
     }
 
-    /// Closes the file and leaves it where it is.
+    /// Closes the file and does not remove it.
     public func close() {
         worker.post { [id, location] context in context.close(id, location) }
     }

@@ -2,17 +2,20 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// How long each part file is and which checksum its bytes have, as of the last write: one small record for each, in
-/// a file of the store.
+/// The length of each part file and the checksum of its bytes, as of the last write. Each has one small record in a
+/// file of the store.
 ///
-/// The length of a part file proves nothing after a crash. Its file system may have lost pages that were not synced,
-/// also without a reboot (an error that makes it read-only, a forced unmount), and it may have rounded the length up.
-/// The records are not synced: after a kill they are what was written, and after a crash of the machine a checksum that
-/// does not fit is noticed.
+/// The length of a part file alone proves nothing after a crash. The file system may have lost pages that were not
+/// synced, and it may have rounded the length up. That happens without a reboot too (an error that makes it read-only,
+/// a forced unmount).
 ///
-/// The format is ours because each write must cost one system call and no sync. `docs/store.md` describes it.
+/// The records are not synced. After a kill they match what was written. After a crash of the machine, a checksum that
+/// does not match is detected.
+///
+/// The format is Backhaul's own, because each write must cost one system call and no sync. `docs/store.md` describes
+/// it.
 public final class PartJournal: Sendable {
-    /// A running engine has at most 1,024 part files open; the rest are of tasks that wait.
+    /// A running engine has at most 1,024 part files open; the rest belongs to waiting tasks.
     private static let slotCount = 2_048
     private static let recordSize = 32
 
@@ -25,7 +28,7 @@ public final class PartJournal: Sendable {
         var index: Int
         var length: UInt64
         var checksum: UInt32
-        /// Of the last write, in writes of this engine.
+        /// The number of the engine's write that last changed the slot.
         var age: UInt64
     }
 
@@ -74,7 +77,7 @@ public final class PartJournal: Sendable {
         return table.withLock { $0.slots[key].map { ($0.length, $0.checksum) } }
     }
 
-    /// The part file has this many bytes now, with this checksum.
+    /// Records that the part file now has this many bytes, with this checksum.
     func note(_ inode: UInt64, _ name: String, length: UInt64, checksum: UInt32) {
         let key = Key(inode: inode, name: Self.checksum(Array(name.utf8)[...]))
         table.withLock { table in
@@ -85,7 +88,7 @@ public final class PartJournal: Sendable {
         }
     }
 
-    /// The part file has its final name, or is removed.
+    /// Removes the record, because the part file has its final name or is removed.
     func forget(_ inode: UInt64, _ name: String) {
         let key = Key(inode: inode, name: Self.checksum(Array(name.utf8)[...]))
         table.withLock { table in
@@ -95,15 +98,15 @@ public final class PartJournal: Sendable {
         }
     }
 
-    /// The record that was written longest ago makes way.
+    /// Removes the record with the oldest write, and returns its slot.
     private static func evict(_ table: inout Table) -> Int {
         guard let oldest = table.slots.min(by: { $0.value.age < $1.value.age }) else { return 0 }
         table.slots[oldest.key] = nil
         return oldest.value.index
     }
 
-    /// Under the lock, so that a freed slot is cleared before another part file gets it. A record that is not written
-    /// costs the bytes since the last checkpoint, should the engine be killed.
+    /// Called with the lock held, so that a freed slot is cleared before another part file gets it. If a record is not
+    /// written and the engine is killed, the bytes since the last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }
@@ -111,7 +114,8 @@ public final class PartJournal: Sendable {
 
     // MARK: Bytes
 
-    /// Inode, length, checksum of the name, checksum of the bytes, four zeros, checksum of all that; little-endian.
+    /// The fields are little-endian: inode, length, checksum of the name, checksum of the bytes, four zeros, checksum
+    /// of the record.
     private static func encode(_ key: Key, _ length: UInt64, _ checksum: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(recordSize)

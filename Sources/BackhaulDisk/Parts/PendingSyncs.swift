@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The syncs of one batch. They are what costs: started together, files share the file system's journal commits, and
-/// names in one directory share its sync.
+/// The delayed syncs of one batch. Syncs are the main cost. When they start together, files share the commits of the
+/// file system's journal, and names in one directory share its sync.
 struct PendingSyncs {
     private struct File {
         var descriptor: Descriptor
@@ -29,7 +29,7 @@ struct PendingSyncs {
         pendingFiles.append(File(descriptor: file, dataOnly: dataOnly, then: then))
     }
 
-    /// A name that was given or removed in this directory.
+    /// Adds the sync of a directory in which a name was added or removed.
     mutating func add(_ directory: OpenDirectory, then: @escaping (SystemError?) -> Void) {
         pendingNames.append(Name(directory: directory, then: then))
     }
@@ -39,7 +39,7 @@ struct PendingSyncs {
         let names = pendingNames
         pendingFiles.removeAll(keepingCapacity: true)
         pendingNames.removeAll(keepingCapacity: true)
-        // Measured: 10,000 files of 16 KiB take 1.2 times as long without.
+        // Without this, 10,000 files of 16 KiB take 1.2 times as long.
         if files.count > 1 {
             for file in files { self.files.startWriteBack(file.descriptor.number) }
         }
@@ -76,7 +76,7 @@ struct PendingSyncs {
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
     }
 
-    /// A host that closes every descriptor and opens its own may have made us sync one of those.
+    /// A host may have closed the descriptor and opened another file with its number. Then the sync was of that file.
     private func checkStillOurs(_ descriptor: Descriptor, _ operation: FileOperation) throws(SystemError) {
         if !descriptor.isOurs { throw SystemError(code: EBADF, attempt: operation.attempt) }
     }

@@ -2,15 +2,15 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// How far the finishing of a file had come before a crash.
+/// How far the engine came with the placement of a file before a crash.
 public enum Placement: Equatable, Sendable {
-    /// It has its final name; whether the name is on the disk is for `PartFile.place` to make sure.
+    /// The file has its final name. `PartFile.place` still has to sync the directory.
     case placed
     /// The sealed part file waits for its final name.
     case partThere
     case gone
 
-    /// Looks at once, on the calling thread. Fails when the directory cannot be looked at, which says nothing about the
+    /// Checks immediately, on the calling thread. Throws when the directory cannot be read. That says nothing about the
     /// file: its disk may not be mounted yet.
     public static func look(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
         let files = FileSystem()
@@ -20,7 +20,7 @@ public enum Placement: Equatable, Sendable {
     }
 }
 
-/// Gives a sealed part file its final name, or finds that this was done before a crash.
+/// Renames a sealed part file to its final name, or finds that this was done before a crash.
 struct Placing {
     let files: FileSystem
     let location: PartLocation
@@ -29,11 +29,12 @@ struct Placing {
     private var name: String { intent.name ?? location.destination.name }
     var path: String { intent.name.map { location.destination.path + $0 } ?? location.destination.path }
 
-    /// Everything but the sync of the directory.
+    /// Performs everything but the sync of the directory.
     func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
-                // Linked before a crash, its old name not yet removed; to rename(2) that is already done.
+                // The file was linked before a crash, and its old name was not removed. rename(2) does nothing for two
+                // names of one file.
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), isIntended(final) {
                     try files.remove(location.partName, in: directory.number)
                 } else {

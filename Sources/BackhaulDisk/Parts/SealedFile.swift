@@ -1,13 +1,13 @@
 public import BackhaulModel
 
-/// A whole, synced file before it has its name.
+/// A complete, synced file before its rename.
 public struct SealedFile: Equatable, Sendable {
     public var intent: FinishIntent
-    /// Of its bytes, when it was asked for.
+    /// The digest of its bytes, if it was requested.
     public var checksum: Checksum?
 }
 
-/// By what a file is known again as long as nobody writes into it or puts another in its place.
+/// The identity of a file, which stays valid while no program changes or replaces the file.
 public struct FileStamp: Equatable, Sendable {
     public var inode: UInt64
     public var size: UInt64

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// What one disk thread owns, and the batch it works on.
+/// The state of one disk thread, and its current batch.
 final class DiskContext {
-    /// Bounds the descriptors that a batch holds open.
+    /// Limit on the descriptors that a batch keeps open.
     static let batchLimit = 64
 
     let files: FileSystem
@@ -16,11 +16,11 @@ final class DiskContext {
     var keeping: [UInt64: BodyKeeping] = [:]
     var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
-    /// Of part files that were closed, by their paths.
+    /// Footprints of closed part files, by path.
     private var footprints: [String: PartFootprint] = [:]
     private static let footprintLimit = 10_000
     private var syncs: PendingSyncs
-    /// Those with a sync that waits for the end of the batch.
+    /// Ids of part files whose sync is delayed until the end of the batch.
     private var partsInBatch: Set<UInt64> = []
 
     init(files: FileSystem, journal: PartJournal? = nil) {
@@ -38,7 +38,7 @@ final class DiskContext {
         finishBatch()
     }
 
-    /// Marks the part file as being changed meanwhile.
+    /// Runs the body. In the meantime the part file is marked as being changed.
     func changing<Result>(_ location: PartLocation, _ body: () -> Result) -> Result {
         files.activity?.change(location.partName)
         defer { files.activity?.change(nil) }
@@ -51,7 +51,7 @@ final class DiskContext {
         directories.closeAll()
     }
 
-    /// The part's state, once everything asked for before has been done.
+    /// Returns the part's state, after all earlier jobs on it are done.
     func part(_ id: UInt64, _ location: PartLocation) -> OpenPart {
         if partsInBatch.contains(id) { finishBatch() }
         if let part = parts[id] { return part }
@@ -61,15 +61,15 @@ final class DiskContext {
         return part
     }
 
-    /// False when the digest of what is there is not whole yet.
+    /// Returns false while the digest does not cover all existing bytes.
     func catchUp(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
         try part(id, location).catchUp(&directories)
     }
 
-    /// Not closed meanwhile.
+    /// Whether the part was not closed in the meantime.
     func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
 
-    /// A sync that waits keeps the file open itself.
+    /// Closes the part file. A delayed sync keeps its descriptor open.
     func close(_ id: UInt64, _ location: PartLocation) {
         guard let part = parts.removeValue(forKey: id) else { return }
         part.leave()
@@ -98,7 +98,7 @@ final class DiskContext {
             guard let (file, length) = try part.prepareSync(&directories) else {
                 return then(.success(PartLength(0)))
             }
-            // Before more is written.
+            // The values are taken now, before more is written.
             let synced = PartLength(length, part.stamp)
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: true) { error in
@@ -152,20 +152,21 @@ final class DiskContext {
 
     func sync(_ directory: OpenDirectory, then: @escaping (SystemError?) -> Void) { syncs.add(directory, then: then) }
 
-    /// `then` gets nil when both are on the disk.
+    /// Syncs the file and its directory. `then` gets nil when both are synced.
     func sync(_ file: Descriptor, in directory: String, then: @escaping (SystemError?) -> Void) {
         do throws(Failure) {
             let directory = try directories.directory(at: directory)
             var failed: SystemError?
             syncs.add(file, dataOnly: false) { failed = $0 }
-            // The names of a batch come after its files.
+            // A batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {
             then(SystemError(code: Int32(clamping: error.detail), attempt: "Cannot sync"))
         }
     }
 
-    /// Absent is fine. The directory is synced so that the file does not come back with a power loss.
+    /// Removes the file; a missing one is no error. The directory is synced so that the file does not reappear after a
+    /// power loss.
     func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         let split = SplitPath(path)
         do throws(Failure) {
@@ -182,7 +183,7 @@ final class DiskContext {
     }
 
     private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) {
-        // The records of part files, which have names of ours.
+        // Records in the journal exist only for part files, whose names begin with a dot.
         if let journal, name.hasPrefix("."), let status = try? files.status(in: directory.number, name) {
             journal.forget(status.inode, name)
         }

@@ -44,7 +44,8 @@ final class DiskLane: Sendable {
         }
     }
 
-    /// Answers the part files that threads are changing which have not ended by then. Nil: waits for all.
+    /// Ends the threads. Returns the part files that are being changed by threads which have not ended by the deadline.
+    /// Without a deadline it waits for all threads.
     func close(until deadline: Deadline?) -> Set<String> {
         let (workers, activities) = threads.withLock { threads in
             threads.isClosed = true
@@ -74,7 +75,7 @@ final class DiskLane: Sendable {
     }
 }
 
-/// What a disk thread is at, and whether it may go on.
+/// What a disk thread does at the moment, and whether it may continue.
 final class DiskActivity: Sendable {
     private struct State {
         var part: String?
@@ -83,7 +84,7 @@ final class DiskActivity: Sendable {
 
     private let state = Lock(State())
 
-    /// Its system calls fail from now on. Answers the part file that it is changing.
+    /// Makes the thread's later system calls fail. Returns the part file that the thread is changing.
     func revoke() -> String? {
         state.withLock { state in
             state.isRevoked = true

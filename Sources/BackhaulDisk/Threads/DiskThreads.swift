@@ -1,14 +1,16 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Threads for everything that waits for a disk, a few for each file system: a file system that does not answer delays
-/// only its own work. They are our own: libuv's pool is one per process, shared with a host that uses libuv itself.
+/// Threads for all work that waits for a disk, a few for each file system. A file system that does not respond delays
+/// only its own work. The thread pool of libuv is not used: a process has only one, and a host that uses libuv shares
+/// it.
 ///
-/// Completions are called on a disk thread and must not wait. After `close` nothing is performed and no completion is
+/// Completions are called on a disk thread and must not block. After `close` no work is performed and no completion is
 /// called.
 public final class DiskThreads: Sendable {
-    /// Measured on two cores with ext4, 10,000 files of 16 KiB through the whole engine: 3 to 5 threads take the same,
-    /// 2 and 8 take longer. They wait for the disk together and share its commits; more of them only wake each other.
+    /// The default number of threads for a file system. On two cores with ext4, 3 to 5 threads took the same time for
+    /// 10,000 files of 16 KiB; 2 and 8 took longer. The threads wait for the disk together and share its commits. More
+    /// threads only wake each other.
     public static let usualCount = 4
 
     private struct Lanes {
@@ -24,11 +26,11 @@ public final class DiskThreads: Sendable {
     private let lanes: Lock<Lanes>
     private let lastID = Lock<UInt64>(0)
 
-    /// So many file systems have threads of their own.
+    /// Limit on file systems with threads of their own.
     private static let laneLimit = 32
 
-    /// `home`: a directory of the file system that is used most. `journal`: where the lengths of part files are noted.
-    /// Throws a `SystemError` when no thread can be started.
+    /// `home`: a directory on the file system that is used most. `journal`: records the lengths of part files. Throws a
+    /// `SystemError` when no thread can be started.
     public convenience init(count: Int, home: String = "/", journal: PartJournal? = nil) throws {
         try self.init(count: count, home: home, journal: journal, files: FileSystem())
     }
@@ -41,20 +43,21 @@ public final class DiskThreads: Sendable {
         self.lanes = Lock(lanes)
     }
 
-    /// No I/O yet. All work on part files of one name happens on one thread, in the order in which it was asked for;
-    /// only the final name is given by the thread of its directory.
+    /// Does no I/O yet. All work on part files of one name is done by one thread, in the order of the calls. Only the
+    /// rename to the final name is done by the thread of its directory.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
             id: newID(), location: location, worker: worker(for: location.partName, at: location.destination),
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
-    /// Removes a file, such as a kept one whose event was acknowledged, and syncs its directory. Absent is fine.
+    /// Removes a file, such as a kept file whose event was acknowledged, and syncs its directory. A missing file is no
+    /// error.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }
 
-    /// As `remove(path:)`, for several files. Errors are ignored: the caller cannot do more.
+    /// As `remove(path:)`, for several files. Errors are ignored, because the caller cannot handle them.
     public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
         guard !paths.isEmpty else { return then() }
         let left = Lock(paths.count)
@@ -69,9 +72,9 @@ public final class DiskThreads: Sendable {
         }
     }
 
-    /// Moves a kept file of `size` bytes to its claimed destination, synced: by rename, or across file systems by copy,
-    /// sync and rename. May be repeated after a crash at any point. Fails with `notFound` when the file is in neither
-    /// place, and as `PartFile.place`.
+    /// Moves a kept file of `size` bytes to its claimed destination and syncs it. It renames the file; to another file
+    /// system it copies, syncs and renames. The call can be repeated after a crash at any point. Fails with `notFound`
+    /// when the file is in neither place, and as `PartFile.place`.
     public func moveKept(
         from path: String, to target: PartLocation, size: UInt64,
         then: @escaping @Sendable (Result<Void, Failure>) -> Void
@@ -100,11 +103,12 @@ public final class DiskThreads: Sendable {
         }
     }
 
-    /// Performs what was asked for, ends the threads and waits for them. Harmless when repeated.
+    /// Performs all posted work, ends the threads and waits for them. A second call has no effect.
     public func close() { _ = close(until: nil) }
 
-    /// As `close`, and waits no longer than this for a disk that does not answer: its threads do nothing more than what
-    /// the kernel is at. Answers the names of the part files that this changes. For the home file system it waits.
+    /// As `close`, but waits until the deadline for a disk that does not respond: after it, its threads make no further
+    /// system call. Returns the names of the part files that such threads are changing. For the home file system it
+    /// waits without limit.
     public func close(until deadline: Deadline?) -> Set<String> {
         let all = lanes.withLock { lanes in
             lanes.isClosed = true
@@ -131,7 +135,7 @@ public final class DiskThreads: Sendable {
 
     func worker(for path: String) -> Worker<DiskContext> { lane(nil, path).worker(for: path) }
 
-    /// For reads of metadata, which do not wait behind writes.
+    /// The thread for reads of metadata, which do not wait for writes.
     func looker(at destination: Destination) -> Worker<DiskContext> { lane(of: destination).looker }
 
     private func lane(of destination: Destination) -> DiskLane {

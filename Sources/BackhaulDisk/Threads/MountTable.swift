@@ -2,15 +2,15 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// On which file system a path lies, by its name alone: nothing at the path is looked at, for it may not answer. Of a
-/// path with symbolic links it may name another, which costs isolation and nothing else.
+/// Finds the file system of a path by its name alone, without access to the path, because the file system may not
+/// respond. For a path with symbolic links the result may be wrong. That costs isolation, and nothing else.
 struct MountTable {
     private var mounts: [(point: [UInt8], device: UInt64)] = []
     private var readAt: Int64 = 0
 
     private static let freshMilliseconds: Int64 = 1_000
 
-    /// Nil where no mount point is known above the path, as in a chroot.
+    /// Nil if no mount point above the path is known, as in a chroot.
     mutating func device(of path: String) -> UInt64? {
         let now = Clock.bootMilliseconds
         if mounts.isEmpty || readAt + Self.freshMilliseconds <= now {
@@ -30,7 +30,7 @@ struct MountTable {
         return best?.device
     }
 
-    /// The lines of proc_pid_mountinfo(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
+    /// Parses the lines of proc_pid_mountinfo(5): "36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw".
     static func parse(_ text: [UInt8]) -> [(point: [UInt8], device: UInt64)] {
         text.split(separator: 0x0A).compactMap { line in
             let fields = line.split(separator: 0x20, maxSplits: 5)
@@ -41,7 +41,7 @@ struct MountTable {
         }
     }
 
-    /// Blanks and backslashes stand there as octal numbers.
+    /// Decodes blanks and backslashes, which the file contains as octal numbers.
     private static func plain(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var (plain, rest) = ([UInt8](), field)
         while let byte = rest.popFirst() {

@@ -5,10 +5,10 @@ internal import Glibc
 
 /// The store that all programs of a user share unless they choose another.
 public enum DefaultStore {
-    /// `$BACKHAUL_STORE`, else `backhaul` in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory Specification).
-    /// Its parents are made with mode 0700 where they are missing.
+    /// `$BACKHAUL_STORE`; otherwise `backhaul` in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
+    /// Specification). Missing parent directories are made with mode 0700.
     ///
-    /// Throws storeUnavailable when none of them is an absolute path or a parent cannot be made.
+    /// Throws storeUnavailable when none of them is an absolute path, or when a parent cannot be made.
     public static func path() throws(Failure) -> String {
         if let chosen = variable("BACKHAUL_STORE") { return chosen }
         let state: String
@@ -26,7 +26,7 @@ public enum DefaultStore {
         return state + "/backhaul"
     }
 
-    /// Relative paths are passed over, as the specification wants it.
+    /// The variable's value. A relative path is ignored, as the specification demands.
     private static func variable(_ name: String) -> String? {
         Environment.variable(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
     }
@@ -38,7 +38,8 @@ public enum DefaultStore {
             guard mkdir(made, 0o700) != 0 else { continue }
             let code = bhl_errno()
             var status = stat()
-            // Where nothing may be made an existing directory reports another error than EEXIST.
+            // In a directory that is not writable, mkdir may report another error than EEXIST for an existing
+            // directory.
             guard stat(made, &status) != 0 else { continue }
             throw Failure.system(
                 .storeUnavailable, code: code,

@@ -3,11 +3,12 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Tells when the store's directory is moved or deleted under an engine, or something in it is (inotify(7)), without
-/// looking again and again.
+/// Reports that the store's directory, or a file in it, was moved or deleted while an engine runs. It uses inotify(7),
+/// so no polling is needed.
 ///
-/// A directory that we have open is not deleted to the end, and its deletion is not told; that of the files in it is.
-/// The move of a directory above is not told either: whoever opens the path finds that it leads to another store.
+/// The kernel reports the deletion of files in the directory, but not of the directory itself while this process has it
+/// open. The move of a parent directory is not reported either. Then a process that opens the path finds another store,
+/// or none.
 public final class DirectoryWatch: Sendable {
     private let directory: StoreDirectory
     private let descriptor: Descriptor
@@ -24,7 +25,7 @@ public final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Takes what was told, and says why the store cannot be used any more, if so.
+    /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can.
     public func displacementNow() -> Failure? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
@@ -33,7 +34,7 @@ public final class DirectoryWatch: Sendable {
 }
 
 extension StoreDirectory {
-    /// Nil while the path leads to this directory and its lock is there.
+    /// Why the store cannot be used any more. Nil while the path leads to this directory and its lock file exists.
     public var displacement: Failure? {
         var status = stat()
         guard stat(path, &status) == 0 else {
@@ -48,26 +49,28 @@ extension StoreDirectory {
         return nil
     }
 
-    /// Whether the lock's file is there. A store that is being deleted has lost it by the end.
+    /// Whether the lock file exists. When a store is deleted, the lock file is removed at the latest with its
+    /// directory.
     public var hasLock: Bool {
         var status = stat()
         return fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
     }
 
-    /// False when the path leads to another directory by now, or nowhere.
+    /// Whether the path leads to this directory. False if it leads to another directory or to none.
     public var isAtItsPath: Bool { pathIsOurs == true }
 
-    /// True when the path leads to another directory by now. One that was only moved away keeps what is written to it.
+    /// Whether the path leads to another directory. False if the directory was only moved away: then what is written to
+    /// it is kept.
     var isReplaced: Bool { pathIsOurs == false }
 
-    /// Whether the path leads to this directory; nil when it leads nowhere.
+    /// Whether the path leads to this directory; nil if no file has the path.
     private var pathIsOurs: Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
     }
 
-    /// The directory's path without links, for those who tell stores apart by it.
+    /// The directory's path without symbolic links, which identifies the store.
     public var realPath: String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }

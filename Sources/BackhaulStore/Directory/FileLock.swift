@@ -2,12 +2,12 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An exclusive open-file-description lock on a whole file (fcntl(2)), released with its last reference and with the
-/// process. Unlike a process lock it is not lost when some other part of the host opens and closes the same file.
+/// An exclusive open-file-description lock on a whole file (fcntl(2)). It is released with its last reference and with
+/// the process. Unlike a process lock, it stays when other code of the host opens and closes the same file.
 final class FileLock: Sendable {
     private let descriptor: Descriptor
 
-    /// Nil when another open file description has the lock.
+    /// Takes the lock. Nil when another open file description has it.
     init?(_ descriptor: Descriptor) throws(SystemError) {
         guard bhl_lock_exclusive(descriptor.number) == 0 else {
             let error = SystemError.last("cannot lock")
@@ -18,10 +18,11 @@ final class FileLock: Sendable {
     }
 
     deinit {
-        // Closing alone would leave it to a process that the host is just starting: until its exec it has a copy.
+        // A close is not enough: a child that the host has just forked has a copy of the descriptor. It would keep the
+        // lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 
-    /// False when the host closed the descriptor under us: someone else may have the lock by now.
+    /// False when the host has closed the descriptor. Then another process may have the lock.
     var isHeld: Bool { descriptor.isOurs }
 }

@@ -2,19 +2,19 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A file system by its magic number (statfs(2), linux/magic.h).
+/// A type of file system, by its magic number (statfs(2), linux/magic.h).
 struct FileSystemType: Equatable, Sendable {
     var magic: UInt32
 
-    /// Nil when the kernel does not tell.
+    /// Returns the type; nil if the kernel does not report it.
     static func of(_ descriptor: Descriptor) -> FileSystemType? {
         var status = statfs()
         guard fstatfs(descriptor.number, &status) == 0 else { return nil }
         return FileSystemType(magic: UInt32(truncatingIfNeeded: status.f_type))
     }
 
-    /// What it is called when its files live on another machine, where locks and shared views of a file do not hold for
-    /// everyone. Nil for local ones, and for FUSE, which does not tell what is behind it.
+    /// The name of the file system if its files are on another machine. There, locks and shared views of a file do not
+    /// hold for all clients. Nil for local file systems, and for FUSE, which does not report where its files are.
     var networkName: String? { Self.network[magic] }
 
     private static let network: [UInt32: String] = [

@@ -3,27 +3,28 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An opened, checked store directory. Any process may have it open; only the holder of its lock is the engine.
+/// An open, checked store directory. Any process may open it; only the holder of its lock is the engine.
 public final class StoreDirectory: Sendable {
-    /// Absolute, without a slash at its end.
+    /// The absolute path, without a slash at its end.
     public let path: String
-    /// Opened with O_DIRECTORY. The directory stays the same one when it is renamed.
+    /// Opened with O_DIRECTORY. It refers to the same directory after a rename.
     public let descriptor: Descriptor
 
-    /// Where finished files of requests without a destination lie, each under its task's number.
+    /// The folder of finished files without a destination. Each file is named by its task's number.
     public var keptPath: String { path + "/kept" }
 
     public func keptFile(of task: TaskID) -> String { "\(keptPath)/\(task.rawValue)" }
 
-    /// Where snapshots and consumed files of request bodies lie.
+    /// The folder of snapshots and consumed files of request bodies.
     public var bodiesPath: String { path + "/bodies" }
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
-    /// How long each part file is, as of the last write.
+    /// The path of the journal that has the length of each part file, as of the last write.
     public var partJournalPath: String { path + "/parts" }
 
-    /// A database that is empty beside files of its tasks was lost: a new one would not know them.
+    /// Throws when the database is empty but files of tasks exist: the database was lost, and a new one would not know
+    /// the files.
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
@@ -32,7 +33,7 @@ public final class StoreDirectory: Sendable {
         if hasPartRecords { throw lost("\(partJournalPath) knows of downloads that were under way") }
     }
 
-    /// A log without the database that it continues: SQLite would remove it.
+    /// Throws when a log exists without its database: SQLite would remove the log.
     func refuseLogWithoutDatabase() throws(Failure) {
         guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.logName) ?? 0 > 0 else { return }
         throw lost("its log \(path)/\(Schema.logName) has commits")
@@ -54,7 +55,7 @@ public final class StoreDirectory: Sendable {
         return count > 0 && bytes[..<count].contains { $0 != 0 }
     }
 
-    /// Longer paths leave no room for the names inside.
+    /// Limit on the path's length in bytes. With a longer path the files inside would exceed the kernel's limit.
     static let pathSize = 4_000
 
     private init(path: String, descriptor: Descriptor) {
@@ -62,10 +63,11 @@ public final class StoreDirectory: Sendable {
         self.descriptor = descriptor
     }
 
-    /// Opens the directory, or makes it with mode 0700 when its parent exists.
+    /// Opens the directory, or makes it with mode 0700 if its parent exists.
     ///
     /// Throws invalidArgument for a path that is not absolute, too long or not a directory; storeOnNetworkFileSystem;
-    /// storeReadOnly; storeFull; storeUnavailable when it cannot be made or belongs to or is open to others.
+    /// storeReadOnly; storeFull; storeUnavailable when the directory cannot be made, has another owner or is open to
+    /// other users.
     public static func open(path: String) throws(Failure) -> StoreDirectory {
         try open(path: path, fileSystemType: FileSystemType.of)
     }
@@ -109,9 +111,9 @@ public final class StoreDirectory: Sendable {
         return String(trimmed)
     }
 
-    /// True when the directory was not there before.
+    /// Makes the directory. Returns false if it existed before.
     private static func make(_ path: String) throws(Failure) -> Bool {
-        // Looked at first: mkdir(2) waits for a frozen file system, also when the directory is there.
+        // stat(2) comes first: mkdir(2) waits for a frozen file system even if the directory exists.
         var status = stat()
         if stat(path, &status) == 0 { return false }
         if mkdir(path, 0o700) == 0 { return true }
@@ -130,7 +132,7 @@ public final class StoreDirectory: Sendable {
     private static func opened(_ path: String, isNew: Bool) throws(Failure) -> Descriptor {
         var number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
         if number < 0, isNew, bhl_errno() == EACCES {
-            // The umask took the owner's own bits.
+            // The umask removed the owner's permissions.
             chmod(path, 0o700)
             number = bhl_open(path, O_RDONLY | O_DIRECTORY, 0)
         }
@@ -153,7 +155,7 @@ public final class StoreDirectory: Sendable {
             throw unavailable(path, bhl_errno(), SystemError.reason(of: bhl_errno()))
         }
         if isNew {
-            // The directory's entry in its parent must survive a power loss too.
+            // The sync lets the directory's entry in its parent survive a power loss.
             syncParent(of: path)
             if status.st_mode & 0o777 != 0o700 { fchmod(descriptor.number, 0o700) }
             return

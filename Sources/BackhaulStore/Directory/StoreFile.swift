@@ -4,7 +4,8 @@ internal import CLinux
 internal import Glibc
 
 extension StoreDirectory {
-    /// Makes the folders of kept files and of request bodies, for the user alone. The engine does so when it starts.
+    /// Makes the folders of kept files and of request bodies, with access for the user only. The engine calls this when
+    /// it starts.
     public func makeFolders() throws(Failure) {
         var areNew = false
         for name in ["kept", "bodies"] {
@@ -14,11 +15,11 @@ extension StoreDirectory {
                 throw fileFailure(name)
             }
         }
-        // A file that a task hands over is gone from its old place: a crash must not take the folder with it.
+        // A consumed file is removed from its old path, so the folder with the only copy must survive a power loss.
         if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 
-    /// Opens a file of the store for reading and writing, or makes it with mode 0600 whatever the umask is.
+    /// Opens a file of the store for reading and writing, or makes it with mode 0600 regardless of the umask.
     func openFile(_ name: String) throws(Failure) -> Descriptor {
         var number = bhl_openat(descriptor.number, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         if number < 0, bhl_errno() == ENOENT {
@@ -32,17 +33,18 @@ extension StoreDirectory {
         throw fileFailure(name)
     }
 
-    /// A path of a file of the store that is short however long the store's own is, and right when that is renamed.
+    /// A path to a file of the store. It is short even if the store's path is long, and stays valid when the store is
+    /// renamed.
     func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
-    /// Bytes of a file of the store, or nil when there is none.
+    /// The size of a file of the store in bytes, or nil if the file does not exist.
     public func sizeOfFile(_ name: String) -> Int? {
         var status = stat()
         guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
         return Int(status.st_size)
     }
 
-    /// The last bytes of a file of the store as text, or nil when there is none to read.
+    /// The last `size` bytes of a file of the store as text, or nil if they cannot be read.
     public func endOfFile(_ name: String, size: Int) -> String? {
         let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -54,8 +56,8 @@ extension StoreDirectory {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// Why a small file cannot be written here just now, if so: for a reason that nobody could write down. The thread
-    /// blocks SIGXFSZ, or the process ignores it.
+    /// Tries to write a small file in the store. Returns why that fails, or nil. The caller uses it to explain a
+    /// failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore it.
     public func writeFailure() -> Failure? {
         let name = ".space-\(getpid())"
         let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
@@ -66,7 +68,7 @@ extension StoreDirectory {
         return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
     }
 
-    /// Why the last system call on something inside the store failed.
+    /// The failure for errno, after a failed system call on a file of the store.
     func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
         let reason = SystemError.reason(of: code)

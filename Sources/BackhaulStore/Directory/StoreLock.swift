@@ -3,35 +3,35 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The lock of a store: whoever has it is the engine. Released with its last reference, and with the process; forked
-/// children do not inherit it.
+/// The lock of a store. The process that has it is the engine. It is released with its last reference and with the
+/// process. Forked children close their copies of it.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: FileLock) { self.lock = lock }
 
-    /// False when the host closed the lock's descriptor under us: another engine may run by now.
+    /// False when the host has closed the lock's descriptor. Then another engine may run.
     public var isHeld: Bool { lock.isHeld }
 }
 
 extension StoreDirectory {
     static let lockName = "lock"
 
-    /// Nil when another open file description, of this process or another, has the lock. The process's identity is
-    /// written into the file.
+    /// Takes the lock, and writes the process's identity into the file. Nil when another open file description, of this
+    /// process or another, has the lock.
     public func acquireLock() throws(Failure) -> StoreLock? {
         while true {
             let file = try openFile(Self.lockName)
             guard let lock = try lock(file) else { return nil }
-            // A lock on a file that was removed meanwhile keeps nobody out.
+            // A lock on a file that was removed in the meantime excludes no other process.
             guard isLockFile(file) else { continue }
             write(.current, into: file)
             return StoreLock(lock)
         }
     }
 
-    /// Whether an engine, of this process or another, has the lock. Does not take it, not even for a moment: a daemon
-    /// that is just starting would find it taken and end.
+    /// Whether an engine, of this process or another, has the lock. This never takes the lock, not even briefly: a
+    /// daemon that starts at that moment would find it taken, and exit.
     public var isLocked: Bool {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
@@ -39,7 +39,7 @@ extension StoreDirectory {
         return bhl_is_locked(file.number) != 0
     }
 
-    /// Who wrote himself into the lock file, if that can be read: for messages, not for decisions.
+    /// The process whose identity is in the lock file, or nil if that cannot be read. For messages, not for decisions.
     public func lockHolder() -> ProcessIdentity? {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -71,7 +71,7 @@ extension StoreDirectory {
             && ours.st_ino == named.st_ino
     }
 
-    /// Failing does not matter: the lock holds without the text.
+    /// A failure is ignored: the lock does not depend on the text.
     private func write(_ identity: ProcessIdentity, into file: Descriptor) {
         var text = Array("\(identity.processID) \(identity.startTime) \(identity.bootID)\n".utf8)
         ftruncate(file.number, 0)

@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Work that repeats: what hosts have set, when it is due by the wall clock, and its starts. A start and the next
-/// window are one transaction: an activity starts once, whenever an engine ends.
+/// Activities: their settings, their due times on the wall clock, and their starts. A start and the next window are
+/// written in one transaction, so a crash does not start an activity twice.
 public struct ActivityOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -9,8 +9,8 @@ public struct ActivityOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
-    /// Makes the activity, or takes the place of the one with its identifier, whose next window stays unless its first
-    /// time or its interval is another. Throws tooMany, invalidated, notFound. `origin`: of the request.
+    /// Adds the activity, or replaces the one with the same identifier. A replaced activity keeps its next window,
+    /// unless its first time or its interval changes. `origin`: of the request. Throws tooMany, invalidated, notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
@@ -34,19 +34,20 @@ public struct ActivityOperations {
         try tables.options.insert(request.options, of: id)
     }
 
-    /// Throws notFound.
+    /// Removes the activity. Throws notFound when the session does not have it.
     public func remove(_ identifier: String, in session: SessionID) throws(Failure) {
         guard try tables.activities.remove(identifier, of: session) else {
             throw Failure(.notFound, "the session has no activity \(identifier)")
         }
     }
 
-    /// By identifier.
+    /// Returns the session's activities, by identifier.
     public func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
         try tables.activities.infos(of: session, now: now)
     }
 
-    /// Those of all sessions whose window has opened, and when the next one's does, in Unix milliseconds.
+    /// Returns the activities of all sessions whose window is open, and when the next window opens, in Unix
+    /// milliseconds.
     public func open(now: Int64) throws(Failure) -> (open: [OpenActivity], next: Int64?) {
         (try tables.activities.open(now: now), try tables.activities.nextWindow(after: now))
     }
@@ -59,15 +60,15 @@ public struct ActivityOperations {
         throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")
     }
 
-    /// Makes the task of its request, or the event for the host. Nil when it was started, changed or removed since it
-    /// was read, or its last task lives. Also nil when its host has not acknowledged the event of an earlier window:
-    /// then this window is skipped. Throws what an enqueue throws.
+    /// Enqueues the activity's request, or makes the event for the host. Returns nil if the activity was started,
+    /// changed or removed since it was read, or if its last task has not ended. Also returns nil if the host has not
+    /// acknowledged the event of an earlier window: then this window is skipped. Throws what an enqueue throws.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {
         let current = try tables.activities.find(activity.id)
         guard let current, current == activity, current.livingTask == nil else { return nil }
-        // An activity that does not repeat has this one event only; it is not skipped.
+        // An activity that does not repeat has only this event, so it is not skipped.
         if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall),
             try tables.events.hasActivity(activity.identifier, of: activity.session) {
             try tables.activities.skip(activity.id, to: next)
@@ -106,7 +107,8 @@ public struct ActivityOperations {
         return (previous, try events.poll(session, after: previous, maximum: 1).events)
     }
 
-    /// What is to be enqueued for the window: it waits for what its quality of service wishes until the window ends.
+    /// Returns the request to enqueue for the open window. Until the window ends, the task waits for the conditions
+    /// that its quality of service prefers.
     private func request(of activity: OpenActivity, now: Int64) throws(Failure) -> (Request, Origin) {
         guard let stored = try tables.activities.request(of: activity.id) else {
             throw Failure(.internal, "an activity has no request; please report it")
@@ -121,7 +123,7 @@ public struct ActivityOperations {
         return (request, stored.origin)
     }
 
-    /// Nil when its request has none.
+    /// Returns the options of the activity's request; nil when it has none.
     private func options(
         of activity: ActivityID, stating constraints: ConstraintsID
     ) throws(Failure) -> RequestOptions? {

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// What the attempts of a live task leave in the store: a row each, the checkpoint and the finish intent. They are
-/// written in the transaction that ends or retries the task. Each of these does nothing when the task has ended or is
-/// gone.
+/// What the attempts of a live task leave in the store: a row each, the checkpoint and the finish intent. The rows are
+/// written in the transaction that ends or retries the task. Each function does nothing when the task has ended or does
+/// not exist.
 public struct AttemptOperations {
     let tables: Tables
 
@@ -13,18 +13,18 @@ public struct AttemptOperations {
         try tables.parts.write(checkpoint, of: task)
     }
 
-    /// Nothing of the task's file is there any more: neither checkpoint nor intent.
+    /// Removes the checkpoint and the finish intent, because no part file exists any more.
     public func forgetProgress(_ task: TaskID) throws(Failure) {
         try tables.parts.removeCheckpoint(of: task)
         try tables.parts.removeIntent(of: task)
     }
 
-    /// A request that is not to be repeated is about to be sent.
+    /// Records that a request which must not be repeated is about to be sent.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
 
-    /// Without a failure, the one of an earlier attempt stays.
+    /// Records an attempt. Without a failure in the record, the failure of an earlier attempt stays.
     public func record(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
         guard try tables.tasks.write(record, of: task) else { return }
         if let attempt = record.attempt { try write(attempt) }
@@ -36,8 +36,8 @@ public struct AttemptOperations {
         }
     }
 
-    /// False when the task has ended meanwhile: its file must not get its final name. What is known of the answer is
-    /// recorded with it, because the engine that ends the task after a crash has not seen the answer.
+    /// Records the finish intent, and what is known of the response. An engine that ends the task after a crash has not
+    /// seen the response. False when the task has ended: then its file must not get its final name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,
         attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
@@ -53,25 +53,26 @@ public struct AttemptOperations {
 
     public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
 
-    /// The task gets another part file, and starts over: something that cannot be stopped may still change the old one.
-    /// Not when that is sealed, for then it is the file.
+    /// Gives the task another part file, so that it starts over, because an operation that cannot be stopped may still
+    /// change the old file. Does nothing when the old file is sealed: then it is the finished file.
     public func renewPart(of task: TaskID) throws(Failure) {
         guard try tables.leftovers.insertPart(of: task) else { return }
         try tables.tasks.renewPart(of: task)
         try forgetProgress(task)
     }
 
-    /// One that has its number takes its place: what is known before an attempt is over is written down, too.
+    /// Writes the attempt. It replaces an earlier row of the same number, which was written before the attempt was
+    /// over.
     func write(_ attempt: Attempt) throws(Failure) {
         try tables.attempts.write(attempt)
-        // The first stays, and with it as many as are listed.
+        // The first attempt stays, and the newest ones, `Limits.attemptCount` in all.
         let kept = UInt32(Limits.attemptCount)
         guard attempt.number > kept else { return }
         try tables.attempts.removeOlder(of: attempt.task, through: attempt.number - kept + 1)
     }
 
-    /// Oldest first, the first and the newest of many. Throws notFound when the session has no such task, not even in
-    /// its history.
+    /// Returns the attempts, oldest first. Of many attempts only the first and the newest are there. Throws notFound
+    /// when neither the session nor its history has the task.
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
         var url = try tables.requests.url(of: task, in: session)
         if url == nil { url = try tables.history.url(of: task, in: session) }

@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// Files of request bodies that lie in the store: snapshots until their task ends, consumed files until it has
-/// succeeded, or its event is acknowledged and they are given back.
+/// Files of request bodies in the store. A snapshot stays until its task ends. A consumed file stays until its task
+/// succeeds, or until it is given back after the task's event is acknowledged.
 public struct BodyOperations {
     let tables: Tables
 
-    /// Their old names are to be removed, if they are still what was handed over.
+    /// Records consumed files. Their old paths are to be removed, if they still lead to the same files.
     public func recordConsumed(_ files: [BodyFile]) throws(Failure) {
         for file in files { try tables.bodies.insertConsumed(file) }
     }
@@ -24,19 +24,20 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeLeftover(name) }
     }
 
-    /// Those of the names that stand nowhere.
+    /// Returns the names that no row of the store contains.
     public func unknown(among names: [String]) throws(Failure) -> [String] {
         var unknown: [String] = []
         for name in names where try !tables.bodies.isKnown(name) { unknown.append(name) }
         return unknown
     }
 
-    /// Those of the names that no task needs, as leftovers: an engine has ended before their tasks were made.
+    /// Records the names that no task uses as leftovers: an engine has ended before it made their tasks.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
 
-    /// True when there is something to be removed.
+    /// Records files of an ended task as leftovers: its snapshots, and after a success also its consumed files. True if
+    /// there are any.
     func addLeftovers(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
         let names = try tables.bodies.stored(of: task, snapshotsOnly: !hasSucceeded)
         guard !names.isEmpty else { return false }
@@ -50,18 +51,18 @@ public struct BodyOperations {
         try tables.bodies.insertSnapshotsOfSelected()
     }
 
-    /// Of a task that has not succeeded: name and size.
+    /// The name and size of the consumed file of a task that has not succeeded.
     public func consumedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
         try tables.bodies.storedFile(of: task)
     }
 
     // MARK: Giving back
 
-    /// Consumed files of tasks that have not succeeded go back to where they were. They are listed by the transaction
-    /// that forgets their task, and stay listed until they are given back.
+    /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
+    /// the task lists its files. They stay listed until they are given back.
     ///
-    /// By name, those with greater names. Not those whose old name is still to be removed: that would remove the file
-    /// that was given back.
+    /// Returns the files with names greater than `name`, by name. A file whose old path is still to be removed is left
+    /// out: the removal would remove the file that was given back.
     public func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try tables.bodies.toReturn(after: name, limit: limit)
     }
@@ -70,7 +71,8 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeToReturn(name) }
     }
 
-    /// True when there are such. A task that has succeeded has left its files already, and so has a snapshot.
+    /// Lists the consumed files of the selected events' tasks, and returns whether there are any. Files of a succeeded
+    /// task, and snapshots, are not in the table any more.
     func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()

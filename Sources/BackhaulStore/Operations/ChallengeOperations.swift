@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Tasks wait for a credential in a row of `challenges`, and so do all others that need the same. Such a task has a due
-/// time: the end of its resource time-out.
+/// A task that waits for a credential refers to a row of `challenges`. All tasks that need the same credential refer to
+/// the same row. The due time of these tasks is the end of their resource time-out.
 public struct ChallengeOperations {
     let tables: Tables
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
@@ -27,8 +27,9 @@ public struct ChallengeOperations {
         return .parked(parked)
     }
 
-    /// Opens a challenge before any request, because an answer or what a request carries is too old, and lets these
-    /// tasks wait for it, with all that wait since the old answer. Nil when none of them waits for its turn any more.
+    /// Opens a challenge before a request is sent, because a credential or a part of the request has expired. These
+    /// tasks wait for it, and so do the tasks that the challenge `replacing` released. Returns nil when none of the
+    /// tasks is ready.
     public func open(
         _ demand: AuthenticationDemand, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
@@ -65,7 +66,7 @@ public struct ChallengeOperations {
         return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try tables.delays.nextDue())
     }
 
-    /// The open challenge of the space, or a new one with its event.
+    /// Returns the open challenge of the space, or a new one with its event.
     private func findOrInsert(
         _ demand: AuthenticationDemand, failures: UInt32, at place: SessionPlace, now: Int64
     ) throws(Failure) -> (ChallengeID, isNew: Bool) {
@@ -76,8 +77,8 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Lets tasks that were not tried wait for an open challenge. Nil when it is open no more; else when the next
-    /// delayed task is due.
+    /// Makes ready tasks wait for an open challenge, without an attempt of their own. Returns when the next delayed
+    /// task is due, or nil when the challenge is not open.
     public func parkUnasked(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Int64? {
@@ -87,32 +88,32 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Gives those that waited for challenges in another boot their due times by this boot's clock.
+    /// Sets the due times of tasks that wait for a challenge since another boot, by this boot's clock.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
-    /// Gives those of the session new due times, after its resource time-out has changed.
+    /// Sets new due times for the session's parked tasks, after its resource time-out was changed.
     public func rescheduleParked(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
     // MARK: Reading
 
-    /// The session's open challenges, by id.
+    /// Returns the session's open challenges, by id.
     public func all(of session: SessionID) throws(Failure) -> [Challenge] {
         try tables.challenges.all(of: session).sorted { $0.id < $1.id }
     }
 
-    /// Nil when it is not open.
+    /// Returns the challenge; nil when it is not open.
     public func find(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
 
-    /// Of all sessions.
+    /// Returns the open challenges of all sessions.
     public func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try tables.challenges.all()
     }
 
-    /// Throws notFound when the session has no such open challenge.
+    /// Returns the open challenge. Throws notFound when the session does not have it.
     public func openChallenge(_ id: ChallengeID, of session: SessionID) throws(Failure) -> Challenge {
         guard let found = try tables.challenges.find(id, in: session) else {
             throw Failure(
@@ -122,9 +123,10 @@ public struct ChallengeOperations {
         return found
     }
 
-    // MARK: Answers
+    // MARK: Responses to challenges
 
-    /// Closes the challenge; its tasks wait for their turn. `now`: to be remembered as the end of their wait.
+    /// Closes the challenge, and makes its tasks ready. `now`: the end of their wait, which is then recorded; nil: no
+    /// record is made.
     public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {
@@ -137,7 +139,7 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Closes the challenge; its tasks fail.
+    /// Closes the challenge, and ends its tasks as failed.
     public func failTasks(of challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) -> Change {
         let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
         let lanes = try tables.selectedTasks.lanes()
@@ -158,14 +160,15 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Challenges that no task waits for are removed, and with them their events.
+    /// Removes challenges that no task waits for, with their events.
     func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
         for challenge in unused { try close(challenge, of: session) }
         return unused
     }
 
-    /// The same for the one that an ended task has waited for: there may be as many as tasks.
+    /// Removes the challenge if no task waits for it. For the challenge of an ended task: to check all challenges would
+    /// be slow, because a session may have as many as tasks.
     func closeIfUnused(_ challenge: ChallengeID, of session: SessionID) throws(Failure) -> Bool {
         guard try tables.challenges.isUnused(challenge) else { return false }
         try close(challenge, of: session)

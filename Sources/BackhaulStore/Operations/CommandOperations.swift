@@ -1,20 +1,20 @@
 public import BackhaulModel
 
-/// Commands are applied once: a reply is kept until the client is known to have it.
+/// Ensures that a command is applied once: its reply is stored until the client is known to have it.
 public struct CommandOperations {
     let tables: Tables
 
-    /// The reply to a command that is applied already.
+    /// The stored reply to a command that was applied; nil for a command that was not.
     public func reply(to command: CommandID) throws(Failure) -> [UInt8]? {
         try tables.commands.reply(to: command.client, try sequence(command))
     }
 
-    /// In the transaction that applies the command.
+    /// Stores the reply. Called in the transaction that applies the command.
     public func remember(_ command: CommandID, reply: [UInt8]) throws(Failure) {
         try tables.commands.insert(command.client, try sequence(command), reply: reply)
     }
 
-    /// The client has the replies to all its commands up to this sequence.
+    /// Removes the replies up to this sequence, because the client has them.
     public func forget(_ client: ClientID, through sequence: UInt64) throws(Failure) {
         try tables.commands.remove(client, through: sequence)
     }

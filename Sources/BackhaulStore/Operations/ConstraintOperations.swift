@@ -1,32 +1,32 @@
 public import BackhaulModel
 
-/// What tasks have stated for themselves is kept once for all of a session that have stated the same.
+/// Constraints that tasks state themselves. All tasks of a session with equal constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 
-    /// The number of these constraints in the session, which are kept if they are not yet. Throws tooMany when the
-    /// session's tasks state `Limits.constraintsCount` different ones; what no task states any more is removed first.
+    /// Returns the id of these constraints in the session, and inserts a row if there is none. Throws tooMany when the
+    /// session's tasks state `Limits.constraintsCount` different constraints; unused rows are removed first.
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // One that is past its latest start has been stated before, and must not fail now.
+        // Constraints with a passed latest start replace some that were accepted before, so this must not fail.
         if !constraints.isPastLatestStart { try makeRoom(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }
 
-    /// Nil when no task has stated them.
+    /// Returns the id of the constraints; nil when the session does not have them.
     func findID(_ constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID? {
         guard constraints != TaskConstraints() else { return .session }
         return try tables.constraints.find(constraints, in: session)
     }
 
-    /// Nothing when there are none with that number.
+    /// Returns the constraints. Without a row with this id, no constraint is set.
     func value(of id: ConstraintsID) throws(Failure) -> TaskConstraints {
         guard id != .session else { return TaskConstraints() }
         return try tables.constraints.stored(id)?.constraints ?? TaskConstraints()
     }
 
-    /// What is stated under these numbers; of one that there is none of, nothing.
+    /// Returns the rows with these ids. Ids without a row are left out.
     public func stored(_ ids: Set<ConstraintsID>) throws(Failure) -> [StoredConstraints] {
         var found: [StoredConstraints] = []
         for id in ids where id != .session {
@@ -35,7 +35,7 @@ public struct ConstraintOperations {
         return found
     }
 
-    /// What the tasks of the selection have stated is replaced; whether their latest start is past stays.
+    /// Replaces the constraints of the selected tasks. Whether their latest start has passed does not change.
     func restateSelected(_ stated: Constraints, of session: SessionID) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsID: ConstraintsID] = [:]

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Commands of hosts to many tasks at once.
+/// Commands of hosts that change many tasks at once.
 public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }
@@ -11,12 +11,13 @@ public struct ControlOperations {
     private var starts: StartOperations { StartOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Cancels, suspends, resumes or reprioritises the live tasks of the selection. Tasks with a recorded intent are
-    /// passed over: they are ending. So are those that already are as asked for; a resume also sends delayed ones to
-    /// their next attempt, but not those that wait for a credential or for their earliest start. `running`: which of
-    /// the waiting rows run at this moment. `calendar`: now, by the calendar of the rows' ages; nil: `now`.
+    /// Applies the control to the live tasks of the selection. A task with a finish intent is skipped, because it is
+    /// ending. So is a task that already is in the wanted state. A resume also ends retry delays, but not the delay of
+    /// a task that waits for a credential or for its earliest start.
+    ///
+    /// `running`: which of the waiting rows run at this moment. `calendar`: now, as `StartClock.calendar`; nil: `now`.
     /// `bootMilliseconds`: the same moment on the clock of this boot. `held`: lanes and constraints whose tasks the
-    /// engine holds, so that those of the selection are counted.
+    /// engine holds; the result counts those of the selection.
     public func apply(
         _ control: TaskControl, to selection: TaskSelection, of session: SessionID, running: Set<TaskID>, now: Int64,
         calendar: Int64? = nil, bootMilliseconds: Int64 = 0, held: [LaneID: Set<ConstraintsID>] = [:]
@@ -25,7 +26,7 @@ public struct ControlOperations {
         let clock = StartClock(wall: now, boot: bootMilliseconds, calendar: calendar ?? now)
         var group: GroupID?
         if let name = selection.group { group = try tables.groups.find(name, in: session) }
-        // Stays a temporary table: one statement for each step, however many tasks there are.
+        // The selection stays in a temporary table: each step is one statement, regardless of the number of tasks.
         if !held.isEmpty {
             let which = Selection.LiveTasks(waiting: true)
             try tables.selection.select(selection, of: session, group: group, running: running, which: which)

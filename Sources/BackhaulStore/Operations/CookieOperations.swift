@@ -1,12 +1,12 @@
 public import BackhaulModel
 
-/// The cookies of sessions that keep them, as lines of Netscape's cookie file.
+/// The persistent cookies of sessions, as lines of Netscape's cookie file.
 public struct CookieOperations {
     let tables: Tables
 
     public func all(of session: SessionID) throws(Failure) -> [String] { try tables.cookies.all(of: session) }
 
-    /// Harmless when it is repeated, or when the session is gone or keeps no cookies any more.
+    /// A second call has no effect. Nothing is added when the session is gone or has no persistent cookies any more.
     public func change(
         of session: SessionID, adding added: Set<String>, removing removed: Set<String>
     ) throws(Failure) {

@@ -1,30 +1,31 @@
 public import BackhaulModel
 
-/// What hosts have given for challenges: credentials that the next engine is to have, too, and headers and URLs in the
-/// place of expired ones.
+/// What hosts have given for challenges: credentials that the next engine needs too, and replacements for expired
+/// headers and URLs.
 ///
-/// The requests stay as they were enqueued, so that the same request with its idempotency key still finds its task;
-/// what was given is laid over them.
+/// The rows of requests do not change, so that the same request with its idempotency key still finds its task. The
+/// replacements are applied when a task is read.
 public struct CredentialOperations {
     let tables: Tables
 
-    /// Replaces an earlier one of the protection space.
+    /// Stores the credential. It replaces an earlier one of the protection space.
     public func keep(_ answer: KeptAnswer, of session: SessionID) throws(Failure) {
         try tables.keptAnswers.write(answer, of: session)
     }
 
-    /// It did not serve, or there is a newer one. Harmless when there is none.
+    /// Removes the credential, because the server rejected it or a newer one exists. Does nothing when there is none.
     public func forget(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
         try tables.keptAnswers.remove(space, of: session)
     }
 
-    /// Those of all sessions.
+    /// Returns the credentials of all sessions.
     public func kept() throws(Failure) -> [(session: SessionID, answer: KeptAnswer)] {
         try tables.keptAnswers.all()
     }
 
-    /// Writes the answer down for the tasks that it is for: with headers all live ones of the origin that refresh them,
-    /// with a URL the one task, which goes to that origin's lane. The tasks stay as they are until they are released.
+    /// Stores the replacement. Headers are for all live tasks of the origin that refresh their headers. A URL is for
+    /// one task, which moves to the lane of the new origin. The state of the tasks does not change until they are
+    /// released.
     public func refresh(
         _ challenge: Challenge, with answer: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
@@ -47,7 +48,8 @@ public struct CredentialOperations {
         refreshed.headers = (before?.headers ?? []).replacing(answer.headers)
         try tables.refreshes.writeRequest(refreshed, of: task)
         guard answer.url != nil, let origin else { return }
-        // The host says that it is the same file. Without a strong entity tag and a size nothing else does.
+        // By giving the URL the host states that the file is the same. Only a strong entity tag with a size can confirm
+        // it.
         try tables.parts.forgetAddress(of: task)
         let old = try tables.tasks.lane(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)
@@ -56,7 +58,7 @@ public struct CredentialOperations {
         try tables.lanes.removeEmpty(among: [old])
     }
 
-    /// What is laid over the task's request, nil when nothing is.
+    /// The replacement for the task's request; nil when there is none.
     func refreshed(for task: StoredTask) throws(Failure) -> RefreshedRequest? {
         switch task.request.options.refresh {
         case .none: return nil

@@ -1,22 +1,22 @@
 public import BackhaulModel
 
-/// Single tasks that wait for a time, although others of their lane may run.
+/// Single tasks that wait for a time, although other tasks of their lane may run.
 public struct DelayOperations {
     let tables: Tables
 
-    /// Those of them that wait for their turn wait until then by the boot clock.
+    /// Makes the ready ones of these tasks wait until `due`, by the boot clock.
     public func begin(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
         for task in tasks { try tables.delays.delayReady(task, until: due, for: reason) }
     }
 
-    /// All that wait for a time for this reason.
+    /// Returns all tasks that wait for a time for this reason.
     public func tasks(for reason: WaitReason) throws(Failure) -> [DelayedTask] {
         try tables.delays.delayed(for: reason, after: nil, limit: .max)
     }
 
-    /// Judges again those that wait for this reason, in the order of their times, some thousands `after` the last of
-    /// the batch before. `due`: until when by the boot clock the task waits on; nil: it waits for its turn. `due` may
-    /// be called twice for a task that waits for longer than before, and has to return the same.
+    /// Judges again the tasks that wait for this reason, in the order of their due times. One call judges up to `batch`
+    /// tasks `after` the last task of the previous call. `due` returns until when the task waits, by the boot clock, or
+    /// nil if it is ready. It may be called twice for a task whose wait becomes longer, and must return the same value.
     public func judge(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> JudgedDelays {
@@ -35,27 +35,27 @@ public struct DelayOperations {
         return judged
     }
 
-    /// When the first of those that wait for this reason began to, in Unix milliseconds, of each session.
+    /// Returns for each session when the first task with this reason began to wait, in Unix milliseconds.
     public func began(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         try tables.waits.delaysBegan(for: reason)
     }
 
-    /// Tasks whose time has come by the boot clock wait for their turn again. Returns their lanes.
+    /// Ends the delays that are over by the boot clock. Returns the lanes of the tasks.
     public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
     }
 
-    /// Tasks that wait for a route to their origin wait for their turn. Returns their lanes.
+    /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
     public func releaseUnconnected() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnconnected() }
 
-    /// Those of these lanes of which a task waits for a route to its origin.
+    /// Returns those of the lanes in which a task waits for a route to its origin.
     public func unconnected(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
         var found: Set<LaneID> = []
         for lane in lanes where try tables.delays.hasUnconnected(lane) { found.insert(lane) }
         return found
     }
 
-    /// Tasks of the session that wait for their next try wait no longer than its configuration now says.
+    /// Shortens the retry delays of the session's tasks to the maximum of its new configuration.
     public func rescheduleRetries(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.shortenRetries(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
@@ -63,8 +63,8 @@ public struct DelayOperations {
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Looks whether the calendar has jumped since the last time, and moves the times of live tasks along, so that
-    /// their ages stay. Returns the distance in milliseconds.
+    /// Detects whether the wall clock has jumped since the last call. Moves the times of live tasks by the jump, so
+    /// that their ages do not change. Returns the jump in milliseconds.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let jump = try tables.meta.clock().map { CalendarJump.between($0, now) } ?? 0
@@ -79,15 +79,16 @@ public struct DelayOperations {
         return jump
     }
 
-    /// The calendar has jumped. What counts from when it was set goes along; what was set for a time on the wall stays
-    /// there, but a window that was computed while the calendar showed too much opens after one interval.
+    /// Moves the windows of activities after a clock step. Windows that count from when the activity was set move by
+    /// the jump. Windows that were set for a wall-clock time stay. But a window that was computed while the clock was
+    /// ahead opens after one interval at the latest.
     private func moveActivities(by jump: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: jump)
-        // A machine whose clock is not set yet will see those times again.
+        // On a machine whose clock is not set yet, those times are still to come.
         guard jump < 0, now >= CalendarJump.neverSet else { return }
         try tables.activities.boundWindows(now: now)
     }
 
-    /// A few tens of milliseconds.
+    /// The number of tasks of one call. It takes a few tens of milliseconds.
     static let batch: Int64 = 4_096
 }

@@ -1,19 +1,19 @@
 public import BackhaulModel
 
-/// Finished files: which versions tasks have put at destinations, and claims of kept files.
+/// Finished files: the representations that tasks have placed at destinations, and claims of kept files.
 public struct DestinationOperations {
     let tables: Tables
 
-    /// What is known of the file at the destination, and the file as it was left; nil when that version was of another
-    /// URL.
+    /// Returns the stored validators of the file at the destination, with the identity of that file; nil when it came
+    /// from another URL.
     public func version(
         at destination: String, of url: String, in session: SessionID
     ) throws(Failure) -> StoredVersion? {
         try tables.versions.find(at: destination, of: url, in: session)
     }
 
-    /// The task that ends has put this file at its destination. Its validators are those of the answer that was
-    /// recorded with the intent; without any, what was known of the destination is removed.
+    /// Records that the ending task has placed this file at its destination. The validators are those of the response
+    /// that was recorded with the finish intent. Without validators, an earlier record of the destination is removed.
     public func recordVersion(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64
@@ -34,10 +34,10 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // The kept file of a succeeded task is moved to a path of the host's, once.
+    // The kept file of a succeeded task is moved once, to a path that the host chooses.
 
-    /// False when the kept file is still to be moved to `path`; true when it is there already. Throws notFound, or
-    /// wrongState for a task that has not succeeded, was not kept, or whose file was claimed elsewhere.
+    /// Whether the file is already at `path`; false when it is still to be moved there. Throws notFound, or wrongState
+    /// for a task that has not succeeded, has no kept file, or whose file was claimed to another path.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
         guard let row = try tables.tasks.claim(task), row.session == session else { throw noTask(task) }
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
@@ -53,7 +53,8 @@ public struct DestinationOperations {
         return true
     }
 
-    /// The file lies at `path` now, and its event says so. Throws as `checkClaim`; harmless when repeated.
+    /// Records that the file is at `path`, so that its event has that path. Throws as `checkClaim`. A second call has
+    /// no effect.
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
         guard let row = try tables.tasks.claim(task) else { throw noTask(task) }
         guard try !checkClaim(task, session: row.session, path: path) else { return }
@@ -65,7 +66,7 @@ public struct DestinationOperations {
         Failure(.notFound, "the session has no task \(task.rawValue); an acknowledged one is gone with its kept file")
     }
 
-    /// Short enough to be kept and sent back with every request, and without bytes that text does not keep.
+    /// Whether the value is short enough to be stored and sent with every request, and has only printable ASCII.
     private static func isPlain(_ text: String) -> Bool {
         (1...1_024).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20...0x7E).contains($0) }
     }

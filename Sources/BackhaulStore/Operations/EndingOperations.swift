@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Ends of tasks. An end and its event are one transaction.
+/// Ends tasks. The end of a task and its event are written in one transaction.
 public struct EndingOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -10,17 +10,17 @@ public struct EndingOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
-    /// Ends the task. Nil when it has ended already or is gone. `attempt`: the last, unless it was recorded with the
-    /// intent.
+    /// Ends one task. Nil when it has ended already or does not exist. `attempt`: the last attempt, unless it was
+    /// recorded with the finish intent.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
         try record([TaskEnd(task, outcome, attempt: attempt)], now: now, readsEvents: readsEvents)
     }
 
-    /// Ends tasks of one session: writes their outcomes and events, and when one was the round's last, closes the round
-    /// with a `session finished`. Those that have ended already or are gone are passed over; nil when all are.
-    /// `readsEvents`: the change brings the events.
+    /// Ends tasks of one session: writes their outcomes and events. If no live task is left, it closes the round with a
+    /// `session finished` event. Tasks that have ended or do not exist are skipped; nil when that is all of them.
+    /// `readsEvents`: the result contains the new events.
     public func record(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero
@@ -63,7 +63,7 @@ public struct EndingOperations {
         var event: EventID
     }
 
-    /// Everything of one end but what the session counts. Without an answer in the outcome, what was recorded with the
+    /// Writes one end, without the session's counters. If the outcome has no response, the one recorded with the finish
     /// intent stays.
     @inline(never)
     private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> WrittenEnd? {

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Events are handed out until they are acknowledged; then they and what they are about are deleted.
+/// Events are returned until they are acknowledged. Then they are deleted, with the tasks that they are about.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -8,8 +8,8 @@ public struct EventOperations {
     private var history: HistoryOperations { HistoryOperations(tables: tables) }
     private var sessions: SessionOperations { SessionOperations(tables: tables) }
 
-    /// Up to `maximum` events with greater ids, in order. Ends early, with `more`, when they have `Limits.chunkSize`
-    /// bytes together.
+    /// Returns up to `maximum` events with ids greater than `after`, by id. Stops early, with `more`, when the events
+    /// have `Limits.chunkSize` bytes together.
     public func poll(
         _ session: SessionID, after: EventID, maximum: Int
     ) throws(Failure) -> (events: [Event], more: Bool) {
@@ -32,25 +32,25 @@ public struct EventOperations {
         return (events, more)
     }
 
-    /// How many unacknowledged events there are up to `id`.
+    /// The number of unacknowledged events with ids up to `id`.
     public func count(of session: SessionID, through id: EventID) throws(Failure) -> UInt64 {
         try tables.events.count(of: session, through: id)
     }
 
-    /// Deletes the events and the ended tasks that they are about. Ids that are not there are passed over. Throws
-    /// invalidArgument for an id that was not given to an event yet.
+    /// Deletes the events, and the ended tasks that they are about. Ids without an event are skipped. Throws
+    /// invalidArgument for an id that is greater than the newest event's.
     public func acknowledge(
         _ session: SessionID, _ acknowledgement: Acknowledgement
     ) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
-        // Stays a temporary table: one statement for each step, however many events there are.
+        // The selection stays in a temporary table: each step is one statement, regardless of the number of events.
         let count = try select(acknowledgement, of: session, newest: change.newestEvent)
         guard count > 0 else { return change }
         change.removedKept = try tables.events.unclaimedTasksOfSelected()
         for task in change.removedKept { try tables.leftovers.insertKept(task) }
         change.returnsBodies = try bodies.addReturnsOfSelectedEvents()
         let places = try tables.events.placesOfSelected()
-        // Idempotency keys outlive the acknowledgement of their task's success until their round's end is acknowledged.
+        // Idempotency keys of succeeded tasks stay until the end of the round is acknowledged.
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
         let remembered = try history.addSelected(session, selected: count)
@@ -65,7 +65,7 @@ public struct EventOperations {
         return change
     }
 
-    /// Selects those of the events that are there. Returns how many.
+    /// Selects the given events that exist. Returns their number.
     private func select(
         _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
     ) throws(Failure) -> Int64 {

@@ -1,10 +1,11 @@
 public import BackhaulModel
 
-/// Tasks whose event was acknowledged, as far as their session remembers them.
+/// The history: tasks whose event was acknowledged, up to the limit of their session.
 public struct HistoryOperations {
     let tables: Tables
 
-    /// By id, those with greater ids. Ends early, with `more`, when they have `Limits.chunkSize` bytes together.
+    /// Returns tasks with ids greater than `after`, by id. Stops early, with `more`, when they have `Limits.chunkSize`
+    /// bytes together.
     public func tasks(
         of session: SessionID, after: TaskID, maximum: Int
     ) throws(Failure) -> (tasks: [TaskInfo], more: Bool) {
@@ -25,8 +26,8 @@ public struct HistoryOperations {
         return (tasks, more)
     }
 
-    /// Copies the selected events' tasks into the history, the newest of them as far as its limit goes. The tasks
-    /// themselves are deleted by the caller. Returns how many the history has then.
+    /// Copies the tasks of the selected events into the history; of many, only the newest up to its limit. The caller
+    /// deletes the tasks. Returns the new number of tasks in the history.
     func addSelected(_ session: SessionID, selected: Int64) throws(Failure) -> Int64 {
         guard let (limit, count) = try tables.sessions.history(of: session) else { return 0 }
         guard let limit else {
@@ -35,13 +36,13 @@ public struct HistoryOperations {
         }
         if selected > limit { try tables.attempts.removeOfSelected(exceptNewest: limit) }
         let now = count + (try tables.history.insertSelected(limit: limit))
-        // In batches: each costs a walk over those that stay.
+        // The history is trimmed in batches, because each trim reads all rows that stay.
         guard now > limit + max(64, limit / 4) else { return now }
         try trim(session, to: limit)
         return limit
     }
 
-    /// Removes the oldest.
+    /// Removes all but the newest `limit` tasks.
     @inline(never)
     func trim(_ session: SessionID, to limit: Int64) throws(Failure) {
         try tables.attempts.removeOfHistory(session, exceptNewest: limit)
@@ -49,7 +50,7 @@ public struct HistoryOperations {
         try tables.sessions.setHistoryCount(limit, of: session)
     }
 
-    /// After the configuration has changed, and before the session goes.
+    /// Trims to the configured limit after a change of the configuration, or to nothing before the session is removed.
     func trim(_ session: SessionID, toConfigured: Bool) throws(Failure) {
         let limit = toConfigured ? try tables.sessions.history(of: session)?.limit ?? 0 : 0
         try trim(session, to: limit)
@@ -57,7 +58,7 @@ public struct HistoryOperations {
 }
 
 extension TaskInfo {
-    /// About what it has in a reply.
+    /// The approximate size of the task in a reply, in bytes.
     var listedSize: Int {
         200 + url.utf8.count + (destinationPath?.utf8.count ?? 0) + (userData?.count ?? 0)
     }

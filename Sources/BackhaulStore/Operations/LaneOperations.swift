@@ -1,31 +1,31 @@
 public import BackhaulModel
 
-/// Lanes, and their tasks in the order of their turn.
+/// Lanes, and their ready tasks in the order in which they get slots.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
 
-    /// Lanes with tasks that may run now.
+    /// Returns the lanes that have ready tasks.
     public func ready() throws(Failure) -> [Lane] { try tables.lanes.ready() }
 
-    /// Nil when it has no task any more.
+    /// Returns the lane; nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
-    /// Whether there is a task that starts without a command, now or after a delay. One that waits for a credential
-    /// does not: should its time be over, the next engine finds out.
+    /// Whether any task can start without a command, now or after a delay. A task that waits for a credential does not
+    /// count; if its time-out passes, the next engine ends it.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
-    /// Those of the lane that may run now, in the order of their turn: higher priority first, then older. Tasks in
-    /// `known` are passed over and do not count towards `limit`; those with constraints that are `held` are left out.
+    /// Returns ready tasks of the lane, in the order in which they get slots: higher priority first, then older. Tasks
+    /// in `known` are skipped and do not count towards `limit`. Tasks with constraints in `held` are left out.
     public func waitingTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = [], notOf held: Set<ConstraintsID> = []
     ) throws(Failure) -> [StoredTask] {
         guard limit > 0 else { return [] }
-        // From the index alone first: those that are passed over cost little.
+        // The index alone gives the ids, so skipped tasks cost little.
         return try options.tasks(try turns(of: lane, limit: limit, afterKnown: known, notOf: held))
     }
 
-    /// The first of those that have stated this, passing over `known`; nil: none waits for its turn.
+    /// Returns the first ready task with these constraints that is not in `known`; nil if there is none.
     public func firstWaitingTask(
         of lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
     ) throws(Failure) -> StoredTask? {
@@ -38,8 +38,8 @@ public struct LaneOperations {
         return try options.task(found)
     }
 
-    /// Tasks with the same constraints stand one after another in the index; those that few tasks state are merged with
-    /// those that state none.
+    /// Returns the ids of the tasks for `waitingTasks`. The index has tasks with equal constraints next to each other,
+    /// so the results of each constraints id are merged.
     private func turns(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID>, notOf held: Set<ConstraintsID>
     ) throws(Failure) -> [TaskID] {
@@ -47,7 +47,7 @@ public struct LaneOperations {
         var constraints: ConstraintsID? = .session
         while let current = constraints {
             if !held.contains(current) {
-                // A later task than the last of as many as are wanted is not wanted, and nor is any after it.
+                // If the list is full, tasks that come after its last task are not needed.
                 let last = turns.count == limit ? turns.last : nil
                 var more: [TaskTurns.Turn] = []
                 try tables.turns.each(of: lane, stating: current) { turn in
@@ -62,11 +62,11 @@ public struct LaneOperations {
         return turns.map(\.id)
     }
 
-    /// What tasks of the lane that wait for their turn have stated.
+    /// Returns the constraints of the lane's ready tasks.
     public func waitingConstraints(of lane: LaneID) throws(Failure) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
         var last: ConstraintsID?
-        // One step to where others begin in the index, however many tasks state the same.
+        // Each step jumps to the next constraints id in the index, regardless of the number of tasks.
         while let next = try tables.turns.nextConstraints(after: last, in: lane) {
             found.insert(next)
             last = next
@@ -74,6 +74,6 @@ public struct LaneOperations {
         return found
     }
 
-    /// How many tasks wait for their turn, for listings: it walks over all of them.
+    /// The numbers of ready tasks, for listings: it reads all of them.
     public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.turns.counts() }
 }

@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// Launch commands, and the launch of each application that is not over.
+/// Launch commands, and the current launch of each application.
 public struct LaunchOperations {
     let tables: Tables
 
-    /// Registers the command in place of any other, whose failures are forgotten; a launch that is not over stays. Nil
-    /// removes all of it.
+    /// Registers the command. It replaces an earlier command, and clears the failures of that; the current launch
+    /// stays. Nil removes the command and the launch.
     public func set(_ command: LaunchCommand?, of application: String) throws(Failure) {
         guard let command else { return try tables.launches.remove(application) }
         let before = try find(application)
@@ -13,19 +13,19 @@ public struct LaunchOperations {
         if let before, before.command != command { try tables.launches.forgetFailures(of: application) }
     }
 
-    /// Of all applications, by name.
+    /// Returns the launches of all applications, by name.
     public func all() throws(Failure) -> [StoredLaunch] { try tables.launches.all() }
 
     public func find(_ application: String) throws(Failure) -> StoredLaunch? {
         try tables.launches.find(application)
     }
 
-    /// The application's sessions that need their host.
+    /// Returns the application's sessions that need their host.
     public func waitingSessions(of application: String) throws(Failure) -> [WaitingSession] {
         try tables.sessions.needingHost(of: application)
     }
 
-    /// Begins a launch for all sessions that need their host. Nil when none does any more, or no command is registered.
+    /// Begins a launch for all sessions that need their host. Nil when no session does, or no command is registered.
     public func begin(
         of application: String, secret: UInt64, backoff: LaunchBackoff, now: Int64
     ) throws(Failure) -> StoredLaunch? {
@@ -38,8 +38,7 @@ public struct LaunchOperations {
         return launch
     }
 
-    /// Lists the sessions that need their host as sessions of the launch that is not over; returns how many were not
-    /// yet.
+    /// Adds the sessions that need their host to the current launch. Returns how many were added.
     @discardableResult
     public func listWaiting(of application: String) throws(Failure) -> Int64 {
         var added: Int64 = 0
@@ -48,31 +47,31 @@ public struct LaunchOperations {
         return added
     }
 
-    /// All but the command. Without a current launch no session is listed for it any more.
+    /// Writes all but the command. Without a current launch, the list of its sessions is cleared.
     public func save(_ launch: StoredLaunch) throws(Failure) {
         try tables.launches.save(launch)
         if launch.current == nil { try tables.launches.removeListed(of: launch.application) }
     }
 
-    /// Whether the launch that is not over lists sessions of the application that were not completed.
+    /// Whether the current launch lists sessions of the application that were not completed.
     public func hasSessions(of application: String) throws(Failure) -> Bool {
         try tables.launches.hasListed(application)
     }
 
-    /// The launched host has done its first duty when it consumes a session that it was launched for. Returns its
-    /// application then. Of a wrapper and the host that it has started the row keeps the one that consumes.
+    /// Records that the launched host has attached, if the consumer has the launch's token and the session is listed.
+    /// Returns the application then. If the launched program is a wrapper, the row keeps the process that consumes.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)
     }
 
-    /// The sessions that the launch lists, as they are now.
+    /// Returns the sessions that the launch lists, as they are now.
     public func sessions(of application: String) throws(Failure) -> [SessionInfo] {
         try tables.sessions.launched(of: application)
     }
 
-    /// The launch is over for the session, and challenges that its host has seen and left open launch no host any more.
-    /// A session that still needs its host, because more has happened, is listed again immediately.
+    /// Ends the launch for the session. Challenges that the host has seen and left open launch no host any more. A
+    /// session that needs its host again, because of newer events, is listed again immediately.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

@@ -6,10 +6,11 @@ public struct ListingOperations {
     let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
-    /// The selected tasks with greater ids, by id, up to `maximum`, ended ones too until their event is acknowledged.
-    /// Ends early, with `more`, when they have `Limits.chunkSize` bytes together. `running`: which of the waiting rows
-    /// run at this moment. `bootMilliseconds` and `now` are the same moment on two clocks. `places`: what the tasks are
-    /// held back with, one for each.
+    /// Returns up to `maximum` selected tasks with ids greater than `after`, by id. Ended tasks are included until
+    /// their event is acknowledged. Stops early, with `more`, when the tasks have `Limits.chunkSize` bytes together.
+    ///
+    /// `running`: which of the waiting rows run at this moment. `bootMilliseconds` and `now` are the same moment on two
+    /// clocks. `places`: the lane and the constraints of each task.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
@@ -38,7 +39,7 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// What the tasks themselves state: read once for all that state the same.
+    /// Sets the constraints that the tasks state. Each row of constraints is read once.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)
@@ -65,7 +66,7 @@ public struct ListingOperations {
         var now: Int64
     }
 
-    /// False when the page is full.
+    /// Adds the task if it matches the selection. False when the page is full.
     @inline(never)
     private func add(
         _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// What few requests have, in tables of its own, and stored tasks with it.
+/// Rarely used fields of requests, which have tables of their own; and stored tasks with these fields.
 struct OptionOperations {
     let tables: Tables
     private var credentials: CredentialOperations { CredentialOperations(tables: tables) }
@@ -13,7 +13,7 @@ struct OptionOperations {
         }
     }
 
-    /// Nil when the task has none. `constraints`: what the task states.
+    /// Returns the task's options; nil when it has none. `constraints`: the constraints of the task.
     func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options
@@ -23,7 +23,7 @@ struct OptionOperations {
         return options
     }
 
-    /// Those of the selection that have none get a row that says nothing.
+    /// Adds an empty row for each selected task that has none.
     func makeOfSelected() throws(Failure) {
         try tables.options.makeForSelected()
         try tables.requests.markOptionsOfSelected()

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// Ends of rounds and groups.
+/// Ends rounds and groups.
 struct RoundOperations {
     let tables: Tables
 
-    /// Counts `ended` tasks of the session, which have their events up to `newest`, and those of its groups. Groups and
-    /// the round of which none is left end with an event. Returns the newest event.
+    /// Counts ended tasks of the session, whose events have ids up to `newest`, and counts them in their groups. When
+    /// no live task is left, the group or the round ends with an event. Returns the newest event.
     @discardableResult
     func settle(
         _ session: SessionID, ended: Int64, newest: EventID, groups: [GroupEnds], now: Int64
@@ -24,7 +24,8 @@ struct RoundOperations {
         return (newest, true)
     }
 
-    /// The `group finished` that the ends bring about when none of the group's tasks is left.
+    /// Counts the ended tasks of one group. If no live task of the group is left, makes the `group finished` event and
+    /// returns its id.
     @inline(never)
     private func settle(_ ends: GroupEnds, of session: SessionID, now: Int64) throws(Failure) -> EventID? {
         guard try tables.groups.count(ends) == 0 else { return nil }

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Sessions are created, attached, configured, listed and invalidated.
+/// Creates, attaches, configures, lists and invalidates sessions.
 public struct SessionOperations {
     let tables: Tables
     private var clients: ClientOperations { ClientOperations(tables: tables) }
@@ -8,11 +8,11 @@ public struct SessionOperations {
     private var history: HistoryOperations { HistoryOperations(tables: tables) }
     private var launches: LaunchOperations { LaunchOperations(tables: tables) }
 
-    /// Creates the session or attaches to it; an existing one keeps its remembered configuration. Repeated by the same
-    /// handle it is new again.
+    /// Creates the session or attaches to it. An existing session keeps its stored configuration. If the same handle
+    /// repeats the creation, the session is reported as new again.
     ///
-    /// Throws invalidated when it is being invalidated; inUse when `role` is consume and another living handle consumes
-    /// it, with that one's process id.
+    /// Throws invalidated while the session is being invalidated. Throws inUse, with the other process's id, when
+    /// `role` is consume and a handle of a living process is the consumer.
     public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {
@@ -29,8 +29,8 @@ public struct SessionOperations {
                 isInvalidating: false), role, consumer)
     }
 
-    /// Throws notFound, or inUse as `create`. A session that is being invalidated can be attached: its events
-    /// wait to be read.
+    /// Throws notFound, or inUse as `create`. A session that is being invalidated can be attached, because its events
+    /// are still to be read.
     public func attach(
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
@@ -45,7 +45,7 @@ public struct SessionOperations {
         return found
     }
 
-    /// Replaces the remembered configuration. Throws invalidArgument when the identifier is another's.
+    /// Replaces the stored configuration. Throws invalidArgument when the identifier differs.
     public func update(_ session: SessionID, _ configuration: SessionConfiguration) throws(Failure) {
         let identifier = try self.configuration(of: session).identifier
         guard configuration.identifier.utf8.elementsEqual(identifier.utf8) else {
@@ -59,8 +59,8 @@ public struct SessionOperations {
         try history.trim(session, toConfigured: true)
     }
 
-    /// Lets no further task be enqueued. With `cancelTasks` its tasks end as cancelled; else they end as they may. The
-    /// session goes when all have ended and all events are acknowledged, which can be at once.
+    /// Refuses further enqueues. With `cancelTasks` the session's tasks end as cancelled; otherwise they continue. The
+    /// session is removed when all tasks have ended and all events are acknowledged, which may be immediately.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
         try tables.sessions.invalidate(session)
@@ -70,7 +70,7 @@ public struct SessionOperations {
         return change
     }
 
-    /// Removes a session that is being invalidated and has neither tasks nor events.
+    /// Removes the session if it is being invalidated and has neither tasks nor events.
     @inline(never)
     func removeIfOver(_ session: SessionID) throws(Failure) -> Bool {
         guard try tables.sessions.isOver(session) else { return false }
@@ -81,26 +81,26 @@ public struct SessionOperations {
 
     // MARK: Listing
 
-    /// Those with live tasks, unacknowledged events or activities: what an engine has to know when it starts.
+    /// Returns the sessions with live tasks, unacknowledged events or activities, which an engine loads when it starts.
     public func active() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {
         try tables.sessions.active()
     }
 
-    /// The application's sessions with unacknowledged events, and the newest event of each.
+    /// Returns the application's sessions with unacknowledged events, and the newest event of each.
     public func withEvents(application: String) throws(Failure) -> [(
         identifier: String, session: SessionID, newestEvent: EventID
     )] {
         try tables.sessions.withEvents(of: application)
     }
 
-    /// By identifier.
+    /// Returns the application's sessions, by identifier.
     public func infos(application: String) throws(Failure) -> [SessionInfo] {
         try tables.sessions.infos(of: application)
     }
 
-    /// Nil when there is no such session.
+    /// Returns the session and its application; nil when there is no such session.
     public func info(of id: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
         try tables.sessions.info(of: id)
     }

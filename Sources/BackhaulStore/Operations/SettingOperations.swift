@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// What all sessions of the store may use together, and what administrators say of networks.
+/// Limits on all sessions of the store together, and the network settings of administrators.
 public struct SettingOperations {
     let tables: Tables
 
@@ -8,17 +8,16 @@ public struct SettingOperations {
 
     public func limits() throws(Failure) -> EngineLimits { try tables.limits.read() ?? EngineLimits() }
 
-    /// Settings that are all defaults remove the network.
+    /// Stores the settings. Settings with only default values remove the network.
     public func setNetwork(_ settings: NetworkSettings) throws(Failure) {
         guard settings.isDefault else { return try tables.networks.write(settings) }
         try tables.networks.remove(settings.name)
     }
 
-    /// The networks that have settings, by name.
+    /// Returns the networks that have settings, by name.
     public func networks() throws(Failure) -> [NetworkSettings] { try tables.networks.all() }
 
-    /// An entry replaces the earlier one of the same network, session and day. `removed`: days that are not kept any
-    /// more.
+    /// Stores usage. An entry replaces the earlier one of the same network, session and day. `removed`: days to remove.
     public func saveUsage(
         _ entries: [ByteUsage.Entry], removing removed: [(network: String, day: Int64)] = []
     ) throws(Failure) {

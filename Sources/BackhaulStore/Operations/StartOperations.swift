@@ -1,15 +1,15 @@
 public import BackhaulModel
 
-/// Earliest and latest starts. Both are times of the calendar on the wall, whatever becomes of it; a task that waits
-/// for its earliest start is a delayed one, whose due time follows the calendar.
+/// Earliest and latest starts. Both are times of the wall clock, and stay when that clock is set. A task that waits for
+/// its earliest start is a delayed task whose due time follows the wall clock.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Tasks whose latest start has come state from now on that it has, whether they wait or run. Some thousands at a
-    /// time: then `next` has come, too.
+    /// Marks tasks whose latest start has come: their constraints state that it has passed. It changes waiting and
+    /// running tasks, up to `DelayOperations.batch` of them. If more are left, `next` is not in the future.
     public func movePastLatestStart(now: Int64) throws(Failure) -> RestatedTasks {
         var moved = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -30,17 +30,19 @@ public struct StartOperations {
         return moved
     }
 
-    /// In Unix milliseconds.
+    /// The next latest start, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Tasks of the selection that wait for their turn, and whose earliest start lies ahead, wait for it.
+    /// Makes the ready tasks of the selection wait for their earliest start, if it is in the future. False when there
+    /// are none.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
         return true
     }
 
-    /// The few tasks that have such times get them with a statement of their own.
+    /// Writes the request's start times and its own resource time-out, if it has any. This is a separate statement,
+    /// because few tasks have them.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall
@@ -48,7 +50,7 @@ public struct StartOperations {
         let earliest = options.earliestStartMilliseconds.flatMap { $0 > wall ? $0 : nil }
         let timeout = options.policy.resourceTimeoutMilliseconds
         guard latest != nil || earliest != nil || timeout != nil else { return }
-        // One that is suspended waits for its earliest start when it is resumed.
+        // A suspended task starts to wait for its earliest start when it is resumed.
         let due = request.startsSuspended
             ? nil : earliest.map { Self.due(at: $0, bootMilliseconds: terms.clock.boot, now: wall) }
         terms.hasLatestStart = terms.hasLatestStart || latest != nil
@@ -60,10 +62,11 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // `start_delayed_ms` is set for rescheduled tasks: since when the task has waited for its earliest start, which may
-    // be that start itself where it did not have to wait.
+    // `start_delayed_ms` is set for rescheduled tasks: the time since which the task has waited for its earliest start.
+    // If it did not have to wait, this is the start itself.
 
-    /// Leaves in the selection what is changed by it. Nothing is written when a task of it could never start.
+    /// Reschedules the selected tasks. Afterwards the selection has only the tasks that changed. Throws, and writes
+    /// nothing, when a task could never start.
     func rescheduleSelected(
         _ rescheduling: Rescheduling, of session: SessionID, running: Set<TaskID>, _ clock: StartClock
     ) throws(Failure) -> RescheduledTasks {
@@ -114,7 +117,7 @@ public struct StartOperations {
         rescheduled.restated.tasks[id] = stated
     }
 
-    /// Those of these that may start. Others were rescheduled to start later, and wait for that.
+    /// Returns the tasks that may start. A task that was rescheduled to a later start waits for that start.
     public func startable(_ tasks: [StoredTask], _ clock: StartClock) throws(Failure) -> [StoredTask] {
         var startable: [StoredTask] = []
         for task in tasks {
@@ -130,7 +133,7 @@ public struct StartOperations {
         return startable
     }
 
-    /// The boot clock's time of a moment that lies ahead.
+    /// The boot clock's time of a start in the future.
     static func due(at start: Int64, bootMilliseconds: Int64, now: Int64) -> Int64 {
         bootMilliseconds + max(0, min(start.subtractingReportingOverflow(now).partialValue, TaskDelays.longest))
     }
@@ -168,12 +171,12 @@ private struct RescheduledTask {
         switch decision.delay {
         case .until: return task.standing == .early ? row.delayed : clock.calendar
         case .ended: return clock.calendar
-        // It has not begun to wait.
+        // The task has not begun to wait.
         case .unchanged: return decision.earliest ?? clock.calendar
         }
     }
 
-    /// For the start that it had before. One that is only moved goes on.
+    /// The wait for the former start, if the decision ends it. If the start is only moved, the wait continues.
     func waitThatEnds(with decision: RescheduleDecision, _ clock: StartClock) -> Wait? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Tasks are enqueued, and read as the engine runs them.
+/// Enqueues tasks, and reads them for the engine.
 public struct TaskOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -8,17 +8,16 @@ public struct TaskOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
-    /// Makes one task for each request, or none: an atomic chunk. A request whose key has a task already finds that
-    /// one, also when it was acknowledged as succeeded in a round whose end is not. The first enqueue after a round has
-    /// ended begins the next.
+    /// Makes one task for each request, or throws and makes none. A request whose idempotency key has a task returns
+    /// that task. This is also so if the task succeeded and its event is acknowledged, until the end of its round is
+    /// acknowledged. The first enqueue after the end of a round begins the next round.
     ///
-    /// `now`: by the calendar of the rows' ages; `clock`: of the wall and the boot, for earliest and latest starts.
-    /// `isLaunched`: by a launched host, whose session asks for such tasks to be discretionary. `aliases`: other paths
-    /// of the requests' destinations, by position. `running`: which of the waiting rows run at this moment.
+    /// `now`: as `StartClock.calendar`. `clock`: for earliest and latest starts. `isLaunched`: the caller is a launched
+    /// host, and its session makes the tasks of launched hosts discretionary. `aliases`: other paths of the requests'
+    /// destinations, by position. `running`: which of the waiting rows run at this moment.
     ///
-    /// Throws, with the position in the chunk as `index`: keyConflict, naming the field that differs;
-    /// destinationInUse, naming the other task; destinationExists. Else notFound, tooMany, invalidated or what SQLite
-    /// reports.
+    /// Throws, with the position in the chunk as `index`: keyConflict, with the field that differs; destinationInUse,
+    /// with the other task; destinationExists. Otherwise throws notFound, tooMany, invalidated or a failure of SQLite.
     public func enqueue(
         _ requests: [(Request, Origin)], in session: SessionID, aliases: [Int: [String]] = [:], now: Int64,
         clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
@@ -41,7 +40,7 @@ public struct TaskOperations {
                 results.append(Enqueued(task: task, disposition: .existing, state: .succeeded))
                 continue
             }
-            // Neighbours in a chunk mostly have the same origin.
+            // Consecutive requests mostly have the same origin.
             let lane: LaneID
             if let last, last.origin == origin {
                 lane = last.lane
@@ -68,14 +67,14 @@ public struct TaskOperations {
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
-        // Made for requests that found their task.
+        // These groups were made for requests whose task existed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
             results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
     }
 
-    /// Which of the requests, by position, have a key that was used: they find their task, and need no file.
+    /// Returns the positions of the requests whose key has a task. These requests need no body file.
     public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
         var known: Set<Int> = []
         for (position, request) in requests.enumerated() {
@@ -93,7 +92,7 @@ public struct TaskOperations {
         return round.isOpen ? round.number : round.number &+ 1
     }
 
-    /// Nil when another task has the key or the destination.
+    /// Inserts the task with its request. Nil when another task has the key or the destination.
     private func insert(
         _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
     ) throws(Failure) -> TaskID? {
@@ -108,8 +107,8 @@ public struct TaskOperations {
         return task
     }
 
-    /// What lies at the destination may be the file of the task that has the request's key; a new task has no such
-    /// excuse.
+    /// Throws when a file exists at the destination of a new task. For a known key the file may be that of its task, so
+    /// it is not checked.
     private func refuseOccupied(_ request: Request, index: UInt64) throws(Failure) {
         guard request.ifExists == .fail, let destination = request.destination, destination.isOccupied else { return }
         throw Failure(
@@ -118,7 +117,8 @@ public struct TaskOperations {
             index: index)
     }
 
-    /// Two live tasks with one file would destroy each other's. `results`: of the requests before this one.
+    /// Throws when a live task has the destination: two tasks would overwrite each other's file. `results`: those of
+    /// the requests before this one.
     private func refuseTaken(_ path: String, _ results: [Enqueued]) throws(Failure) {
         guard let found = try tables.tasks.find(destination: path) else { return }
         throw Failure(
@@ -129,7 +129,7 @@ public struct TaskOperations {
             index: UInt64(results.count))
     }
 
-    /// The task that has the request's key, when it was made by the same request.
+    /// Returns the task with the request's key, if its request was equal. Otherwise throws.
     private func existing(
         _ request: Request, _ session: SessionID, _ results: [Enqueued]
     ) throws(Failure) -> Enqueued {
@@ -167,14 +167,14 @@ public struct TaskOperations {
         return id
     }
 
-    /// Tasks whose file was about to get its final name when an engine stopped.
+    /// Returns the tasks with a finish intent: an engine stopped while it placed their files.
     public func withIntent() throws(Failure) -> [StoredTask] {
         var tasks: [StoredTask] = []
         for row in try tables.listing.storedWithIntent() { tasks.append(try options.task(row)) }
         return tasks
     }
 
-    /// Nil when there is none.
+    /// Returns the task in any state; nil when there is no such task.
     public func find(_ id: TaskID) throws(Failure) -> TaskRecord? {
         guard let row = try tables.listing.record(id, directory) else { return nil }
         return TaskRecord(
@@ -183,12 +183,10 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // They may be asked for again and again while tasks are held, so both kinds stand in an index in the order of their
+    // These are read often while tasks are held, so each of the two kinds has an index by its end.
 
-    // ends.
-
-    /// Waiting tasks of the session whose time is over, running and delayed ones among them. `now`: by the calendar of
-    /// the rows' ages.
+    /// Returns waiting tasks of the session whose resource time-out has passed, including running and delayed ones.
+    /// `now`: as `StartClock.calendar`.
     public func overdue(of session: SessionID, limit: Int, now: Int64) throws(Failure) -> [StoredTask] {
         var ids = try tables.turns.overdue(of: session, now: now, limit: limit)
         // Overflow: no time-out can have passed.
@@ -199,7 +197,7 @@ public struct TaskOperations {
         return try options.tasks(ids)
     }
 
-    /// When the time of the next waiting task of the session is over, by the calendar of the rows' ages.
+    /// When the next resource time-out of a waiting task of the session ends, in the time of `StartClock.calendar`.
     public func nextEndOfTime(of session: SessionID) throws(Failure) -> Int64? {
         let own = try tables.turns.nextOwnEnd(of: session)
         guard let oldest = try tables.turns.oldest(of: session) else { return own }
@@ -212,8 +210,7 @@ public struct TaskOperations {
     }
 }
 
-/// The groups of one chunk. By their bytes, as the store compares them: texts of Swift are equal when they look the
-/// same.
+/// The groups of one chunk. The keys are bytes, as in the store: Swift compares strings by canonical equivalence.
 private struct EnqueuedGroups {
     var found: [[UInt8]: GroupID] = [:]
     var added: [GroupID: Int64] = [:]
@@ -231,8 +228,8 @@ private struct EnqueuedGroups {
 }
 
 extension Request {
-    /// The name that the field has in include/backhaul.h, or nil. The destination directory's device is left out: it
-    /// may get another number at each boot.
+    /// The first field that differs, by its name in include/backhaul.h, or nil. The device of the destination's
+    /// directory is ignored, because it may change with each boot.
     fileprivate func fieldThatDiffers(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
@@ -248,6 +245,6 @@ extension Request {
 }
 
 extension [Enqueued] {
-    /// A task that the call itself has made does not exist any more when the call is refused.
+    /// Whether this call has made the task. If the call throws, the task does not exist.
     fileprivate func hasNew(_ task: TaskID) -> Bool { contains { $0.task == task && $0.disposition == .new } }
 }

@@ -1,43 +1,44 @@
 public import BackhaulModel
 
-/// Times in which tasks were held back, as rows: one for all tasks that wait for the same, however many.
+/// Wait records. All tasks that wait for the same reason share one row.
 public struct WaitOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
-    /// `now`: Unix milliseconds. Of each session the newest `sharedLimit` are kept, and as many again of single
-    /// tasks.
+    /// Records the begin of a wait. `now`: Unix milliseconds. Each session keeps its newest `sharedLimit` shared
+    /// records and `singleLimit` records of single tasks.
     @discardableResult
     public func begin(
         _ scope: WaitScope, _ reason: WaitReason, _ sentence: String, now: Int64
     ) throws(Failure) -> WaitID {
         let wait = Wait(reason, sentence, beganMilliseconds: now, endedMilliseconds: nil)
         let id = try tables.waits.insert(wait, of: scope)
-        // In batches: each costs a walk over those that stay.
+        // Records are trimmed in batches, because each trim reads all rows that stay.
         if id.rawValue.isMultiple(of: 16) { try trim(of: scope.session) }
         return id
     }
 
-    /// Does nothing for one that has ended or was removed.
+    /// Does nothing for a record that has ended or was removed.
     public func end(_ id: WaitID, now: Int64) throws(Failure) { try tables.waits.end(id, now: now) }
 
-    /// Those that last: of this engine, or of one that is gone.
+    /// Returns the records without an end, of this engine or an earlier one.
     public func open() throws(Failure) -> [OpenWait] { try tables.waits.open() }
 
-    /// Suspended tasks of the selection are about to be resumed. Of thousands at once none gets a row: they would leave
-    /// no room for other waits.
+    /// Records the suspensions of selected tasks that are about to be resumed. Above `suspensionLimit` tasks nothing is
+    /// recorded, because the rows would displace other records.
     func recordSuspensionsOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
         guard count <= Self.suspensionLimit else { return }
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Tasks that wait for the challenge are about to go on. Of thousands at once none gets a row.
+    /// Records the waits of tasks for a challenge that is about to be closed. Above `suspensionLimit` tasks nothing is
+    /// recorded.
     func recordAnswered(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
     }
 
-    /// Waits of single tasks that are over. Of thousands at once none gets a row.
+    /// Records finished waits of single tasks. Above `suspensionLimit` tasks nothing is recorded.
     func record(_ waits: [(task: TaskID, wait: Wait)], in session: SessionID) throws(Failure) {
         guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
         for (task, wait) in waits { _ = try tables.waits.insert(wait, of: WaitScope(session, task: task)) }
@@ -50,12 +51,12 @@ public struct WaitOperations {
 
     // MARK: Waits of one task
 
-    // When and why it has waited: what was written down for it or with others, and what follows from its own rows.
+    // When and why the task waited: from its own and shared records, and from its other rows.
 
-    /// Oldest first, at most `Limits.waitCount`, the newest of more; of a task that is listed or in the history. Nil
-    /// when there is no such task. Not in it: what is known to the engine alone, and what ended for more than a
-    /// thousand tasks at once: suspensions, challenges and starts that were rescheduled. An attempt is taken to have
-    /// ended with the last that was measured of it.
+    /// Returns the waits of a task in a listing or in the history, oldest first; of many, the newest
+    /// `Limits.waitCount`. Nil when there is no such task. Waits that only the engine knows are missing. So are
+    /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks at once. The end
+    /// of an attempt is taken from its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
         guard let life = try life(of: task, session) else { return nil }
         var waits = Waits(begin: life.enqueued, end: life.ended, now: now)
@@ -84,7 +85,7 @@ public struct WaitOperations {
         return try tables.history.life(of: task, in: session)
     }
 
-    /// Before its latest start a task has stated other constraints than after it.
+    /// Adds the shared records. A task states other constraints before its latest start than after it.
     private func addShared(_ life: TaskLife, _ session: SessionID, to waits: inout Waits) throws(Failure) {
         var before = life.constraints
         var change: Int64?
@@ -103,7 +104,7 @@ public struct WaitOperations {
         }
     }
 
-    /// What its attempts were followed by. When a challenge was answered may have been `recorded`.
+    /// Adds the waits that followed the task's attempts. The wait for a challenge may be in `recorded` already.
     private func addDelays(
         _ task: TaskID, _ life: TaskLife, _ recorded: [Wait], to waits: inout Waits
     ) throws(Failure) {
@@ -115,7 +116,7 @@ public struct WaitOperations {
             case .retry:
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
-                // It was rescheduled to start later while it waited.
+                // The task was rescheduled to a later start during the retry delay.
                 if isLast, life.dueReason == .earliestStart, let delayed = life.startDelayed { end = min(end, delayed) }
                 if isLast, let current = life.dueReason, current != .credential, current != .earliestStart {
                     reason = current
@@ -131,7 +132,7 @@ public struct WaitOperations {
                     wait.reason == .credential && wait.endedMilliseconds.map(range.contains) == true
                 }
                 guard !isRecorded else { continue }
-                // When the last was answered is known only as long as it is not.
+                // For the last attempt, the time of the response to the challenge is not stored.
                 guard let end = following ?? (life.dueReason == .credential ? .max : life.ended) else { continue }
                 let reason = WaitReason.credential
                 waits.add(
@@ -141,7 +142,7 @@ public struct WaitOperations {
             case .end, .stopped: continue
             }
         }
-        // Those that were not tried wait for a challenge, too.
+        // A task may wait for a challenge without an attempt of its own.
         if life.dueReason == .credential, let opened = life.challengeOpened {
             let reason = WaitReason.credential
             waits.add(Wait(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))

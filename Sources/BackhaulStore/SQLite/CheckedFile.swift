@@ -4,31 +4,32 @@ internal import Glibc
 
 /// The database's file with a checksum in each page.
 ///
-/// SQLite does not use the last bytes of a page when the database's header reserves them. Here they are a CRC-32C of
-/// the page and its number, which is written with the page and verified when the page is read. SQLite sees zeros
-/// there, so the log has zeros, too: its frames have checksums of their own.
+/// SQLite does not use the last bytes of a page if the database's header reserves them. Backhaul stores a CRC-32C of
+/// the page and its number there. It is computed when the page is written, and verified when the page is read. SQLite
+/// sees zeros in these bytes. So the log has zeros too; its frames have checksums of their own.
 ///
-/// Another SQLite may write to a store that no engine has open, and leaves checksums as they were. It does not go
-/// unnoticed. It writes the first page with a zero for a checksum, because each log begins with that page
-/// (`Connection.commit`), or with a new change counter, because the file says that it has no log. Such a database is
-/// not *trusted*: nothing is verified, and `ChecksumConversion` rewrites it.
+/// Another SQLite may write to a store while no engine has it open, and does not update the checksums. The next engine
+/// detects this by the first page, which has one of two marks. Its checksum is zero, because each log begins with that
+/// page (`Connection.commit`). Or its change counter is new, because the header says that there is no log. Then the
+/// database is not *trusted*: nothing is verified, and `ChecksumConversion` rewrites it.
 struct CheckedFile {
-    /// What the header reserves in each page: four bytes of checksum and four that are zero but in the first page.
+    /// Bytes that the header reserves in each page: four for the checksum, and four that are zero except in the first
+    /// page.
     static let reserve = 8
     /// SQLITE_IOERR_DATA, a macro with arithmetic.
     static let failure = SQLITE_IOERR | 32 << 8
     /// SQLITE_IOERR_SHORT_READ.
     private static let shortRead = SQLITE_IOERR | 2 << 8
 
-    // Unsafe: in SQLite's own memory of the open file, behind what the file's original methods keep there. SQLite
-    // frees it after xClose, and one thread at a time uses a file.
+    // Unsafe: this struct is in SQLite's memory of the open file, behind the data of the original methods. SQLite frees
+    // it after xClose, and only one thread at a time uses a file.
     private var methods: sqlite3_io_methods
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// False when another SQLite has written to the file, or one without checksums has made it.
+    /// False if another SQLite has written to the file, or if it was made without checksums.
     private(set) var isTrusted = true
-    /// The header says so, or will: in a new database SQLite may write other pages before the first.
+    /// Whether the header reserves the bytes, or will: in a new database SQLite may write other pages before the first.
     private var hasReserve = false
-    /// Page that did not match its checksum when it was read last.
+    /// Number of the page whose checksum did not match at its last read.
     private(set) var damagedPage: Int64?
 
     var hasChecksums: Bool { isTrusted && hasReserve }
@@ -40,19 +41,20 @@ extension CheckedFile {
     typealias Methods = sqlite3_io_methods
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Bytes for it behind the `size` of the original's own.
+    /// Size of SQLite's memory for a file: `size` bytes of the original, and this struct behind them.
     static func size(behind size: Int32) -> Int32 { offset(behind: size) + Int32(MemoryLayout<CheckedFile>.size) }
 
     private static func offset(behind size: Int32) -> Int32 { (size + 15) & ~15 }
 
-    /// Takes the place of the methods of a file that was just opened.
+    /// Replaces the methods of a file that was just opened.
     static func install(in file: File, behind size: Int32) {
-        // Unsafe: `size(behind:)` has made room, and the original's methods are constants of SQLite.
+        // Unsafe: `size(behind:)` has reserved the memory, and the original's methods are constants of SQLite.
         guard let original = file.pointee.pMethods else { return }
         let place = UnsafeMutableRawPointer(file).advanced(by: Int(offset(behind: size)))
         let state = place.initializeMemory(
             as: CheckedFile.self, to: CheckedFile(methods: original.pointee, original: original))
-        // Without a shared index of the log and without mapped pages, which nothing would verify.
+        // Version 1 has no shared index of the log and no mapped pages. Reads through these would skip the
+        // verification.
         state.pointee.methods.iVersion = 1
         state.pointee.methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
         state.pointee.methods.xWrite = { CheckedFile.write($0, $1, $2, $3) }
@@ -60,9 +62,9 @@ extension CheckedFile {
         file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(state).assumingMemoryBound(to: Methods.self))
     }
 
-    /// Nil for a file that another access to files has opened.
+    /// Returns the state of the file; nil if another VFS has opened it.
     static func of(_ file: File) -> UnsafeMutablePointer<CheckedFile>? {
-        // Unsafe: the methods are the first member of the state that they belong to.
+        // Unsafe: the methods are the first member of the state that contains them.
         guard let methods = file.pointee.pMethods else { return nil }
         let address = UnsafeRawPointer(methods) - UnsafeRawPointer(file)
         guard address == Int(offset(behind: VirtualFileSystem.originalFileSize)) else { return nil }
@@ -78,7 +80,7 @@ private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let number: Int64
 
-    /// Nil when these bytes are no page: SQLite reads pieces of the header, too.
+    /// Nil if the bytes are not a whole page: SQLite also reads parts of the header.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard bytes.count >= 512, bytes.count & (bytes.count - 1) == 0, offset % Int64(bytes.count) == 0 else {
             return nil
@@ -101,7 +103,8 @@ private struct Page {
         bhl_crc32c(UInt32(truncatingIfNeeded: number), bytes.baseAddress, bytes.count - 4)
     }
 
-    /// A page that was never written reads as zeros: SQLite frees pages without writing them.
+    /// Whether the checksum matches. A page that was never written reads as zeros: SQLite frees pages without writing
+    /// them.
     var isRight: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {
@@ -113,21 +116,21 @@ private struct Page {
 
     // MARK: The first page
 
-    /// SQLite changes this counter whenever it writes the first page, and without a log in each transaction.
+    /// SQLite changes this counter when it writes the first page; without a log, in each transaction.
     private var changeCounter: UInt32 { word(24) }
-    /// SQLite's second copy of it.
+    /// SQLite's second copy of the counter.
     private var validFor: UInt32 { word(92) }
 
-    /// Half of the change counter as of this page's checksum, and the same bits inverted.
+    /// Half of the change counter at the time of this page's checksum, and the same bits inverted.
     private var mark: UInt32 {
         guard number == 1 else { return 0 }
         return changeCounter << 16 | ~changeCounter & 0xFFFF
     }
 
-    /// No other content looks like this by chance.
+    /// Whether the page has a valid mark. Other content does not match it by chance.
     var hasMark: Bool { word(end) == mark }
 
-    /// Whether another SQLite wrote this first page; a damaged one does not look like that.
+    /// Whether another SQLite wrote this first page. A damaged page does not match these conditions.
     var isForeign: Bool {
         let found = word(end)
         if found == 0, word(end + 4) == 0 { return true }
@@ -143,7 +146,7 @@ private struct Header {
     private static let log: UInt8 = 2
     let bytes: UnsafeMutableRawBufferPointer
 
-    /// Nil when these bytes are not the first ones of a database.
+    /// Nil if the bytes are not the first ones of a database.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard offset == 0, bytes.count >= Self.size, let start = bytes.baseAddress,
             memcmp(start, "SQLite format 3", 16) == 0
@@ -160,7 +163,7 @@ private struct Header {
 
     var hasLog: Bool { bytes[18] == Self.log }
 
-    /// Both versions, for writing and for reading.
+    /// Sets both versions of the format, for writing and for reading.
     func setLog(_ hasLog: Bool) {
         bytes[18] = hasLog ? Self.log : Self.rollback
         bytes[19] = bytes[18]
@@ -170,12 +173,12 @@ private struct Header {
 // MARK: Reading and writing
 
 extension CheckedFile {
-    /// Whether checksums are there and true, by the first page.
+    /// Reads the first page, and determines whether the file has checksums and whether they are valid.
     private mutating func examine(_ file: File) {
-        // Unsafe: memory of this call alone.
+        // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
         let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
-        // Empty. Each database that is made here has the reserve (`Connection.reserveChecksums`).
+        // The file is empty. Each database that Backhaul makes has the reserve (`Connection.reserveChecksums`).
         if code == Self.shortRead { hasReserve = true }
         guard code == SQLITE_OK else { return }
         let size = head.withUnsafeMutableBytes { bytes -> Int in
@@ -199,7 +202,7 @@ extension CheckedFile {
         // Unsafe: SQLite's file and buffer, used during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let code = state.pointee.original.pointee.xRead(file, buffer, count, offset)
-        // SQLite takes what is missing at the end for zeros.
+        // SQLite reads zeros beyond the end of the file.
         guard code == SQLITE_OK || code == shortRead else { return code }
         let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))
         return state.pointee.verify(bytes, offset: offset) ? code : failure
@@ -221,7 +224,8 @@ extension CheckedFile {
     }
 
     private static func write(_ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: Int64) -> Int32 {
-        // Unsafe: SQLite's file, and its buffer, a page of its memory: it gets the checksum for this call alone.
+        // Unsafe: the file and the buffer are SQLite's. The buffer is a page of SQLite's memory; it has the checksum
+        // only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: buffer), count: Int(count))
         let header = Header(bytes, offset: offset)

@@ -1,23 +1,23 @@
 internal import BackhaulModel
 internal import CSQLite
 
-/// The one connection to the database, with the statements that it has prepared. Belongs to the store's thread.
+/// The only connection to the database, with its prepared statements. It belongs to the store's thread.
 final class Connection {
     // Unsafe: C's handles; valid from init to `close`, and only this object frees them.
     private let database: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
     private var statements: [ObjectIdentifier: Prepared] = [:]
     private var isClosed = false
-    /// Whether the log has nothing yet of what it will have when it is moved to the database file.
+    /// Whether the log has no transaction since the last checkpoint.
     private var isLogNew = true
 
-    /// Keeps its query, so that no other can get the same identity.
+    /// A prepared statement. It retains its query, so that no other query can get the same identity.
     private struct Prepared {
         let query: Query
         let statement: OpaquePointer
     }
 
-    /// `files`: the name of the access to files; the one that SQLite has by default is another program's.
+    /// `files`: the name of the VFS. SQLite's default VFS belongs to the host.
     init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(
@@ -25,7 +25,7 @@ final class Connection {
                 "the store needs SQLite 3.37 or newer, built for threads; this is \(Connection.libraryVersion)")
         }
         var handle: OpaquePointer?
-        // No mutex: one thread uses the connection.
+        // No mutex: only one thread uses the connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, files)
         guard code == SQLITE_OK, let handle else {
@@ -38,7 +38,7 @@ final class Connection {
         database = handle
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
-        // Replaces SQLite's own, which would checkpoint within the commit that others wait for.
+        // Replaces SQLite's own hook, which would checkpoint within the commit, while callers wait for it.
         sqlite3_wal_hook(database, { frames, _, _, count in
             frames?.assumingMemoryBound(to: Int32.self).pointee = count
             return SQLITE_OK
@@ -50,8 +50,8 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Checkpoints and closes. `abandoning`: the descriptors belong to someone else by now, and closing the database
-    /// would write into them, so it is left behind.
+    /// Checkpoints and closes. `abandoning`: the host has closed the descriptors, so their numbers may belong to other
+    /// files. Closing the database would write into those, so the handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
@@ -62,13 +62,13 @@ final class Connection {
 
     // MARK: Statements
 
-    /// Runs statements that are not kept: pragmas, transactions' borders, migrations.
+    /// Runs statements without keeping them prepared: pragmas, begin and end of transactions, migrations.
     func execute(_ sql: String) throws(Failure) {
         let code = sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// The first column of the first row of a statement that is not kept.
+    /// The first column of the first row of a statement that is not kept prepared.
     func pragma(_ sql: String) throws(Failure) -> String? {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &statement, nil)
@@ -100,7 +100,7 @@ final class Connection {
         }
     }
 
-    /// Rows until the body returns false.
+    /// Calls the body for each row until it returns false.
     func eachWhile(_ query: Query, _ values: Value..., body: (inout Row) throws(Failure) -> Bool) throws(Failure) {
         let statement = try begin(query, values)
         defer { end(statement) }
@@ -139,7 +139,7 @@ final class Connection {
         return results
     }
 
-    // Not inlined: the functions above are compiled once for each of hundreds of callers.
+    // These are not inlined, because the functions above are compiled once for each of hundreds of callers.
 
     @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {
@@ -153,7 +153,7 @@ final class Connection {
         return statement
     }
 
-    /// False when there is no further row.
+    /// Advances to the next row. False if there is none.
     @inline(never)
     private func step(_ statement: OpaquePointer) throws(Failure) -> Bool {
         let code = sqlite3_step(statement)
@@ -199,8 +199,8 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Ends a transaction. The first one of each log changes the first page, too: another program that moves a log to
-    /// the database file thereby removes the checksum of that page.
+    /// Ends a transaction. The first transaction of each log also changes the first page. So another program that moves
+    /// the log to the database file removes the checksum of that page.
     func commit() throws(Failure) {
         let isWriting = isWriting
         if isWriting, isLogNew { try run(Self.writeFirstPage) }
@@ -213,14 +213,14 @@ final class Connection {
 
     // MARK: Checksums
 
-    /// Has the database made with room for checksums. Before anything is in it.
+    /// Makes SQLite reserve bytes for a checksum in each page: of a new database, or of the copy that VACUUM makes.
     func reserveChecksums() throws(Failure) {
         var size = Int32(CheckedFile.reserve)
         let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &size)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Whether each page of the file has a checksum that is verified.
+    /// Whether each page of the file has a checksum, and reads verify it.
     var hasChecksums: Bool { checkedFile?.hasChecksums ?? false }
 
     private var checkedFile: CheckedFile? {
@@ -234,12 +234,12 @@ final class Connection {
 
     // MARK: State
 
-    /// Rows inserted, changed or deleted by the last statement.
+    /// Number of rows that the last statement inserted, changed or deleted.
     var changes: Int64 { sqlite3_changes64(database) }
-    /// The same since the connection was opened.
+    /// Number of rows inserted, changed or deleted since the connection was opened.
     var totalChanges: Int64 { sqlite3_total_changes64(database) }
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
-    /// False when there is none, because it was never begun or because an error has ended it.
+    /// Whether a transaction is open. False before a begin, and after an error that has ended the transaction.
     var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
     /// Whether the transaction has changed something.
@@ -247,10 +247,10 @@ final class Connection {
 
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
 
-    /// Frames of the write-ahead log that were not moved to the database file yet, as of the last commit.
+    /// Number of frames in the write-ahead log since the last checkpoint, as of the last commit.
     var logFrames: Int32 { frames.pointee }
 
-    /// Moves the log to the database file. A failure loses nothing: the log keeps what the file does not have.
+    /// Moves the log to the database file. A failure loses nothing: the log keeps what is not in the file.
     func checkpoint(truncating: Bool) {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {
@@ -259,12 +259,12 @@ final class Connection {
         }
     }
 
-    /// The texts of all kept statements.
+    /// The texts of all prepared statements.
     var preparedTexts: [String] { statements.values.map(\.query.text) }
 
-    /// All that can be had again: cached pages and prepared statements.
+    /// Frees memory whose content can be made again: cached pages and prepared statements.
     func giveMemoryBack() {
-        // A statement is asked once, before it is freed.
+        // The check precedes sqlite3_finalize: a freed statement must not be read.
         for (query, prepared) in statements where sqlite3_stmt_busy(prepared.statement) == 0 {
             statements[query] = nil
             sqlite3_finalize(prepared.statement)

@@ -2,11 +2,11 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The files that SQLite opened for the database and its log, and their descriptors. A host that closes every
-/// descriptor it finds may get their numbers for files of its own; SQLite would then write its pages into those. Kept
-/// from forked children.
+/// The files that SQLite opened for the database and its log, and their descriptors. A host that closes descriptors
+/// that are not its own may get the same numbers for other files. SQLite would write its pages into those. Forked
+/// children close their copies of the descriptors.
 ///
-/// What is written to a file that was removed, or whose name another file has taken, is lost with the last descriptor.
+/// What is written to a file that was removed or replaced is lost when its last descriptor is closed.
 struct DatabaseDescriptors {
     fileprivate struct File: Equatable {
         var device: UInt64
@@ -15,16 +15,16 @@ struct DatabaseDescriptors {
 
     private let directory: Descriptor
     private let names: [String]
-    /// Of each name; nil where there was none.
+    /// The file of each name at the start; nil if there was none.
     private let named: [File?]
     private var files: [Int32: File] = [:]
 
-    /// Finds them among this process's descriptors: SQLite does not tell their numbers.
+    /// Finds the files among this process's descriptors, because SQLite does not report their numbers.
     init(directory: Descriptor, names: [String]) {
         self.directory = directory
         self.names = names
         named = names.map { Self.file(named: $0, in: directory) }
-        // Without a limit: the kernel bounds how many descriptors there are.
+        // There is no limit here: the kernel bounds the number of descriptors.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
             guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
             files[number] = file
@@ -36,7 +36,7 @@ struct DatabaseDescriptors {
 
     var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
-    /// Name of a file that is not there any more, or that another one has taken.
+    /// The name of a file that was removed, or replaced by another file; nil if there is none.
     var lostName: String? {
         for (name, file) in zip(names, named) where file != nil && Self.file(named: name, in: directory) != file {
             return name
@@ -44,7 +44,7 @@ struct DatabaseDescriptors {
         return nil
     }
 
-    /// Whether another file has this name by now.
+    /// Whether another file has this name now.
     func isTaken(_ name: String) -> Bool {
         guard let found = Self.file(named: name, in: directory) else { return false }
         return !named.contains(found)

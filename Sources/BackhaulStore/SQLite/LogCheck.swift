@@ -3,23 +3,23 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Looks whether the log that a killed engine has left was damaged (https://www.sqlite.org/fileformat.html#walformat).
+/// Checks whether the log of a killed engine is damaged (https://www.sqlite.org/fileformat.html#walformat).
 ///
-/// SQLite ends a log before the first frame that does not match its checksum: there a power loss may have cut the last
-/// transaction. It ignores what follows without an error. A transaction begins only when the one before is synced,
-/// though: where the ends of two follow, the frame was damaged later.
+/// SQLite stops reading a log at the first frame that does not match its checksum, because a power loss may have cut
+/// the last transaction there. It ignores the rest without an error. But a transaction begins only after the previous
+/// one is synced. So if the ends of two transactions follow that frame, it was damaged later.
 struct LogCheck {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    // Unsafe: read by `load` within its bounds, as its size was checked.
+    // One frame with its header.
     private var frame: [UInt8]
     private let file: Descriptor
     private let salts: UInt64
     private let isLittleEndian: Bool
     private let count: Int
 
-    /// Throws storeDamaged for a log that SQLite would cut.
+    /// Throws storeDamaged for a log that SQLite would silently cut.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
         let number = bhl_openat(directory.descriptor.number, Schema.logName, O_RDONLY | O_NOFOLLOW, 0)
         guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
@@ -37,7 +37,7 @@ struct LogCheck {
         let pageSize = Int(head.word(8))
         var sum = Checksum(isLittleEndian: magic == 0x377F_0682)
         sum.add(head[..<24])
-        // It was synced before the first frame was written.
+        // SQLite syncs the header before it writes the first frame.
         guard magic & ~1 == 0x377F_0682, (512...65_536).contains(pageSize), sum.matches(head, at: 24) else { return 0 }
         let count = (Int(status.st_size) - headerSize) / (frameHeaderSize + pageSize)
         var check = LogCheck(
@@ -53,7 +53,7 @@ struct LogCheck {
         return number < count && hasTwoTransactions(from: number) ? number : nil
     }
 
-    /// Whether two ends of transactions stand in one row of frames that match each other.
+    /// Whether two ends of transactions follow in a sequence of frames whose checksums match.
     private mutating func hasTwoTransactions(from first: Int) -> Bool {
         var sum = Checksum(isLittleEndian: isLittleEndian)
         var ends = 0
@@ -69,7 +69,7 @@ struct LogCheck {
         return false
     }
 
-    /// Whether the frame that was read belongs behind the one that `sum` is of.
+    /// Whether the frame in memory continues the frames that `sum` covers.
     private func isNext(_ sum: inout Checksum) -> Bool {
         guard frame.word(0) != 0, frame.long(8) == salts else { return false }
         sum.add(frame[..<8])
@@ -82,7 +82,7 @@ struct LogCheck {
     }
 }
 
-/// SQLite's checksum of a log, which goes on from frame to frame.
+/// SQLite's checksum of a log, which continues from frame to frame.
 private struct Checksum {
     let isLittleEndian: Bool
     private var first: UInt32 = 0
@@ -90,9 +90,9 @@ private struct Checksum {
 
     init(isLittleEndian: Bool) { self.isLittleEndian = isLittleEndian }
 
-    /// Of a multiple of eight bytes.
+    /// Adds bytes, whose number is a multiple of eight.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
-        // Unsafe: whole words within the slice.
+        // Unsafe: reads whole words within the slice.
         bytes.withUnsafeBytes { bytes in
             for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
                 let one = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)

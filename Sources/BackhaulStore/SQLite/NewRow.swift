@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The values of a row that is inserted or changed, each set with the name of its column. `Query` runs the function
-/// that sets them with any values to list the columns for its statement, so the two cannot differ.
+/// The values of a row to insert or change, each set with the name of its column. To list the columns of a statement,
+/// `Query` runs the same function with arbitrary values. So the list and the values cannot differ.
 struct NewRow {
     private(set) var values: [Value]
     private var names: [String] = []
@@ -17,7 +17,7 @@ struct NewRow {
         values.append(value)
     }
 
-    /// The values that the function sets, after the first.
+    /// The values that the function sets, after `first`.
     static func values(_ first: Value..., write: (inout NewRow) -> Void) -> [Value] {
         var row = NewRow(isListed: false, first: first)
         row.values.reserveCapacity(48)

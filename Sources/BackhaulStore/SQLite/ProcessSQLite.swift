@@ -1,7 +1,8 @@
 internal import CSQLite
 
-/// SQLite in a process that is the library's own, as a daemon's is. A host's SQLite is the host's to set up.
+/// Configures SQLite in a process of Backhaul, such as a daemon. In a host, only the host configures SQLite.
 public enum ProcessSQLite {
-    /// Before any database is opened. Otherwise SQLite takes a lock for each piece of memory, to count what it uses.
+    /// Switches SQLite's memory statistics off, which cost a lock for each allocation. Must be called before any
+    /// database is opened.
     public static func prepare() { bhs_count_no_memory() }
 }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The text of a statement. Its identity is the key under which the prepared statement is kept.
+/// The text of a statement. The object's identity is the key of the prepared statement.
 final class Query: Sendable {
     let text: String
 
@@ -24,7 +24,7 @@ final class Query: Sendable {
     }
 }
 
-/// The text of a statement, as a literal. Swift would inline the interpolation of a String into each of the hundreds of
+/// The text of a statement, as a literal. Swift would inline the interpolation of a String into each of hundreds of
 /// statements, which makes the library larger.
 struct SQL: ExpressibleByStringInterpolation {
     fileprivate let text: String

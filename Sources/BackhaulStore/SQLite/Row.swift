@@ -1,12 +1,12 @@
 internal import BackhaulModel
 internal import CSQLite
 
-/// The row that a statement stands on. A function that reads a row of several columns names each of them, in the order
-/// in which it reads. `Query` runs the same function without a statement to list the columns for its SELECT, so the
-/// list and the reading cannot differ. Such a function reads all columns in any case, and performs no statements.
+/// The current row of a statement. A function that reads a row of several columns names each of them, in the order of
+/// its reads. To list the columns of a SELECT, `Query` runs the same function without a statement. So the list and the
+/// reads cannot differ. The function must read all columns unconditionally, and must not run a statement.
 struct Row {
-    // Unsafe: valid until the statement is stepped or reset; rows are lent to a closure and never kept.
-    /// Nil while the columns are listed.
+    // Unsafe: valid until the statement is stepped or reset. A row is passed to a closure, which does not keep it.
+    /// Nil while `Query` lists the columns.
     private let statement: OpaquePointer?
     private let list: ColumnList?
     private var column: Int32 = 0
@@ -41,7 +41,7 @@ struct Row {
 
     // MARK: Columns
 
-    // The name is a column or an expression of SQL. It may be left out where the statement has one column only.
+    // The name is a column or an expression of SQL. It may be omitted if the statement has only one column.
 
     mutating func integer(_ name: String = "") -> Int64 {
         let index = next(name)
@@ -58,7 +58,7 @@ struct Row {
     mutating func flag(_ name: String = "") -> Bool { integer(name) != 0 }
     mutating func optionalFlag(_ name: String = "") -> Bool? { optionalInteger(name).map { $0 != 0 } }
 
-    /// What `Value.bits` stored.
+    /// A number stored by `Value.bits`.
     mutating func bits(_ name: String = "") -> UInt64 { UInt64(bitPattern: integer(name)) }
     mutating func optionalBits(_ name: String = "") -> UInt64? {
         optionalInteger(name).map(UInt64.init(bitPattern:))
@@ -103,7 +103,8 @@ struct Row {
         return column
     }
 
-    /// SQLite calls a column by its own name, without its table's, and an expression by its text.
+    /// Whether the statement's column has this name. SQLite names a column without its table, and an expression by its
+    /// text.
     private func isColumn(_ name: String, at index: Int32) -> Bool {
         guard let statement, !name.isEmpty else { return true }
         guard name.utf8.allSatisfy({ $0 == 0x5F || $0 == 0x2E || $0 == 0x22 || (0x61...0x7A).contains($0) }) else {

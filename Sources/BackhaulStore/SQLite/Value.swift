@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// What a parameter of a statement can be.
+/// The value of a statement's parameter.
 enum Value {
     case null
     case integer(Int64)
@@ -14,11 +14,11 @@ enum Value {
     static func flag(_ value: Bool) -> Value { .integer(value ? 1 : 0) }
     static func number(_ value: some FixedWidthInteger) -> Value { .integer(Int64(clamping: value)) }
 
-    /// All 64 bits, for numbers that are only compared for equality: SQLite's integers are signed.
+    /// Stores all 64 bits. For numbers that are only compared for equality, because SQLite's integers are signed.
     static func bits(_ value: UInt64) -> Value { .integer(Int64(bitPattern: value)) }
     static func bits(_ value: UInt64?) -> Value { value.map(Value.bits) ?? .null }
 
-    // No row has a number above Int64.max, so the clamped one finds as little.
+    // An id above Int64.max is clamped. No row has either number, so the result is the same.
     static func id(_ id: SessionID) -> Value { .number(id.rawValue) }
     static func id(_ id: TaskID) -> Value { .number(id.rawValue) }
     static func id(_ id: EventID) -> Value { .number(id.rawValue) }

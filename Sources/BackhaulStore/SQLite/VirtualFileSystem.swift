@@ -2,28 +2,29 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// SQLite's own access to files, with three differences.
+/// SQLite's own VFS, with three differences.
 ///
 /// The pages of a database have checksums (`CheckedFile`).
 ///
-/// Paths are taken as they stand. By default it resolves links first and refuses what is then longer than 512 bytes;
-/// the store is reached through its directory's descriptor, whose path is short however long the directory's own is,
-/// and stays right when the directory is renamed.
+/// Paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. Backhaul reaches
+/// the store through its directory's descriptor. That path is always short, and stays valid when the directory is
+/// renamed.
 ///
-/// It takes no locks ("unix-none"): `Database` holds one on the file. SQLite's own are process locks, lost when anyone
-/// in the process closes the file, and remembered in a table of the process: a forked child inherits the table without
-/// the lock and could never open the store, nor could a process whose host closed SQLite's descriptors.
+/// SQLite takes no locks ("unix-none"): `Database` has one lock on the file. SQLite's own are process locks. They are
+/// lost when any code of the process closes the file. SQLite records them in a table of the process, which a forked
+/// child inherits without the lock. Neither that child, nor a process whose host closed SQLite's descriptors, could
+/// open the store again.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 
-    // Unsafe: SQLite's own, of which it frees none.
+    // Unsafe: SQLite owns the object, and never frees it.
     private nonisolated(unsafe) static let original: UnsafeMutablePointer<sqlite3_vfs>? =
         sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix-none") : nil
 
-    /// Bytes of SQLite's own object of an open file.
+    /// Size in bytes of SQLite's own object of an open file.
     static let originalFileSize = original?.pointee.szOsFile ?? 0
 
-    /// Registers it beside the others, once in the process; the host's default stays what it is.
+    /// Registers the VFS once in the process, and returns its name. The host's default VFS does not change.
     static func registeredName() throws(Failure) -> String {
         guard isRegistered else {
             throw Failure(.outOfResources, "SQLite cannot be set up: there is no memory left")
@@ -32,7 +33,7 @@ enum VirtualFileSystem {
     }
 
     private static let isRegistered: Bool = {
-        // Unsafe: SQLite keeps the pointer for the process's life, so the copy is never freed.
+        // Unsafe: SQLite keeps the pointer until the process ends, so the copy is never freed.
         guard let original, let name = strdup(name) else { return false }
         let copy = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
         copy.initialize(to: original.pointee)

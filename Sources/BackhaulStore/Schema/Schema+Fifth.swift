@@ -1,5 +1,5 @@
 extension Schema {
-    /// Unpredictable names of part files, and the identity and checksums of each part file.
+    /// Version 5: unpredictable names of part files, and the identity and checksums of each part file.
     static let fifth = """
         -- A random number in the name of the task's part file. 0: the name is that of earlier versions, without one.
         ALTER TABLE tasks ADD COLUMN part INTEGER NOT NULL DEFAULT 0;

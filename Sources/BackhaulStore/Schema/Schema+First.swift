@@ -1,5 +1,6 @@
 extension Schema {
-    // Numbers of enumerations are those of include/backhaul.h; moments are Unix milliseconds unless a name says boot.
+    // Enumerations have the numbers of include/backhaul.h. Points in time are Unix milliseconds, except where the name
+    // contains `boot`.
     static let first = """
         CREATE TABLE meta (
             key TEXT PRIMARY KEY,

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Constraints and what waits for them, networks and what was moved on them, activities.
+    /// Version 4: constraints, wait records, network settings, network usage and activities.
     static let fourth = """
         -- NULL: nothing is said.
         ALTER TABLE sessions ADD COLUMN preset INTEGER;

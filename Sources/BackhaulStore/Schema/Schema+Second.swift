@@ -1,5 +1,5 @@
 extension Schema {
-    /// Launches and challenges.
+    /// Version 2: launches and challenges.
     static let second = """
         ALTER TABLE sessions ADD COLUMN sends_launch_events INTEGER NOT NULL DEFAULT 1;
         ALTER TABLE sessions ADD COLUMN asks_for_credentials INTEGER NOT NULL DEFAULT 0;

@@ -1,5 +1,5 @@
 extension Schema {
-    /// Requests with options, groups, attempts and their history, cookies, kept answers, limits.
+    /// Version 3: requests with options, groups, attempts and their history, cookies, stored credentials, limits.
     static let third = """
         ALTER TABLE sessions ADD COLUMN retry_jitter_percent INTEGER NOT NULL DEFAULT 50;
         ALTER TABLE sessions ADD COLUMN retry_errors INTEGER NOT NULL DEFAULT 63;

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-/// `activities`: work that repeats. Its request's options are in `activity_options`.
+/// `activities`: work that repeats. The options of its request are in `activity_options`.
 struct ActivityTable {
     let connection: Connection
 
-    /// Replaces the one with its identifier.
+    /// Writes the activity. It replaces one with the same identifier.
     func write(
         _ activity: Activity, origin: Origin?, constraints: ConstraintsID, times: ActivityTimes, in session: SessionID
     ) throws(Failure) {
@@ -31,48 +31,49 @@ struct ActivityTable {
         try connection.first(Self.select, .number(id.rawValue), read: OpenActivity.init(row:))
     }
 
-    /// By the begin of the window.
+    /// Returns the activities whose window is open, by the begin of the window.
     func open(now: Int64) throws(Failure) -> [OpenActivity] {
         try connection.all(Self.selectOpen, .integer(now), read: OpenActivity.init(row:))
     }
 
-    /// When the next window after this time opens.
+    /// When the first window after this time opens.
     func nextWindow(after now: Int64) throws(Failure) -> Int64? {
         try connection.first(Self.selectNext, .integer(now)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// By identifier.
+    /// Returns the session's activities, by identifier.
     func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
         try connection.all(Self.selectInfos, .id(session), read: ActivityRow.init(row:)).map { $0.info(now: now) }
     }
 
-    /// Nil when it has no request.
+    /// Returns the activity's request; nil when it has none.
     func request(of id: ActivityID) throws(Failure) -> StoredActivityRequest? {
         try connection.first(Self.selectRequest, .number(id.rawValue), read: StoredActivityRequest.init(row:))
     }
 
     // MARK: Changing
 
-    /// After a start. `task`: that was made.
+    /// Sets the next window after a start. `task`: the task that the start made.
     func advance(_ id: ActivityID, to next: Int64, started now: Int64, task: TaskID?) throws(Failure) {
         try connection.run(
             Self.advance, .number(id.rawValue), .integer(next), .integer(now), task.map { .id($0) } ?? .null)
     }
 
-    /// Without a start.
+    /// Sets the next window without a start.
     func skip(_ id: ActivityID, to next: Int64) throws(Failure) {
         try connection.run(Self.skip, .number(id.rawValue), .integer(next))
     }
 
-    /// The windows of those that were set without a first time.
+    /// Moves the windows of activities that were set without a first time.
     func moveWindows(by jump: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(jump)) }
 
-    /// Those that were set for a first time and have started open within one interval.
+    /// Limits the next window of activities that have a first time and have started: it opens after one interval at
+    /// most.
     func boundWindows(now: Int64) throws(Failure) { try connection.run(Self.boundWindows, .integer(now)) }
 
     func remove(_ id: ActivityID) throws(Failure) { try connection.run(Self.remove, .number(id.rawValue)) }
 
-    /// False when there is none.
+    /// False when there is no such activity.
     func remove(_ identifier: String, of session: SessionID) throws(Failure) -> Bool {
         try connection.run(Self.removeByIdentifier, .id(session), .text(identifier))
         return connection.changes > 0
@@ -84,9 +85,9 @@ struct ActivityTable {
 
     // MARK: -
 
-    /// Of a row of `sessions`: it has activities.
+    /// For a row of `sessions`: whether the session has activities.
     static let isInSession = "EXISTS (SELECT 1 FROM activities WHERE session_id = sessions.id)"
-    /// Of a row of `constraints`: an activity states them.
+    /// For a row of `constraints`: whether an activity states them.
     static let statesConstraints = """
         EXISTS (SELECT 1 FROM activities WHERE activities.session_id = constraints.session_id
             AND activities.constraints_id = constraints.id)
@@ -132,7 +133,7 @@ struct ActivityTable {
     private static let clearDevices = Query("UPDATE activities SET directory_device = 0 WHERE url IS NOT NULL")
 }
 
-/// The first window as it was set, and the next.
+/// The first window as the host set it, and the next window.
 struct ActivityTimes {
     var first: Int64?
     var next: Int64
@@ -150,7 +151,7 @@ struct StoredTimes {
     }
 }
 
-/// A request without its options.
+/// An activity's request without its options.
 struct StoredActivityRequest {
     let origin: Origin
     let constraints: ConstraintsID

@@ -1,35 +1,35 @@
 internal import BackhaulModel
 
-/// `attempts`: a row for each attempt of a task, also after its event was acknowledged.
+/// `attempts`: a row for each attempt of a task, also after the task's event was acknowledged.
 struct AttemptTable {
     let connection: Connection
 
-    /// Replaces the one with its number.
+    /// Writes the attempt. It replaces one with the same number.
     func write(_ attempt: Attempt) throws(Failure) {
         try connection.run(Self.write, NewRow.values { attempt.write(to: &$0) })
     }
 
-    /// Those with numbers up to this one, but for the first.
+    /// Removes the attempts with numbers up to this one, except the first.
     func removeOlder(of task: TaskID, through number: UInt32) throws(Failure) {
         try connection.run(Self.removeOlder, .id(task), .number(number))
     }
 
-    /// Those of the selected events' tasks, but for the newest tasks.
+    /// Removes the attempts of the selected events' tasks, except of the newest tasks.
     func removeOfSelected(exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfSelected, .integer(kept))
     }
 
-    /// Those of tasks in the history of the session, but for the newest tasks.
+    /// Removes the attempts of tasks in the session's history, except of the newest tasks.
     func removeOfHistory(_ session: SessionID, exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfHistory, .id(session), .integer(kept))
     }
 
-    /// By number. `url`: of the request.
+    /// Returns the attempts, by number. `url`: of the request.
     func all(of task: TaskID, url: String) throws(Failure) -> [Attempt] {
         try connection.all(Self.select, .id(task)) { row throws(Failure) in Attempt(row: &row, url) }
     }
 
-    /// By number.
+    /// Returns the times of the attempts, by number.
     func times(of task: TaskID) throws(Failure) -> [AttemptTimes] {
         try connection.all(Self.selectTimes, .id(task), read: AttemptTimes.init(row:))
     }
@@ -52,10 +52,10 @@ struct AttemptTable {
         AttemptTimes.init(row:), "FROM attempts WHERE task_id = ? ORDER BY number")
 }
 
-/// When an attempt was under way, and what followed.
+/// When an attempt ran, and what followed.
 struct AttemptTimes {
     var began: Int64
-    /// Of the last that was measured.
+    /// The end of the last phase that was measured.
     var ended: Int64
     var next: AttemptNext
     var nextAttempt: Int64
@@ -151,7 +151,7 @@ extension Attempt {
 }
 
 extension Row {
-    /// The columns of `tasks`, `attempts` and `history` that say how something has failed.
+    /// Reads the columns of `tasks`, `attempts` and `history` that describe a failure.
     mutating func failure() -> Failure? {
         let status = Status(rawValue: number("status")) ?? .internal
         let domain = FailureDomain(rawValue: number("error_domain")) ?? .none

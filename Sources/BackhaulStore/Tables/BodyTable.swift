@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// Files of request bodies that lie in the store.
+/// Files of request bodies that are in the store.
 ///
-/// `body_parts`: the files and values of each body. `consumed`: old names to be removed. `body_leftovers`: files to be
+/// `body_parts`: the files and values of each body. `consumed`: old paths to be removed. `body_leftovers`: files to be
 /// removed. `bodies_to_return`: files to be given back.
 struct BodyTable {
     let connection: Connection
@@ -17,7 +17,7 @@ struct BodyTable {
             .optional(part.mediaType), .optional(part.file?.storedName))
     }
 
-    /// By position.
+    /// Returns the parts, by position.
     func parts(of task: TaskID) throws(Failure) -> [BodyPart] {
         try connection.all(Self.selectParts, .id(task), read: BodyPart.init(row:))
     }
@@ -26,7 +26,7 @@ struct BodyTable {
         try connection.first(Self.storesAny) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Names of the task's files in the store. `snapshotsOnly`: not of those that it has consumed.
+    /// Names of the task's files in the store. `snapshotsOnly`: without the consumed files.
     func stored(of task: TaskID, snapshotsOnly: Bool) throws(Failure) -> [String] {
         try connection.all(snapshotsOnly ? Self.selectSnapshots : Self.selectStored, .id(task)) {
             row throws(Failure) in row.text()
@@ -52,7 +52,7 @@ struct BodyTable {
             .integer(file.modifiedNanoseconds))
     }
 
-    /// By path, those with greater paths.
+    /// Returns the consumed files with paths greater than `path`, by path.
     func consumed(after path: String, limit: Int) throws(Failure) -> [BodyFile] {
         try connection.all(Self.selectConsumed, .text(path), .number(limit), read: BodyFile.init(consumedRow:))
     }
@@ -67,12 +67,12 @@ struct BodyTable {
 
     func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
 
-    /// Unless a task needs the file, or it is to be given back.
+    /// Inserts the name unless a task needs the file, or the file is to be given back.
     func insertLeftoverIfUnused(_ name: String) throws(Failure) {
         try connection.run(Self.insertLeftoverIfUnused, .text(name))
     }
 
-    /// Snapshots of the selected tasks.
+    /// Inserts the snapshots of the selected tasks.
     func insertSnapshotsOfSelected() throws(Failure) {
         try connection.run(Self.insertSelectedSnapshots)
         try connection.run(Self.forgetSelectedSnapshots)
@@ -86,12 +86,13 @@ struct BodyTable {
 
     // MARK: Files to be given back
 
-    /// Those with greater names, by name. Not those whose old name is still to be removed.
+    /// Returns the files with names greater than `name`, by name. Files whose old path is still to be removed are left
+    /// out.
     func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 
-    /// Files of the selected events' tasks. False when there are none.
+    /// Inserts the files of the selected events' tasks. False when there are none.
     func insertToReturnOfSelected() throws(Failure) -> Bool {
         try connection.run(Self.insertToReturn)
         return connection.changes > 0
@@ -101,7 +102,7 @@ struct BodyTable {
 
     // MARK: -
 
-    /// Of a row of `tasks` that has not succeeded, the first of its files in the store.
+    /// For a row of `tasks` that has not succeeded: the first of its files in the store.
     static let storedOfTask = """
         (SELECT stored FROM body_parts
             WHERE body_parts.task_id = tasks.id AND stored IS NOT NULL ORDER BY position LIMIT 1)
@@ -184,7 +185,7 @@ struct BodyTable {
         """)
 }
 
-/// A row of `body_parts`: without a name it is the whole body.
+/// A row of `body_parts`. A part without a name is the whole body.
 struct BodyPart {
     var name: String?
     var file: BodyFile?
@@ -210,7 +211,7 @@ extension BodyPart {
         file?.storedName = stored
     }
 
-    /// 0, for "not known", for what was enqueued in another boot.
+    /// 0 ("not known") for a task that was enqueued before this boot.
     private static let device = "iif(task_id < \(MetaTable.firstTaskOfBoot), 0, device)"
 }
 

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `challenges`: the open ones.
+/// `challenges`: the open challenges.
 struct ChallengeTable {
     let connection: Connection
 
@@ -34,36 +34,36 @@ struct ChallengeTable {
         try connection.first(Self.selectInSession, .id(id), .id(session), read: Challenge.init(row:))
     }
 
-    /// Those of all sessions, by id, without the number of their tasks and the URL.
+    /// Returns the challenges of all sessions, by id, without the number of their tasks and without the URL.
     func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try connection.all(Self.selectAll, read: Self.ofSession)
     }
 
-    /// Those that no task waits for.
+    /// Returns the challenges that no task waits for.
     func unused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         try connection.all(Self.selectUnused, .id(session)) { row throws(Failure) in row.challengeID() }
     }
 
-    /// Whether it is open and no task waits for it.
+    /// Whether the challenge is open and no task waits for it.
     func isUnused(_ id: ChallengeID) throws(Failure) -> Bool {
         try connection.first(Self.isUnused, .id(id)) { row throws(Failure) in row.flag() } ?? false
     }
 
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
-    /// Those whose event was acknowledged. A challenge whose event is still there was not seen: complete is refused
-    /// while seen events are not acknowledged.
+    /// Marks the challenges whose event was acknowledged as seen. While a challenge's event exists, the host has not
+    /// seen it: `complete` is refused as long as delivered events are not acknowledged.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -
 
-    // Of a row of `sessions`.
+    // These are conditions on a row of `sessions`.
     static let isUnseenInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0)"
     static let isNewInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
     static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
-    /// Of a row of `tasks`: when the challenge was opened that it waits for, or did wait for.
+    /// For a row of `tasks`: when the challenge was opened that the task waits for, or waited for.
     static let openedOfTask = "(SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)"
 
     private static func ofSession(_ row: inout Row) -> (session: SessionID, challenge: Challenge) {
@@ -94,7 +94,7 @@ struct ChallengeTable {
 }
 
 extension ProtectionSpace {
-    /// Each task has a space of its own for its URL.
+    /// The realm as stored. The space of an expired URL belongs to one task, so its realm is the task's number.
     fileprivate var storedRealm: String? { task.map { String($0.rawValue) } ?? realm }
 }
 
@@ -122,7 +122,7 @@ extension Challenge {
 }
 
 extension Row {
-    /// Nil when the columns are NULL.
+    /// Reads a protection space; nil when the columns are NULL.
     mutating func protectionSpace() -> ProtectionSpace? {
         let kind = ProtectionSpace.Kind(rawValue: number("challenges.kind"))
         let origin = optionalText("origin")

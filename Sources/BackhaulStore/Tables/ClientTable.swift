@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `clients`, the processes that have opened sessions, and `consumers`, the sessions that each of them consumes.
+/// `clients`, the processes that opened sessions, and `consumers`, the sessions that each client consumes.
 struct ClientTable {
     let connection: Connection
 
@@ -17,12 +17,12 @@ struct ClientTable {
         try connection.all(Self.selectClients, read: Self.client)
     }
 
-    /// With the sessions that it consumes.
+    /// Removes the client, and its claims with it.
     func remove(_ client: ClientID) throws(Failure) {
         try connection.run(Self.removeClient, .bits(client.high), .bits(client.low))
     }
 
-    /// False when the client is not of this process.
+    /// False when the process has no such client.
     func remove(_ client: ClientID, of process: ProcessIdentity) throws(Failure) -> Bool {
         try connection.run(
             Self.removeOfProcess, .bits(client.high), .bits(client.low), .number(process.processID),
@@ -103,7 +103,7 @@ extension Row {
         ProcessIdentity(processID: number("process_id"), startTime: bits("start_time"), bootID: text("boot_id"))
     }
 
-    /// Nil for a process that is gone or never was: without one the columns are NULL, and no process has the number 0.
+    /// Nil when the process has ended, or there is none: then the columns are NULL, and no process has the number 0.
     mutating func livingProcess() -> ProcessIdentity? {
         let process = process()
         return process.processID != 0 && process.isAlive ? process : nil

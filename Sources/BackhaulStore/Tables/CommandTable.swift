@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `applied`: commands that are applied and whose reply may not have arrived.
+/// `applied`: commands that were applied and whose reply may not have arrived.
 struct CommandTable {
     let connection: Connection
 
@@ -23,7 +23,7 @@ struct CommandTable {
         try connection.run(Self.removeAll, .bits(client.high), .bits(client.low))
     }
 
-    /// Those of clients that have no row.
+    /// Removes the commands of clients that have no row.
     func removeOrphans() throws(Failure) { try connection.run(Self.removeOrphans) }
 
     private static let select = Query(

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// The columns of `sessions` that a configuration is made of.
+/// The columns of `sessions` for a configuration.
 extension SessionConfiguration {
     init(row: inout Row) throws(Failure) {
         self.init(identifier: row.text("identifier"))
@@ -44,7 +44,7 @@ extension SessionConfiguration {
         headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
     }
 
-    /// All but the identifier, which does not change.
+    /// Writes all columns except the identifier, which does not change.
     func write(to row: inout NewRow) {
         row.set("connections_per_origin", .number(connectionsPerOrigin))
         row.set("maximum_running_tasks", .number(maximumRunningTasks))
@@ -88,7 +88,7 @@ extension SessionConfiguration {
     }
 }
 
-/// The columns of `sessions` and `constraints` that say what is demanded of the system.
+/// The columns of `sessions` and `constraints` for constraints.
 extension Constraints {
     init(row: inout Row) {
         self.init()

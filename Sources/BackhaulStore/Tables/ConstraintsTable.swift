@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `constraints`: what tasks have stated for themselves, once for all of a session that have stated the same.
+/// `constraints`: constraints that tasks state themselves. All tasks of a session with equal constraints share one row.
 struct ConstraintsTable {
     let connection: Connection
 
@@ -21,18 +21,18 @@ struct ConstraintsTable {
         }
     }
 
-    /// Of those that are stated before a latest start.
+    /// The number of constraints whose latest start has not passed.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }
 
-    /// Those that no task or activity of the session states.
+    /// Removes the constraints that no task or activity of the session states.
     func removeUnused(of session: SessionID) throws(Failure) { try connection.run(Self.removeUnused, .id(session)) }
 
     private static let columns = NewRow.names { TaskConstraints().write(to: &$0) }
     private static let names = columns.joined(separator: ", ")
 
-    /// The value of a column that says nothing. Not NULL, so that no two rows are alike.
+    /// The value of a column that is not set. It is not NULL, so that UNIQUE finds equal rows.
     private static func nothing(_ column: String) -> String {
         switch column {
         case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
@@ -41,7 +41,7 @@ struct ConstraintsTable {
         }
     }
 
-    /// The parameter of the column, ?1 being the session.
+    /// The parameter of the column. ?1 is the session.
     private static func given(_ index: Int, _ column: String) -> String {
         "ifnull(?\(index + 2), \(nothing(column)))"
     }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `cookies`: those of sessions that keep them, as lines of Netscape's cookie file.
+/// `cookies`: the persistent cookies of sessions, as lines of Netscape's cookie file.
 struct CookieTable {
     let connection: Connection
 

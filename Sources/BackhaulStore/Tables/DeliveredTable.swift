@@ -1,13 +1,14 @@
 internal import BackhaulModel
 
-/// `delivered`: idempotency keys of succeeded tasks whose event was acknowledged, until the end of their round is, too.
+/// `delivered`: idempotency keys of succeeded tasks whose event was acknowledged. A key stays until the end of its
+/// round is acknowledged, too.
 struct DeliveredTable {
     let connection: Connection
 
-    /// Keys of the selected events' tasks that have succeeded.
+    /// Inserts the keys of the selected events' tasks that have succeeded.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
-    /// Those of rounds whose end is among the selected events.
+    /// Removes the keys of rounds whose end is among the selected events.
     func removeFinishedRounds(of session: SessionID) throws(Failure) {
         try connection.run(Self.removeFinishedRounds, .id(session))
     }

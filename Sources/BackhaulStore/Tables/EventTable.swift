@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `events`. The content of a task's event is the task's rows, which live until it is acknowledged.
+/// `events`. The content of a task's event is in the task's rows, which exist until the event is acknowledged.
 struct EventTable {
     let connection: Connection
 
@@ -19,7 +19,7 @@ struct EventTable {
         return newest
     }
 
-    /// One for each selected task, by their ids. The newest of them.
+    /// Inserts one event for each selected task, by task id. Returns the newest event.
     func insertEndedOfSelected(now: Int64) throws(Failure) -> EventID {
         try connection.run(Self.insertEndedOfSelected, .integer(now))
         return newest
@@ -57,8 +57,8 @@ struct EventTable {
 
     // MARK: Reading
 
-    /// Those with greater ids, by id, until the body returns false. It also gets the challenge that the event is about,
-    /// which the event does not contain yet.
+    /// Calls the body for the events with greater ids, by id, until it returns false. The body also gets the id of the
+    /// event's challenge, because the event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
@@ -81,12 +81,12 @@ struct EventTable {
 
     // MARK: Selected events
 
-    /// Their tasks with a kept file that was not claimed.
+    /// Returns the tasks of the selected events whose kept file was not claimed.
     func unclaimedTasksOfSelected() throws(Failure) -> [TaskID] {
         try connection.all(Self.selectUnclaimed) { row throws(Failure) in row.taskID() }
     }
 
-    /// The lanes and groups of their tasks.
+    /// Returns the lanes and groups of the selected events' tasks.
     func placesOfSelected() throws(Failure) -> (lanes: Set<LaneID>, groups: Set<GroupID>) {
         var (lanes, groups): (Set<LaneID>, Set<GroupID>) = ([], [])
         try connection.each(Self.selectPlaces) { row throws(Failure) in
@@ -97,10 +97,11 @@ struct EventTable {
         return (lanes, groups)
     }
 
-    /// Those that are about no task: the others were removed with their tasks, by the reference's ON DELETE CASCADE.
+    /// Removes the selected events that are about no task. The others were removed with their tasks (ON DELETE
+    /// CASCADE).
     func removeSelected() throws(Failure) { try connection.run(Self.removeSelected) }
 
-    /// Returns how many were removed.
+    /// Returns the number of removed events.
     func remove(_ challenge: ChallengeID) throws(Failure) -> Int64 {
         try connection.run(Self.removeChallenge, .id(challenge))
         return connection.changes
@@ -108,7 +109,7 @@ struct EventTable {
 
     // MARK: -
 
-    // Of a row of `sessions`.
+    // These are conditions on a row of `sessions`.
     static let hasFinishedRound = """
         EXISTS (SELECT 1 FROM events
             WHERE events.session_id = sessions.id AND events.kind = \(Kind.sessionFinished.sql))
@@ -116,7 +117,7 @@ struct EventTable {
     static let hasActivity = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND events.kind = \(Kind.activity.sql))
         """
-    /// Of a row of `challenges` of session ?1.
+    /// For a row of `challenges` of session ?1.
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """
@@ -167,7 +168,7 @@ struct EventTable {
         SELECT EXISTS (SELECT 1 FROM events
             WHERE session_id = ? AND kind = \(Kind.activity.sql) AND activity = ?)
         """)
-    // CROSS JOIN keeps the order of the tables: few rows are selected, and many are there.
+    // CROSS JOIN keeps the order of the tables: few of many rows are selected.
     private static let tasksOfSelected = """
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         """

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// `groups`. A group has a row while a task is in it. The row counts those that live, and how the others have ended
-/// since the group last finished.
+/// `groups`. A group has a row while it has a task. The row counts the live tasks, and how the others have ended since
+/// the last `group finished` event.
 struct GroupTable {
     let connection: Connection
 
@@ -25,7 +25,7 @@ struct GroupTable {
         try connection.run(Self.countEnqueued, .id(group), .integer(enqueued))
     }
 
-    /// Returns how many tasks are left.
+    /// Returns the number of live tasks.
     func count(_ ends: GroupEnds) throws(Failure) -> Int64? {
         try connection.first(
             Self.countEnds, .id(ends.group), .integer(ends.count), .integer(ends.state == .succeeded ? ends.count : 0),
@@ -33,7 +33,7 @@ struct GroupTable {
         ) { row throws(Failure) in row.integer() }
     }
 
-    /// How its tasks have ended, which counts from zero again.
+    /// Returns how the group's tasks have ended, and resets the counters.
     func finish(_ group: GroupID) throws(Failure) -> FinishedGroup? {
         let finished = try connection.first(Self.selectEnds, .id(group), read: FinishedGroup.init(row:))
         try connection.run(Self.clearEnds, .id(group))
@@ -44,7 +44,7 @@ struct GroupTable {
         for group in groups { try removeIfEmpty(group) }
     }
 
-    /// Does nothing while the group has a task of any state.
+    /// Does nothing while the group has a task in any state.
     func removeIfEmpty(_ group: GroupID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(group)) }
 
     private static let find = Query("SELECT id FROM groups WHERE session_id = ? AND name = ?")

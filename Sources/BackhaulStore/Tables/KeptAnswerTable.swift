@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `kept_answers`: credentials that the host wants the next engine to have, too. The database has mode 0600.
+/// `kept_answers`: credentials that hosts want to be stored for the next engine. The database has mode 0600.
 struct KeptAnswerTable {
     let connection: Connection
 

@@ -1,12 +1,12 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `launches`, the launch command of each application and its launch that is not over, and `launched_sessions`, the
-/// sessions for which that was made.
+/// `launches`, the launch command of each application and its current launch, and `launched_sessions`, the sessions of
+/// that launch.
 struct LaunchTable {
     let connection: Connection
 
-    /// Replaces the command of the application alone.
+    /// Replaces the application's command, and nothing else.
     func write(_ command: LaunchCommand, of application: String) throws(Failure) {
         try connection.run(
             Self.write, .text(application), .text(command.program), .optional(TextBlob.pack(command.arguments)),
@@ -29,19 +29,19 @@ struct LaunchTable {
 
     func remove(_ application: String) throws(Failure) { try connection.run(Self.remove, .text(application)) }
 
-    /// By application.
+    /// Returns the launches, by application.
     func all() throws(Failure) -> [StoredLaunch] { try connection.all(Self.selectAll, read: StoredLaunch.init(row:)) }
 
     func find(_ application: String) throws(Failure) -> StoredLaunch? {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// A launched host that lives counts on.
+    /// Resets the failures. A launch whose host runs still counts.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }
 
-    /// Returns the application of the launch, if it is not over and the session is listed for it.
+    /// Returns the application of the launch, if the launch is current and the session is listed for it.
     func attach(
         _ process: ProcessIdentity, to session: SessionID, by token: LaunchToken
     ) throws(Failure) -> String? {
@@ -51,7 +51,7 @@ struct LaunchTable {
         ) { row throws(Failure) in row.text() }
     }
 
-    /// Launched hosts have ended with their boot, and launches that were delayed are due.
+    /// Removes the processes of launched hosts, which ended with the last boot. Delayed launches become due.
     func clearAfterBoot() throws(Failure) { try connection.run(Self.clearAfterBoot) }
 
     // MARK: Sessions
@@ -70,12 +70,12 @@ struct LaunchTable {
         try connection.run(Self.removeListed, .text(application))
     }
 
-    /// Whether it was listed as repeated; nil when it was not listed.
+    /// Whether the session was listed as repeated; nil when it was not listed.
     func removeListed(_ session: SessionID) throws(Failure) -> Bool? {
         try connection.first(Self.removeSession, .id(session)) { row throws(Failure) in row.flag() }
     }
 
-    /// Whether a row of `sessions` is listed.
+    /// For a row of `sessions`: whether the session is listed.
     static let listsSession =
         "EXISTS (SELECT 1 FROM launched_sessions WHERE launched_sessions.session_id = sessions.id)"
 

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `leftovers`: part files and kept files that no task needs any more, until they are removed.
+/// `leftovers`: part files and kept files that no task needs any more. A row stays until its file is removed.
 struct LeftoverTable {
     let connection: Connection
 
@@ -8,10 +8,10 @@ struct LeftoverTable {
         try connection.all(Self.select, .number(limit), read: Leftover.init(row:))
     }
 
-    /// The kept file of the task.
+    /// Inserts the kept file of the task.
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
-    /// The part file of the task. False when the task has ended, or its file is sealed.
+    /// Inserts the part file of the task. False when the task has ended, or the part file is sealed.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

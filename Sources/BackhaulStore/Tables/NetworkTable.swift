@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `networks`, what administrators say of networks, and `usage`, the bytes that were moved on them.
+/// `networks`, the network settings of administrators, and `usage`, the bytes that were transferred on each network.
 struct NetworkTable {
     let connection: Connection
 
@@ -10,7 +10,7 @@ struct NetworkTable {
 
     func remove(_ name: String) throws(Failure) { try connection.run(Self.remove, .text(name)) }
 
-    /// By name.
+    /// Returns the settings, by network name.
     func all() throws(Failure) -> [NetworkSettings] {
         try connection.all(Self.select, read: NetworkSettings.init(row:))
     }

@@ -1,13 +1,13 @@
 internal import BackhaulModel
 
-/// What is known of the part files of live tasks. `checkpoints`: how far a file is. `intents`: which file is about to
-/// get its final name.
+/// The part files of live tasks. `checkpoints`: the durable state of a part file. `intents`: which file is about to get
+/// its final name.
 struct PartTable {
     let connection: Connection
 
     // MARK: Checkpoints
 
-    /// Replaces the former one. Does nothing when the task has ended.
+    /// Replaces the former checkpoint. Does nothing when the task has ended.
     func write(_ checkpoint: Checkpoint, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
@@ -18,7 +18,7 @@ struct PartTable {
             .bits(checkpoint.part?.checksum.map(UInt64.init)), .bits(checkpoint.syncedChecksum.map(UInt64.init)))
     }
 
-    /// The next request goes to another URL. A checkpoint that cannot prove that the file is the same is removed.
+    /// Prepares for a request to another URL. Removes a checkpoint that cannot prove that the file is the same.
     func forgetAddress(of task: TaskID) throws(Failure) {
         try connection.run(Self.forgetAddress, .id(task))
         try connection.run(Self.removeUnprovable, .id(task))
@@ -30,7 +30,7 @@ struct PartTable {
 
     // MARK: Intents
 
-    /// Replaces the former one.
+    /// Replaces the former finish intent.
     func write(_ intent: FinishIntent, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
@@ -43,7 +43,7 @@ struct PartTable {
 
     // MARK: -
 
-    /// Of a row of `tasks`.
+    /// For a row of `tasks`: whether the task has a finish intent.
     static let hasIntent = "EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id)"
 
     private static let writeCheckpoint = Query(

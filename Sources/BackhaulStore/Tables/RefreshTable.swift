@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// What the host has given instead of headers and URLs that had expired. `refreshed_headers`: for the tasks of a lane
-/// that refresh them. `refreshed_requests`: for one task.
+/// Replacements from hosts for expired headers and URLs. `refreshed_headers`: for those tasks of a lane that refresh
+/// their headers. `refreshed_requests`: for one task.
 struct RefreshTable {
     let connection: Connection
 
-    /// `through`: the newest task that they are for.
+    /// `through`: the newest task that the headers are for.
     func writeHeaders(
         _ refreshed: RefreshedRequest, challenge: ChallengeID, of lane: LaneID, through: TaskID?
     ) throws(Failure) {
@@ -29,7 +29,7 @@ struct RefreshTable {
         try connection.first(Self.selectRequest, .id(task), read: Self.request)
     }
 
-    /// Of the task of a row of `challenges`.
+    /// For the task of a row of `challenges`: the URL that the host gave.
     static let urlOfChallenge =
         "(SELECT url FROM refreshed_requests WHERE refreshed_requests.task_id = challenges.task_id)"
 

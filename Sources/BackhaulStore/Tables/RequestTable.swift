@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `requests`, what the host asked for, and `answers`, what is kept of the response that ended a task.
+/// `requests`, the requests as hosts enqueued them, and `answers`, what is stored of the response that ended a task.
 struct RequestTable {
     let connection: Connection
 
@@ -12,16 +12,16 @@ struct RequestTable {
             .optional(request.userData), .flag(request.hasOptions))
     }
 
-    /// The selected tasks' requests have options.
+    /// Marks the requests of the selected tasks as having options.
     func markOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
 
     func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
-    /// Replaces what was recorded before, unless there is nothing to be kept.
+    /// Replaces what was recorded before. Does nothing if there is nothing to store.
     func write(_ answer: AnswerSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
         guard
             answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
@@ -39,7 +39,7 @@ struct RequestTable {
 
     // MARK: -
 
-    /// Of the task of a row of `challenges`.
+    /// For the task of a row of `challenges`: the URL of its request.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
     private static func answer(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
@@ -65,7 +65,7 @@ struct RequestTable {
 }
 
 extension Row {
-    /// A request without its priority, which its task has, and without its options.
+    /// Reads a request without its options. Its priority is not set, because the current one is a column of `tasks`.
     mutating func request() throws(Failure) -> (request: Request, hasOptions: Bool) {
         var request = Request(url: "")
         request.idempotencyKey = optionalText("idempotency_key")
@@ -81,13 +81,13 @@ extension Row {
         return (request, hasOptions)
     }
 
-    /// `device`: the column of the directory's device.
+    /// `device`: the column with the directory's device.
     mutating func destination(device: String) -> Destination? {
         let path = optionalText("destination")
         let (device, inode) = (bits(device), bits("directory_inode"))
         return path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
     }
 
-    /// 0, for "not known", for what was enqueued in another boot.
+    /// 0 ("not known") for a task that was enqueued before this boot.
     private static let directoryDevice = "iif(tasks.id < \(MetaTable.firstTaskOfBoot), 0, directory_device)"
 }

@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
-/// `selected` and `running`, temporary tables in memory: the numbers of the tasks or events that bulk statements are
-/// about, and of the tasks that run. What is done to them is one statement, however many there are.
+/// `selected` and `running`, temporary tables in memory. `selected` has the ids of the tasks or events that bulk
+/// statements change, `running` those of the running tasks. A bulk change is one statement, regardless of the number of
+/// rows.
 struct Selection {
     let connection: Connection
 
@@ -10,7 +11,7 @@ struct Selection {
         try connection.run(Self.clearRunning)
     }
 
-    /// The selected numbers, as tasks, in order.
+    /// Returns the selected ids as tasks, in order.
     func tasks() throws(Failure) -> [TaskID] {
         try connection.all(Self.readSelected) { row throws(Failure) in row.taskID() }
     }
@@ -22,14 +23,14 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// The live tasks that the selection means, without those that are being finished. `which` narrows it to those that
-    /// a control would change. `group`: of the selection.
+    /// Selects the live tasks of the selection, without those that have a finish intent. `which` limits them to those
+    /// that a control would change. `group`: the group of the selection, if it exists.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {
         try fill(running: running, for: selection.states)
         try connection.run(Self.clearSelected)
-        // The named group is not there, and has no tasks.
+        // The group of the selection does not exist, so it has no tasks.
         if selection.group != nil, group == nil { return }
         let states = selection.states
         let values: [Value] = [
@@ -47,24 +48,24 @@ struct Selection {
         }
     }
 
-    /// Returns the tasks.
+    /// Selects the tasks that wait for the challenge, and returns them.
     func selectTasks(waitingFor challenge: ChallengeID) throws(Failure) -> [TaskID] {
         try clear()
         try connection.run(Self.selectParked, .id(challenge))
         return try tasks()
     }
 
-    /// Only a selection that tells running tasks from waiting ones needs to know them.
+    /// Fills `running`. The table stays empty unless the selection distinguishes running tasks from waiting ones.
     func fill(running: Set<TaskID>, for states: TaskStates) throws(Failure) {
         try connection.run(Self.clearRunning)
         guard states.contains(TaskStates(.waiting)) != states.contains(TaskStates(.running)) else { return }
         for task in running { try connection.run(Self.insertRunning, .id(task)) }
     }
 
-    /// Live tasks that a control would change.
+    /// The live tasks that a control would change.
     struct LiveTasks {
         var waiting = false
-        /// Those that wait for a due time.
+        /// Tasks that wait for a due time.
         var delayed = false
         var suspended = false
         var priorityOtherThan: Int32?
@@ -72,14 +73,14 @@ struct Selection {
 
     // MARK: Events
 
-    /// Those of the session. Returns how many there are.
+    /// Selects those of the events that belong to the session. Returns their number.
     func select(_ events: [EventID], of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         for id in events { try connection.run(Self.selectEvent, .id(session), .id(id)) }
         return try count()
     }
 
-    /// Those of the session up to this one. Returns how many there are.
+    /// Selects the session's events up to this one. Returns their number.
     func select(through id: EventID, of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         try connection.run(Self.selectEvents, .id(session), .id(id))
@@ -94,7 +95,7 @@ struct Selection {
 
     private static let waiting = TaskState.waiting.sql
     private static let suspended = TaskState.suspended.sql
-    // The row of a task that runs is `waiting`. When both are meant alike, `running` is not asked.
+    // The row of a running task is `waiting`. If the selection has both states or neither, `running` is not read.
     private static let condition = """
         session_id = ?1 AND state IN (\(waiting), \(suspended))
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
@@ -125,7 +126,7 @@ struct Selection {
 }
 
 extension TaskSelection {
-    /// The tasks that it can mean at most, when they are few enough to be looked up one by one.
+    /// The tasks to which the selection is limited, if they are few enough to be read one by one; otherwise nil.
     func enumerated(running: Set<TaskID>) -> Set<TaskID>? {
         if !ids.isEmpty { return Set(ids) }
         return states == TaskStates(.running) ? running : nil

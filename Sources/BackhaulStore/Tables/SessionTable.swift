@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `sessions`: each with its configuration, its round and what it counts.
+/// `sessions`: each session with its configuration, its round and its counters.
 struct SessionTable {
     let connection: Connection
 
@@ -43,7 +43,7 @@ struct SessionTable {
         try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
     }
 
-    /// A change of nothing yet, with the session's names and newest event.
+    /// An empty change, with the session's names and newest event.
     @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
         guard let names = try names(of: session) else { throw Failure.noSession }
@@ -62,19 +62,19 @@ struct SessionTable {
         try connection.first(Self.selectLive, .id(session), read: Self.live)
     }
 
-    /// Those with live tasks, events or activities.
+    /// Returns the sessions with live tasks, events or activities.
     func active() throws(Failure) -> [(id: SessionID, application: String, configuration: SessionConfiguration)] {
         try connection.all(Self.selectActive, read: Self.active)
     }
 
-    /// Those of the application with events, by identifier.
+    /// Returns the application's sessions with events, by identifier.
     func withEvents(
         of application: String
     ) throws(Failure) -> [(identifier: String, session: SessionID, newestEvent: EventID)] {
         try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
     }
 
-    /// Whether a task of any session starts without a command, now or after a delay.
+    /// Whether a task of any session can start without a command, now or after a delay.
     func anyStarts() throws(Failure) -> Bool {
         try connection.first(Self.anyStarts) { row throws(Failure) in row.flag() } ?? false
     }
@@ -97,14 +97,14 @@ struct SessionTable {
         try connection.first(Self.selectTimeout, .id(session)) { row throws(Failure) in row.integer() }
     }
 
-    /// Nil limit: no history is kept.
+    /// The limit is nil if the session has no history.
     func history(of session: SessionID) throws(Failure) -> (limit: Int64?, count: Int64)? {
         try connection.first(Self.selectHistory, .id(session), read: Self.history)
     }
 
     // MARK: Counts
 
-    /// Begins the round, or goes on with it.
+    /// Counts enqueued tasks. Begins the round if it is not open.
     func count(enqueued: Int64, in session: SessionID, round: UInt64) throws(Failure) {
         try connection.run(Self.countEnqueued, .id(session), .integer(enqueued), .bits(round))
     }
@@ -137,7 +137,7 @@ struct SessionTable {
 
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
-    /// Whether it is being invalidated and has neither tasks nor events.
+    /// Whether the session is being invalidated and has neither tasks nor events.
     func isOver(_ session: SessionID) throws(Failure) -> Bool {
         try connection.first(Self.isOver, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
@@ -146,7 +146,7 @@ struct SessionTable {
 
     // MARK: Listing
 
-    /// By identifier.
+    /// Returns the application's sessions, by identifier.
     func infos(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectInfos, .text(application), read: SessionInfo.init(row:))
     }
@@ -157,17 +157,18 @@ struct SessionTable {
 
     // MARK: Launches
 
-    /// Those that the launch of the application lists, by identifier.
+    /// Returns the sessions that the application's launch lists, by identifier.
     func launched(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectLaunched, .text(application), read: SessionInfo.init(row:))
     }
 
-    /// By identifier.
+    /// Returns the application's sessions that need their host, by identifier.
     func needingHost(of application: String) throws(Failure) -> [WaitingSession] {
         try connection.all(Self.selectNeedingHost, .text(application), read: WaitingSession.init(row:))
     }
 
-    /// Those that need their host, and whether only because answers to challenges did not serve.
+    /// Returns the sessions that need their host. `isRepeated`: only because the server rejected credentials for
+    /// challenges.
     func toLaunch(of application: String) throws(Failure) -> [(session: SessionID, isRepeated: Bool)] {
         try connection.all(Self.selectToLaunch, .text(application), read: Self.toLaunch)
     }
@@ -180,9 +181,9 @@ struct SessionTable {
 
     // MARK: -
 
-    /// Of the session of a row of `tasks`.
+    /// For a row of `tasks`: the resource time-out of its session.
     static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
-    /// Of the session with the number ?1.
+    /// The maximum retry delay of session ?1.
     static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"
 
     private static func live(_ row: inout Row) -> (count: Int64, round: UInt64) {
@@ -232,7 +233,7 @@ struct SessionTable {
         "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
     private static let selectWithEvents = Query(
         withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
-    // By session, because the index is.
+    // The condition is checked for each session, because the index begins with the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
     private static let keepsCookies = Query(
         "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")
@@ -284,7 +285,7 @@ struct SessionTable {
         "SELECT EXISTS (SELECT 1 FROM sessions WHERE \(needsHost) AND sessions.id = ?2)")
 }
 
-/// How callers name a session, and where it is.
+/// The names of a session, and the state that most changes report.
 struct SessionNames {
     let application: String
     let identifier: String

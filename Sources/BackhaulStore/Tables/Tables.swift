@@ -49,7 +49,8 @@ struct Tables {
 }
 
 extension RawRepresentable where RawValue == Int32 {
-    /// The number as a literal of SQL. Not a parameter: SQLite uses a partial index only where it sees the value.
+    /// The number as a literal of SQL. It is not a parameter, because SQLite uses a partial index only if it sees the
+    /// value.
     @inline(never)
     var sql: String { String(rawValue) }
 }

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-/// `validators`: the versions that tasks have put at destinations.
+/// `validators`: the validators of files that tasks have placed at destinations.
 struct VersionTable {
     let connection: Connection
 
-    /// Nil when the version at the destination is of another URL.
+    /// Nil when the file at the destination came from another URL.
     func find(at destination: String, of url: String, in session: SessionID) throws(Failure) -> StoredVersion? {
         try connection.first(
             Self.select, .id(session), .text(destination), .text(url), read: StoredVersion.init(row:))

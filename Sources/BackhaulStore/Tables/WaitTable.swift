@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `waits`: times in which tasks were held back together, or one alone.
+/// `waits`: wait records, shared ones and those of single tasks.
 struct WaitTable {
     let connection: Connection
 
@@ -12,18 +12,18 @@ struct WaitTable {
         return WaitID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Does nothing for one that has ended.
+    /// Does nothing for a record that has an end.
     func end(_ id: WaitID, now: Int64) throws(Failure) {
         try connection.run(Self.end, .number(id.rawValue), .integer(now))
     }
 
-    /// One for each selected task that is suspended. False when there is none.
+    /// Inserts one record for each selected task that is suspended. False when there is none.
     func insertSuspensionsOfSelected(now: Int64) throws(Failure) -> Bool {
         try connection.run(Self.insertSuspensions, .integer(now), .text(WaitReason.suspended.text ?? ""))
         return connection.changes > 0
     }
 
-    /// One for each task that waits for the challenge. False when there is none.
+    /// Inserts one record for each task that waits for the challenge. False when there is none.
     func insertCredentialWaits(for challenge: Challenge, now: Int64) throws(Failure) -> Bool {
         try connection.run(
             Self.insertCredentialWaits, .id(challenge.id), .integer(challenge.timeMilliseconds), .integer(now),
@@ -31,14 +31,14 @@ struct WaitTable {
         return connection.changes > 0
     }
 
-    /// Those that last, by id.
+    /// Returns the records without an end, by id.
     func open() throws(Failure) -> [OpenWait] { try connection.all(Self.selectOpen, read: OpenWait.init(row:)) }
 
     func all(of task: TaskID) throws(Failure) -> [Wait] {
         try connection.all(Self.selectSingle, .id(task), read: Wait.init(row:))
     }
 
-    /// Those of tasks in this lane, with the constraints that they are for; nil: for any.
+    /// Calls the body for the records of this lane, with the constraints that they are for; nil: for any.
     func shared(
         of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, Wait) -> Void
     ) throws(Failure) {
@@ -48,17 +48,17 @@ struct WaitTable {
         }
     }
 
-    /// When the first of the delays for this reason began that still hold a task, in Unix milliseconds, of each
-    /// session.
+    /// Returns for each session when the first delay with this reason began that still holds a task, in Unix
+    /// milliseconds.
     func delaysBegan(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         let found = try connection.all(Self.selectBegan, .number(reason.rawValue), read: Self.began)
         return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
     }
 
-    /// Those of sessions with live tasks, so that they stay within the lives of the tasks that have waited.
+    /// Moves the records of sessions with live tasks, so that they stay within the lives of these tasks.
     func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
 
-    /// Of the session, the newest of each kind stay.
+    /// Removes all but the newest records of each kind from the session. A record without an end stays.
     func trim(_ session: SessionID, shared: Int64, single: Int64) throws(Failure) {
         try connection.run(Self.trimShared, .id(session), .integer(shared))
         try connection.run(Self.trimSingle, .id(session), .integer(single))

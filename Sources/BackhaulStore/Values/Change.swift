@@ -1,39 +1,39 @@
 public import BackhaulModel
 
-/// What a transaction changed in a session, for whoever has to act on it.
+/// What a transaction changed in a session. The engine acts on it.
 public struct Change: Equatable, Sendable {
     public var session: SessionID
     public var application: String
     public var identifier: String
-    /// After the change.
+    /// The newest event after the change.
     public var newestEvent: EventID
-    /// Before the change.
+    /// The newest event before the change.
     public var previousEvent = EventID.zero
-    /// The first of the events that the change made, where they were asked for; they follow `previousEvent`.
+    /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// No task of the session is left, as its last event tells, or a challenge was opened.
+    /// Whether the session needs its host: its round is over, a challenge was opened, or an activity made an event.
     public var needsHost = false
     /// The tasks that changed, by id.
     public var tasks: [TaskID] = []
-    /// Their lanes.
+    /// The lanes of the changed tasks.
     public var lanes: Set<LaneID> = []
-    /// Acknowledged tasks whose kept file nobody claimed: the files are to be removed.
+    /// Acknowledged tasks whose kept file was not claimed. Their files are to be removed.
     public var removedKept: [TaskID] = []
-    /// How many tasks of the selection wait for their turn in the lanes that were asked about. They have not changed.
+    /// The number of ready tasks of the selection in the held lanes that the caller has given. They have not changed.
     public var held: UInt64 = 0
-    /// Of tasks that state something else now.
+    /// The tasks whose constraints changed.
     public var restated = RestatedTasks()
-    /// Files of request bodies are to be removed.
+    /// Whether files of request bodies are to be removed.
     public var leavesBodies = false
-    /// Files of request bodies are to be given back.
+    /// Whether files of request bodies are to be given back.
     public var returnsBodies = false
-    /// Open no more, because no task waits for them.
+    /// Challenges that were closed because no task waits for them.
     public var closedChallenges: [ChallengeID] = []
-    /// When the next delayed task is due, in milliseconds of the boot clock, where the change has delayed any.
+    /// When the next delayed task is due, in milliseconds of the boot clock; nil if the change has delayed none.
     public var nextDue: Int64?
-    /// The session had been invalidated, and this was the last that it had.
+    /// Whether the session was removed, after it was invalidated and its last task or event was gone.
     public var sessionRemoved = false
-    /// Tasks changed or events removed.
+    /// The number of tasks changed or events removed.
     public var count: UInt64 = 0
 
     public init(session: SessionID, application: String, identifier: String, newestEvent: EventID) {

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 
-/// What all requests of one enqueue have in common, and what was found out on the way.
+/// What all requests of one enqueue share, and what their processing has found so far.
 struct EnqueueTerms {
     let session: SessionID
     let round: UInt64
-    /// By the calendar of the rows' ages.
+    /// As `StartClock.calendar`.
     let now: Int64
     let clock: ClockReading
     let isLaunched: Bool
-    /// As few as there are, they are looked up once.
+    /// Ids of the constraints that earlier requests of this enqueue stated.
     var known: [TaskConstraints: ConstraintsID] = [:]
     var hasDelayed = false
     var hasLatestStart = false

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Row number of a group in its store; never used twice.
+/// The row number of a group in its store. It is never reused.
 struct GroupID: Hashable, Comparable {
     var rawValue: Int64
     init(_ rawValue: Int64) { self.rawValue = rawValue }
@@ -8,7 +8,7 @@ struct GroupID: Hashable, Comparable {
     static func < (left: GroupID, right: GroupID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Tasks of one group that have ended in the same way.
+/// A number of tasks of one group that ended in the same state.
 struct GroupEnds {
     let group: GroupID
     let state: TaskState

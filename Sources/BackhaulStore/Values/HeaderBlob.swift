@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// Header fields as one blob: a task may have a hundred, and none is ever searched for. Names and values take turns.
+/// Header fields as one blob: a task may have a hundred fields, and no statement searches them. Names and values
+/// alternate.
 enum HeaderBlob {
-    /// Nil for no fields.
+    /// Encodes the fields; nil if there are none.
     static func pack(_ fields: [HeaderField]) -> [UInt8]? {
         TextBlob.pack(fields.flatMap { [$0.name, $0.value] })
     }

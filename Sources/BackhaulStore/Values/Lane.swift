@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// All tasks of a session for one origin. Removed when the last of them is, and made anew by the next enqueue.
+/// All tasks of a session to one origin. The lane is removed with its last task. A later enqueue makes another one.
 public struct Lane: Equatable, Sendable {
     public let id: LaneID
     public let session: SessionID
     public let origin: Origin
-    /// Kept, because it is asked for with every piece of a body.
+    /// Stored here, because it is read for each chunk of a body.
     public let reach: Reach
 
     public init(id: LaneID, session: SessionID, origin: Origin) {

@@ -1,19 +1,19 @@
 public import BackhaulModel
 
-/// Row number of a time in which tasks were held back; grows, never used twice.
+/// The row number of a wait record. It grows, and is never reused.
 public struct WaitID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// Which tasks of a session are held back together.
+/// The tasks of a session that a wait record is about.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
-    /// Nil: of any.
+    /// The constraints of the tasks; nil: any.
     public var constraints: ConstraintsID?
-    /// Nil: of any.
+    /// The lane of the tasks; nil: any.
     public var lane: LaneID?
-    /// That one alone.
+    /// The single task that the record is about; nil for a shared record.
     public var task: TaskID?
 
     public init(
@@ -26,12 +26,12 @@ public struct WaitScope: Hashable, Sendable {
     }
 }
 
-/// A time in which tasks are held back and that lasts.
+/// A wait record without an end.
 public struct OpenWait: Equatable, Sendable {
     public var id: WaitID
     public var scope: WaitScope
     public var reason: WaitReason
     public var sentence: String
-    /// Unix milliseconds.
+    /// When the wait began, in Unix milliseconds.
     public var beganMilliseconds: Int64
 }

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Row number of an activity in its store; grows, never used twice.
+/// The row number of an activity in its store. It grows, and is never reused.
 public struct ActivityID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -11,25 +11,25 @@ public struct OpenActivity: Equatable, Sendable {
     public var id: ActivityID
     public var session: SessionID
     public var identifier: String
-    /// As its row has it: several windows may have opened since.
+    /// The begin of the window in the row, in Unix milliseconds. Later windows may have opened since.
     public var begin: Int64
     public var intervalMilliseconds: UInt64
     public var toleranceMilliseconds: UInt64
     public var repeats: Bool
     public var qualityOfService: QualityOfService
-    /// Else its host is told.
+    /// Whether the activity enqueues a request. Otherwise it makes an event for its host.
     public var hasRequest: Bool
-    /// The last that it has made, as long as it lives.
+    /// The last task that the activity made, if it has not ended.
     public var livingTask: TaskID?
 
-    /// The window that counts at this moment.
+    /// The window that is current at `now`.
     public func window(now: Int64) -> ActivityWindow {
         ActivityWindow(begin: begin, toleranceMilliseconds: toleranceMilliseconds).current(
             intervalMilliseconds: intervalMilliseconds, toleranceMilliseconds: toleranceMilliseconds,
             repeats: repeats, now: now)
     }
 
-    /// The row's next window after a start now; nil: it has none.
+    /// The begin of the row's next window after a start at `now`; nil if there is none.
     func next(now: Int64) -> Int64? {
         ActivityWindow(begin: begin, toleranceMilliseconds: toleranceMilliseconds).next(
             intervalMilliseconds: intervalMilliseconds, toleranceMilliseconds: toleranceMilliseconds,
@@ -37,10 +37,10 @@ public struct OpenActivity: Equatable, Sendable {
     }
 }
 
-/// What the start of an activity has made.
+/// The result of an activity's start.
 public struct ActivityStart: Equatable, Sendable {
-    /// With the event of one without a request.
+    /// The change of the session. Without a request it contains the activity's event.
     public var change: Change
-    /// Of one with a request.
+    /// The enqueued tasks, if the activity has a request.
     public var enqueued: EnqueuedTasks?
 }

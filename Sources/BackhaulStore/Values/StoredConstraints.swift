@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// What tasks of a session have stated for themselves, as a row.
+/// A row with constraints that tasks of a session state themselves.
 public struct StoredConstraints: Equatable, Sendable {
     public var id: ConstraintsID
     public var session: SessionID
@@ -13,15 +13,15 @@ public struct StoredConstraints: Equatable, Sendable {
     }
 }
 
-/// What an enqueue has made.
+/// The result of an enqueue.
 public struct EnqueuedTasks: Equatable, Sendable {
-    /// What became of each request, in order.
+    /// The result of each request, in order.
     public var results: [Enqueued] = []
-    /// That got tasks which may run.
+    /// The lanes that got tasks which may run.
     public var lanes: Set<LaneID> = []
-    /// When the next delayed task is due, in milliseconds of the boot clock; nil: no new one is delayed.
+    /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// When the next latest start comes, in Unix milliseconds; nil: no new one has any.
+    /// The next latest start, in Unix milliseconds; nil if no new task has one.
     public var nextLatestStart: Int64?
 
     public init(
@@ -34,18 +34,18 @@ public struct EnqueuedTasks: Equatable, Sendable {
     }
 }
 
-/// Tasks that state something else now: their latest start has come, or somebody has said so.
+/// Tasks whose constraints changed, because their latest start has come or by a command.
 public struct RestatedTasks: Equatable, Sendable {
-    /// Their lanes.
+    /// The lanes of the tasks.
     public var lanes: Set<LaneID> = []
     public var tasks: [TaskID: ConstraintsID] = [:]
-    /// What they state from now on.
+    /// The rows of the new constraints.
     public var constraints: [ConstraintsID: StoredConstraints] = [:]
-    /// When the next comes, in Unix milliseconds; it may have come already.
+    /// When the next latest start comes, in Unix milliseconds. It may be in the past.
     public var next: Int64?
 }
 
-/// How many tasks of one lane wait for their turn with the same constraints.
+/// The number of ready tasks of one lane with the same constraints.
 public struct WaitingCount: Equatable, Sendable {
     public var session: SessionID
     public var constraints: ConstraintsID

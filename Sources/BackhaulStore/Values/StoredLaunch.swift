@@ -1,25 +1,25 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A registered launch command and how it fares.
+/// A registered launch command, and the state of its launches.
 public struct StoredLaunch: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
     public var backoff = LaunchBackoff()
     /// Why the last launch failed.
     public var errorMessage: String?
-    /// The launch that is not over.
+    /// The current launch, until it is over.
     public var current: Current?
 
     public struct Current: Equatable, Sendable {
         public var token: LaunchToken
-        /// Nil until it runs, and again when its end was dealt with.
+        /// The launched process. Nil until it runs, and again after its end was handled.
         public var process: ProcessIdentity?
-        /// Of the user manager that runs it.
+        /// The unit of the user manager in which it runs.
         public var unit: String?
-        /// Unix milliseconds.
+        /// When the launch started, in Unix milliseconds.
         public var startedMilliseconds: Int64
-        /// As consumer, a session that it was launched for.
+        /// Whether the host has attached as consumer of a session of this launch.
         public var hasAttached = false
 
         public init(token: LaunchToken, startedMilliseconds: Int64) {
@@ -34,22 +34,23 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that has finished a round or has an open challenge that its host was not told of.
+/// A session that has finished a round, has an event of an activity, or has an open challenge that its host has not
+/// seen.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32
-    /// Its consumer, when that lives.
+    /// The process of its consumer, if that process lives.
     public var consumer: ProcessIdentity?
-    /// The launch that is not over is for it, too.
+    /// Whether the current launch includes the session.
     public var isLaunched: Bool
 }
 
-/// What completing a session has found.
+/// The result of completing a session.
 public struct LaunchCompletion: Equatable, Sendable {
-    /// The launch that is not over was for it.
+    /// Whether the current launch included the session.
     public var wasLaunched: Bool
-    /// Only because answers to its challenges did not serve.
+    /// Whether the launch included the session only because the server rejected credentials for its challenges.
     public var wasRepeated: Bool
-    /// It needs its host still.
+    /// Whether the session still needs its host.
     public var isWaiting: Bool
 }

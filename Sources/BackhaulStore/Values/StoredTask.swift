@@ -6,58 +6,58 @@ public struct StoredTask: Equatable, Sendable {
     public var session: SessionID
     public var lane: LaneID
     public var round: UInt64
-    /// As enqueued, but with the priority that it has now.
+    /// The request as enqueued, but with the current priority and with replacements from the host (`refreshed`).
     public var request: Request
     public var origin: Origin
-    /// In the name of its part file.
+    /// The number in the name of its part file.
     public var part: UInt64 = 0
     public var checkpoint: Checkpoint?
     public var intent: FinishIntent?
-    /// Requests sent so far.
+    /// Number of attempts so far.
     public var attempts: UInt32
-    /// The last of them in a row that made no byte durable.
+    /// Number of the latest consecutive attempts that stored no new durable byte.
     public var attemptsWithoutProgress: UInt32
-    /// Body bytes over all attempts.
+    /// Received body bytes over all attempts.
     public var bytesReceived: UInt64
-    /// Of the request's body, over all attempts.
+    /// Sent bytes of the request's body, over all attempts.
     public var bytesSent: UInt64 = 0
-    /// An engine has ended while a request was under way that is not to be repeated.
+    /// Whether an engine ended while a request was in progress that must not be repeated.
     public var isUnderWay = false
     public var enqueuedMilliseconds: Int64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
-    /// How long it was suspended.
+    /// How long the task was suspended, in milliseconds.
     public var suspendedMilliseconds: Int64
-    /// What it has stated for itself.
+    /// The constraints that the task states itself.
     public var constraints = ConstraintsID.session
-    /// What it waits for, or the last that it did wait for.
+    /// The challenge that the task waits for, or waited for last.
     public var challenge: ChallengeID?
-    /// What the host has given instead of what has expired; `request` has it already.
+    /// What the host gave to replace expired parts of the request. `request` contains it.
     public var refreshed: RefreshedRequest?
-    /// An attempt has ended with another digest or size than the file should have.
+    /// Whether an attempt ended with another digest or size than expected.
     public var hadMismatch = false
 }
 
-/// A task in whatever state it is.
+/// A task in any state.
 public struct TaskRecord: Equatable, Sendable {
     public var task: StoredTask
-    /// As the row has it: a task that runs is `waiting`.
+    /// The state in the row: a running task is `waiting`.
     public var state: TaskState
-    /// Nil while it lives.
+    /// The outcome; nil while the task is live.
     public var outcome: Outcome?
 }
 
-/// What is written with a checkpoint, so that an attempt counts whose process is killed.
+/// What is written with a checkpoint, so that an attempt counts even if its process is killed.
 public struct ReceivedSoFar: Equatable, Sendable {
-    /// Over the task's whole life, this attempt included.
+    /// Number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
-    /// Body bytes over all attempts.
+    /// Received body bytes over all attempts.
     public var bytesReceived: UInt64
     /// The greatest offset that was ever durable.
     public var furthestOffset: UInt64
-    /// This attempt made bytes durable that no earlier one had.
+    /// Whether this attempt made bytes durable that no earlier attempt had.
     public var madeProgress: Bool
-    /// As it would be listed if its process ended now.
+    /// The attempt as listings would show it if the process ended now.
     public var attempt: Attempt?
 
     public init(
@@ -73,28 +73,28 @@ public struct ReceivedSoFar: Equatable, Sendable {
 
 /// What is written about an attempt that did not end its task.
 public struct AttemptRecord: Equatable, Sendable {
-    /// Over the task's whole life, this attempt included.
+    /// Number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
     public var attemptsWithoutProgress: UInt32
-    /// Body bytes over all attempts.
+    /// Received body bytes over all attempts.
     public var bytesReceived: UInt64
-    /// Of the request's body, over all attempts; fewer than the row's change nothing.
+    /// Sent bytes of the request's body, over all attempts. A value below the row's changes nothing.
     public var bytesSent: UInt64 = 0
-    /// The engine ends, and the request of this attempt is not to be repeated.
+    /// Whether the engine ends while a request of this attempt is in progress that must not be repeated.
     public var isUnderWay = false
-    /// Nil when the attempt did not fail, for example when the task was suspended.
+    /// Why the attempt failed. Nil when it did not fail, for example when the task was suspended.
     public var failure: Failure?
-    /// 0 when no answer came.
+    /// The status of the response; 0 when no response came.
     public var httpStatus: Int32
-    /// When the task is looked at again, as `Clock.bootMilliseconds` of this boot; nil: at its next turn.
+    /// When the task may start again, as `Clock.bootMilliseconds` of this boot; nil: it is ready now.
     public var nextAttempt: Int64?
-    /// Why it waits until then: `retry` or `diskFull`.
+    /// Why the task waits until then: `retry` or `diskFull`.
     public var reason: WaitReason
-    /// What the next attempt may continue from; nil: nothing.
+    /// What the next attempt can continue from; nil if it must start over.
     public var checkpoint: Checkpoint?
-    /// The greatest offset that was ever durable; a smaller one than the row's changes nothing.
+    /// The greatest offset that was ever durable. A value below the row's changes nothing.
     public var furthestOffset: UInt64 = 0
-    /// Nil when nothing was sent.
+    /// The attempt to record; nil when no request was sent.
     public var attempt: Attempt?
 
     public init(

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// A version that a task has put at a destination, and the file by which it is known again.
+/// The validators of a file that a task placed at a destination, and the identity of that file.
 public struct StoredVersion: Equatable, Sendable {
     public var version: FileVersion
     public var inode: UInt64

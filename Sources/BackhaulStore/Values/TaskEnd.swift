@@ -1,10 +1,10 @@
 public import BackhaulModel
 
-/// How a task ends.
+/// The end of a task.
 public struct TaskEnd: Sendable {
     public let task: TaskID
     public let outcome: Outcome
-    /// The last, unless it was recorded with the intent.
+    /// The last attempt, unless it was recorded with the finish intent.
     public let attempt: Attempt?
 
     public init(_ task: TaskID, _ outcome: Outcome, attempt: Attempt? = nil) {

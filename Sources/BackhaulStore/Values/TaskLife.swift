@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// What the row of a task, or of its history, says about when it could not run.
+/// The times in a task's row, or in its history row, from which its waits follow.
 struct TaskLife {
     var enqueued: Int64
     var ended: Int64?
@@ -9,9 +9,9 @@ struct TaskLife {
     var earliestStart: Int64?
     var latestStart: Int64?
     var suspendedSince: Int64?
-    /// Of the delay that lasts.
+    /// The reason of the current delay; nil if there is none.
     var dueReason: WaitReason?
     var challengeOpened: Int64?
-    /// Since when it has waited for an earliest start that was set later; nil: since its enqueue.
+    /// The time since which it has waited for a start that was set later; nil: since its enqueue.
     var startDelayed: Int64?
 }

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Texts as one blob, for lists that nobody searches. Each is its length as four bytes, little-endian, followed by its
-/// bytes.
+/// Strings as one blob, for lists that no statement searches. Each string is its length (four bytes, little-endian)
+/// followed by its bytes.
 enum TextBlob {
-    /// Nil for no texts.
+    /// Encodes the strings; nil if there are none.
     static func pack(_ texts: [String]) -> [UInt8]? {
         guard !texts.isEmpty else { return nil }
         var bytes: [UInt8] = []
@@ -21,7 +21,7 @@ enum TextBlob {
         Failure(.storeDamaged, "the store's database is damaged: \(what) cannot be read; put back a copy")
     }
 
-    /// `what`: "the headers of a task", for the error.
+    /// Decodes the strings. `what` names them in the error, for example "the headers of a task".
     static func unpack(_ bytes: [UInt8]?, _ what: String) throws(Failure) -> [String] {
         guard let bytes else { return [] }
         var rest = bytes[...]

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// The times in which one task did not move, gathered from what is known of it.
+/// The waits of one task, collected from several sources.
 struct Waits {
-    /// Of the task: nothing before and after it counts. `end` nil: it lives.
+    /// The begin and the end of the task's life. Waits outside of it are cut. `end` is nil while the task is live.
     let begin: Int64
     let end: Int64?
     let now: Int64
@@ -14,19 +14,20 @@ struct Waits {
         self.now = now
     }
 
-    /// `from` and `to`: the part of the task's life that it may be about.
+    /// Adds a wait. `from` and `to`: the part of the task's life to which it is cut.
     mutating func add(_ wait: Wait, from: Int64? = nil, to: Int64? = nil) {
         let first = max(wait.beganMilliseconds, begin, from ?? .min)
         let limits = [end, to].compactMap(\.self)
         var last = wait.endedMilliseconds
         if let limit = limits.min(), last.map({ $0 > limit }) ?? (limit <= now || end != nil) { last = limit }
-        // What lasts may have begun in this millisecond; what is over has taken time.
+        // An open wait may have begun in this millisecond, but a finished one must have a duration.
         if let last, last <= first { return }
         found.append(
             Wait(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))
     }
 
-    /// In the order of their begins; those with the same reason that meet or overlap are one, with the newest sentence.
+    /// Returns the waits by their begin. Waits with the same reason that touch or overlap become one, with the newest
+    /// sentence.
     func merged(limit: Int) -> [Wait] {
         var merged: [Wait] = []
         var newest: [WaitReason: Int] = [:]
@@ -49,7 +50,7 @@ struct Waits {
             ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
     }
 
-    /// A second apart is not apart: one row ends and the next begins.
+    /// Whether the waits touch. A gap of up to a second counts, because one row ends shortly before the next begins.
     private static func meet(_ earlier: Wait, _ later: Wait) -> Bool {
         earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
     }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// What is done at once to all rows of `tasks` that are selected: see `Selection`.
+/// Statements on all selected rows of `tasks` at once: see `Selection`.
 struct SelectedTasks {
     let connection: Connection
 
@@ -8,13 +8,13 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// The selected tasks, which end now, by their groups.
+    /// Counts the selected tasks, which end now in this state, for each group.
     func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
         try connection.all(Self.selectGroups, read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
     }
 
-    /// How many of the ready ones are in these places.
+    /// The number of ready tasks in these lanes with these constraints.
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in
@@ -24,7 +24,7 @@ struct SelectedTasks {
         return sum
     }
 
-    /// What they state, each once.
+    /// The ids of the tasks' constraints, without duplicates.
     func constraints() throws(Failure) -> [ConstraintsID] {
         try connection.all(Self.selectConstraints) { row throws(Failure) in row.constraintsID() }
     }
@@ -45,10 +45,10 @@ struct SelectedTasks {
 
     func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
 
-    /// Not the delays of those that wait for a credential or for their earliest start.
+    /// Ends the delays, except those of tasks that wait for a credential or for their earliest start.
     func endDelays() throws(Failure) { try connection.run(Self.endDelays) }
 
-    /// Ready ones whose earliest start lies ahead wait for it. False when there is none.
+    /// Makes ready tasks wait for their earliest start, if it is in the future. False when there are none.
     func delayStarts(_ clock: StartClock) throws(Failure) -> Bool {
         try connection.run(Self.delayStarts, .integer(clock.boot), .integer(clock.wall))
         return connection.changes > 0
@@ -78,7 +78,7 @@ struct SelectedTasks {
         (row.taskID("tasks.id"), row.constraintsID("constraints_id"))
     }
 
-    // CROSS JOIN keeps the order of the tables: few rows are selected, and many are there.
+    // CROSS JOIN keeps the order of the tables: few of many rows are selected.
     private static let tasks = "FROM selected CROSS JOIN tasks ON tasks.id = selected.id"
     private static let selectLanes = Query("SELECT DISTINCT lane_id \(tasks)")
     private static let selectGroups = Query(group, "\(tasks) WHERE group_id IS NOT NULL GROUP BY group_id")
@@ -124,7 +124,7 @@ struct SelectedTasks {
         """)
 }
 
-/// What decides on new starts of a task.
+/// The columns of a task that decide about new start times.
 struct ScheduledRow {
     let id: TaskID
     let constraints: ConstraintsID
@@ -134,7 +134,7 @@ struct ScheduledRow {
     let enqueued: Int64
     let earliest: Int64?
     let latest: Int64?
-    /// Since when it has waited for its earliest start; nil: since its enqueue.
+    /// The time since which the task has waited for its earliest start; nil: since its enqueue.
     let delayed: Int64?
 
     @inline(never)

@@ -1,13 +1,13 @@
 internal import BackhaulModel
 
-/// The columns of `tasks` that say until when a task waits although others of its lane may run: `due_boot_ms` and
-/// `due_reason`, with the challenge, the constraints and the starts that it waits for.
+/// The columns of `tasks` for tasks that wait although other tasks of their lane may run: `due_boot_ms` and
+/// `due_reason`. Also the challenge, the constraints and the start times that they wait for.
 struct TaskDelays {
     let connection: Connection
 
     // MARK: Any delay
 
-    /// Of a waiting task, instead of any other.
+    /// Delays a waiting task. The delay replaces another one.
     func delay(_ task: TaskID, until due: Int64, for reason: WaitReason) throws(Failure) {
         try connection.run(Self.delay, .id(task), .integer(due), .number(reason.rawValue))
     }
@@ -23,12 +23,12 @@ struct TaskDelays {
 
     func release(_ task: TaskID) throws(Failure) { try connection.run(Self.release, .id(task)) }
 
-    /// Those that are due by the boot clock. Returns their lanes.
+    /// Ends the delays that are over by the boot clock. Returns the lanes of the tasks.
     func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
     }
 
-    /// Those that wait for a route to their origin. Returns their lanes.
+    /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
     func releaseUnconnected() throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseUnconnected) { row throws(Failure) in row.laneID() })
     }
@@ -37,7 +37,7 @@ struct TaskDelays {
         try connection.first(Self.hasUnconnected, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Those of the session that wait for their next attempt wait no longer than its configuration says.
+    /// Shortens the retry delays of the session's tasks to the maximum of its configuration.
     func shortenRetries(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.shortenRetries, .id(session), .integer(now.boot), .integer(now.calendar))
     }
@@ -47,7 +47,7 @@ struct TaskDelays {
         try connection.first(Self.selectNextDue) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Those that wait for this reason, by their due times, after the last of the batch before.
+    /// Returns the tasks that wait for this reason, by their due times, after the last task of the previous batch.
     func delayed(
         for reason: WaitReason, after last: DelayedTask?, limit: Int64
     ) throws(Failure) -> [DelayedTask] {
@@ -56,8 +56,9 @@ struct TaskDelays {
             last.map { .id($0.task) } ?? .integer(0), .integer(limit), read: DelayedTask.init(row:))
     }
 
-    /// Delays count by the clock that starts with a boot. Tasks that wait for a credential or their earliest start go
-    /// on waiting; `rescheduleParked` and `rescheduleStarts` know them by a due time of 0.
+    /// Removes delays of an earlier boot, because due times count from a boot. Tasks that wait for a credential or for
+    /// their earliest start stay delayed. Their due time becomes 0, by which `rescheduleParked` and `rescheduleStarts`
+    /// find them.
     func clearAfterBoot() throws(Failure) {
         try connection.run(Self.clearDelays)
         try connection.run(Self.clearDues)
@@ -65,12 +66,12 @@ struct TaskDelays {
 
     // MARK: Challenges
 
-    /// Nil when the task is not waiting.
+    /// Returns the task's session and round; nil when the task is not waiting.
     func waitingPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectWaiting, .id(task), read: SessionPlace.init(row:))
     }
 
-    /// Nil when the task is not ready.
+    /// Returns the task's session and round; nil when the task is not ready.
     func readyPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectReady, .id(task), read: SessionPlace.init(row:))
     }
@@ -84,13 +85,13 @@ struct TaskDelays {
         try connection.run(Self.parkReady, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// The ready ones that an earlier challenge had freed.
+    /// Parks the ready tasks that an earlier challenge released.
     func parkFreed(by earlier: ChallengeID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(
             Self.parkFreed, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Those that waited for a challenge in another boot get their due times.
+    /// Sets the due times of tasks that wait for a challenge since another boot.
     func rescheduleParked(_ now: DelayMoment) throws(Failure) {
         try connection.run(Self.rescheduleParked, .integer(now.boot), .integer(now.calendar))
     }
@@ -102,7 +103,7 @@ struct TaskDelays {
 
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
 
-    /// The lanes of waiting tasks that wait for the challenge, or were freed by it.
+    /// The lanes of tasks that wait for the challenge, or (`areFreed`) of waiting tasks that it released.
     func lanes(of challenge: ChallengeID, areFreed: Bool) throws(Failure) -> Set<LaneID> {
         let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areFreed)) { row throws(Failure) in
             row.laneID()
@@ -112,7 +113,8 @@ struct TaskDelays {
 
     // MARK: Starts and constraints
 
-    /// As a request states them. `due`: by the boot clock, of its earliest start; `end`: of its own resource time-out.
+    /// Sets the times that a request states. `due`: the time of its earliest start, by the boot clock. `end`: the end
+    /// of the task's own resource time-out.
     func setTimes(
         of task: TaskID, latest: Int64?, due: Int64?, end: Int64?
     ) throws(Failure) {
@@ -121,12 +123,12 @@ struct TaskDelays {
             Self.setTimes, .id(task), .optional(latest), .optional(due), .number(reason.rawValue), .optional(end))
     }
 
-    /// Nil: it has come, or there is none.
+    /// `latest` is nil when the latest start has come, or there is none.
     func setLatestStart(_ latest: Int64?, of task: TaskID) throws(Failure) {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }
 
-    /// It has come, and the task states these constraints from now on.
+    /// Removes the latest start, because it has come, and sets the task's new constraints.
     func endLatestStart(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) {
         try connection.run(Self.endLatest, .id(task), .id(constraints))
     }
@@ -135,17 +137,17 @@ struct TaskDelays {
         try connection.run(Self.setConstraints, .id(task), .id(constraints))
     }
 
-    /// Those whose latest start has come.
+    /// Returns the tasks whose latest start has come.
     func late(now: Int64, limit: Int64) throws(Failure) -> [LateRow] {
         try connection.all(Self.selectLate, .integer(now), .integer(limit), read: LateRow.init(row:))
     }
 
-    /// In Unix milliseconds.
+    /// The next latest start, in Unix milliseconds.
     func nextLatestStart() throws(Failure) -> Int64? {
         try connection.first(Self.selectNextLatest) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Those that wait for their earliest start get their due times: all, or those that waited in another boot.
+    /// Sets the due times of tasks that wait for their earliest start: of all, or of those that waited in another boot.
     func rescheduleStarts(_ now: ClockReading, all: Bool) throws(Failure) {
         try connection.run(
             all ? Self.rescheduleStarts : Self.rescheduleOtherStarts, .integer(now.boot), .integer(now.wall))
@@ -155,7 +157,7 @@ struct TaskDelays {
         try connection.run(Self.delayStart, .id(task), .integer(due))
     }
 
-    /// False when the task is not ready, or its starts are those of its enqueue.
+    /// False when the task is not ready, or its start times are those of its enqueue.
     func delayRescheduled(_ task: TaskID, until due: Int64) throws(Failure) -> Bool {
         try connection.run(Self.delayRescheduled, .id(task), .integer(due))
         return connection.changes == 1
@@ -164,21 +166,21 @@ struct TaskDelays {
     // MARK: Parts of statements
 
     static let noDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
-    /// Waits for a credential, if it is waiting.
+    /// For a waiting task: whether it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
     private static let isEarly = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let isUnconnected = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
-    /// Only what it waits for ends it.
+    /// Whether only the credential or the start time ends the delay.
     static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
-    /// A start that never comes is in a thousand years.
+    /// A thousand years in milliseconds. A start that is farther away is treated as this far.
     static let longest: Int64 = 1_000 * 31_557_600_000
-    /// ?1 and ?2: now, on the clock of this boot and on the wall.
+    /// ?1 and ?2: now, on this boot's clock and on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
-    /// When the resource time-out of a task that is not suspended is over, by the calendar of its ages.
+    /// When the resource time-out of a task that is not suspended ends, in the time of `StartClock.calendar`.
     private static let endOfTime = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """
-    /// ?3 and ?4: now, on the clock of this boot and by the calendar of the rows' ages.
+    /// ?3 and ?4: now, on this boot's clock and as `StartClock.calendar`.
     private static let parks = """
         due_boot_ms = ?3 + max(0, \(endOfTime) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
         """
@@ -197,7 +199,7 @@ struct TaskDelays {
         "UPDATE tasks SET \(noDelay) WHERE \(isUnconnected) RETURNING lane_id")
     private static let hasUnconnected = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnconnected))")
-    // The index of delayed tasks is the shortest way: most tasks of a session wait for their turn.
+    // The index of delayed tasks is the shortest for this, because most tasks of a session are ready.
     private static let shortenRetries = Query(
         """
         UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(endOfTime) - ?3, ifnull(
@@ -263,7 +265,7 @@ struct TaskDelays {
         """)
 }
 
-/// One moment on two clocks, in milliseconds: of this boot, and by the calendar of the rows' ages.
+/// One moment on two clocks, in milliseconds: the time since boot, and `StartClock.calendar`.
 struct DelayMoment {
     let boot: Int64
     let calendar: Int64

@@ -1,22 +1,22 @@
 internal import BackhaulModel
 
-/// Rows of `tasks` with all that belongs to them: as the engine runs a task, and as listings show it.
+/// Rows of `tasks` joined with the other tables of a task: for the engine, and for listings.
 struct TaskListing {
     let connection: Connection
 
     // MARK: As the engine runs it
 
-    /// Without options.
+    /// Returns the task without its options.
     func stored(_ id: TaskID) throws(Failure) -> StoredTaskRow? {
         try connection.first(Self.selectStored, .id(id), read: Self.stored)
     }
 
-    /// Those with an intent, without options.
+    /// Returns the tasks with a finish intent, without options.
     func storedWithIntent() throws(Failure) -> [StoredTaskRow] {
         try connection.all(Self.selectWithIntent, read: Self.stored)
     }
 
-    /// In whatever state it is, without options.
+    /// Returns a task in any state, without options.
     func record(
         _ id: TaskID, _ files: StoreDirectory
     ) throws(Failure) -> (stored: StoredTaskRow, state: TaskState, outcome: Outcome)? {
@@ -29,7 +29,8 @@ struct TaskListing {
         try connection.first(Self.selectInfo, .id(id), .id(session), read: TaskInfoRow.init(row:))
     }
 
-    /// Those in these states with greater ids, by id, until the body returns false. `group`: only of it.
+    /// Calls the body for tasks in these states with greater ids, by id, until it returns false. `group`: only tasks of
+    /// this group.
     func each(
         of session: SessionID, _ group: GroupID?, in states: TaskStates, after: TaskID, limit: Int,
         body: (TaskID) throws(Failure) -> Bool
@@ -72,7 +73,7 @@ struct TaskListing {
         { (row) throws(Failure) in try record(&row, nil) },
         "FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?")
 
-    /// Ranges of one index, merged: none is sorted, and none is walked that was not asked for.
+    /// Merges ranges of one index, so that no rows are sorted and only rows of the wanted states are read.
     private static func range(_ state: TaskState, _ condition: String) -> String {
         "SELECT id FROM tasks WHERE session_id = ?1 AND state = \(state.sql) AND id > ?2 AND \(condition)"
     }
@@ -109,7 +110,7 @@ struct TaskListing {
         """)
 }
 
-/// A task without its options. A tuple, because each struct of this size has kilobytes of code for its copies.
+/// A task without its options. It is a tuple, because a struct of this size needs kilobytes of code for its copies.
 typealias StoredTaskRow = (task: StoredTask, hasOptions: Bool)
 
 extension TaskListing {
@@ -140,17 +141,17 @@ extension TaskListing {
     }
 }
 
-/// A task as listings show it, before it is known what runs.
+/// A task as listings show it, without the knowledge of which tasks run.
 struct TaskInfoRow {
-    /// Its state is `waiting` when it runs. Its reason, and when it is tried next, are not in it.
+    /// The state of a running task is `waiting` here. The reason and the next attempt are not set.
     var info: TaskInfo
     let place: TaskPlace
     let due: Int64?
     let dueReason: WaitReason
     let isFinishing: Bool
-    /// The challenge that it waits for.
+    /// The protection space of the challenge that the task waits for.
     let space: ProtectionSpace?
-    /// Where its file lies when that is neither its destination nor its place in the store.
+    /// The path of the file, if that is neither the destination nor the kept file.
     let path: String?
 
     fileprivate init(row: inout Row) {
@@ -209,7 +210,8 @@ extension TaskLife {
 }
 
 extension Row {
-    /// How a task has ended, of its row and that of its answer. `files`: nil while the columns are listed.
+    /// Reads the outcome of an ended task, from its row and its response's row. `files`: nil while `Query` lists the
+    /// columns.
     mutating func outcome(
         of task: TaskID, state: TaskState, destination: String?, attempts: UInt32, bytesReceived: UInt64,
         _ files: StoreDirectory?
@@ -229,10 +231,10 @@ extension Row {
         let consumed = optionalText(Self.consumedFile)
         outcome.answer.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
-            // What was consumed is the host's again when the task has not succeeded.
+            // A consumed file belongs to the host again if the task has not succeeded.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }
         } else if makesFile {
-            // The kept file's path is not stored: the store may have been moved since.
+            // The path of a kept file is not stored, because the store may have been moved.
             outcome.path = claimed ?? destination ?? files?.keptFile(of: task)
         }
         outcome.attempts = attempts

@@ -1,15 +1,15 @@
 internal import BackhaulModel
 
-/// `tasks`: what changes while a task lives, in small rows. A task that runs is `waiting` here.
+/// `tasks`: what changes while a task is live, in small rows. The state of a running task is `waiting`.
 ///
-/// The files of this folder divide the statements: delays are in TaskDelays.swift, turns and time-outs in
+/// The files of this folder divide the statements: delays are in TaskDelays.swift, the order of slots and time-outs in
 /// TaskTurns.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
 struct TaskTable {
     let connection: Connection
 
     // MARK: Making and finding
 
-    /// Nil when another task has the key or the destination.
+    /// Inserts the row. Nil when another task has the key or the destination.
     func insert(
         _ request: Request, in session: SessionID, lane: LaneID, group: GroupID?, constraints: ConstraintsID,
         round: UInt64, now: Int64
@@ -24,7 +24,7 @@ struct TaskTable {
         return TaskID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// With what it was enqueued with.
+    /// Returns the task with the request that it was enqueued with.
     func find(key: String, in session: SessionID) throws(Failure) -> EnqueuedRow? {
         try connection.first(Self.selectByKey, .id(session), .text(key), read: EnqueuedRow.init(row:))
     }
@@ -33,7 +33,7 @@ struct TaskTable {
         try connection.first(Self.hasKey, .id(session), .text(key)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// The live one that will put its file there.
+    /// The live task that will place its file there.
     func find(destination: String) throws(Failure) -> TaskID? {
         try connection.first(Self.selectByDestination, .text(destination)) { row throws(Failure) in row.taskID() }
     }
@@ -46,7 +46,7 @@ struct TaskTable {
         try connection.first(Self.selectLane, .id(task)) { row throws(Failure) in row.laneID() }
     }
 
-    /// Nil when it has ended.
+    /// Returns the live task; nil when it has ended.
     func live(_ task: TaskID) throws(Failure) -> LiveTaskRow? {
         try connection.first(Self.selectLive, .id(task), read: LiveTaskRow.init(row:))
     }
@@ -57,7 +57,8 @@ struct TaskTable {
 
     // MARK: Progress
 
-    /// Each of these does nothing when the task has ended, and says so.
+    /// Writes the progress. Returns false, and writes nothing, when the task has ended. This is also true of the next
+    /// functions.
     func write(_ soFar: ReceivedSoFar, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeSoFar, .id(task), .number(soFar.attempts), .bits(soFar.bytesReceived),
@@ -65,7 +66,7 @@ struct TaskTable {
         return connection.changes == 1
     }
 
-    /// Without a failure, the one of an earlier attempt stays.
+    /// Without a failure in the record, the failure of an earlier attempt stays.
     func write(_ record: AttemptRecord, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
@@ -90,7 +91,8 @@ struct TaskTable {
 
     // MARK: Changing
 
-    /// `keptFile`: a path that is not stored, and nor is the destination, because both are known without.
+    /// Writes the end. The path is stored only if it is neither the destination nor `keptFile`, which are known without
+    /// it.
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
@@ -100,7 +102,7 @@ struct TaskTable {
             .text(keptFile), .bits(outcome.bytesSent))
     }
 
-    /// Where the file of an ended task lies now.
+    /// Sets the path of an ended task's file.
     func setPath(_ path: String, of task: TaskID) throws(Failure) {
         try connection.run(Self.setPath, .id(task), .text(path))
     }
@@ -109,39 +111,39 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
-    /// The task gets another part file.
+    /// Gives the task another part file.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
-    /// Those by which the ages of live tasks count.
+    /// Moves the times from which the ages of live tasks are counted.
     func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
 
-    /// The tasks of the selected events, which go with them.
+    /// Removes the tasks of the selected events, and these events with them.
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
 
     // MARK: Conditions
 
     static let isWaiting = "state = \(TaskState.waiting.sql)"
-    /// Waits for its turn.
+    /// Whether the task may get a slot: it is waiting, and has no delay.
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
-    /// Of a row of `lanes`: a task of it is ready.
+    /// For a row of `lanes`: whether one of its tasks is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
-    /// Of a row of `sessions`: a task of it starts without a command.
+    /// For a row of `sessions`: whether one of its tasks can start without a command.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
-    /// Lane ?1 has tasks of any state.
+    /// Whether lane ?1 has tasks in any state.
     static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
-    /// Group ?1 has tasks of any state.
+    /// Whether group ?1 has tasks in any state.
     static let isInGroup = "EXISTS (SELECT 1 FROM tasks WHERE group_id = ?1)"
-    /// Of a row of `constraints`: a task states them.
+    /// For a row of `constraints`: whether a task states them.
     static let statesConstraints =
         "EXISTS (SELECT 1 FROM tasks WHERE constraints_id = constraints.id AND constraints_id <> 0)"
-    /// Of a row of `challenges`.
+    /// For a row of `challenges`: whether a task waits for it.
     static let waitsForChallenge =
         "EXISTS (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
     static let countOfChallenge =
         "(SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
-    /// Of a row of `activities`: its last task, as long as that lives.
+    /// For a row of `activities`: its last task, if that has not ended.
     static let livingOfActivity =
         "(SELECT tasks.id FROM tasks WHERE tasks.id = last_task_id AND tasks.ended_ms IS NULL)"
 
@@ -165,7 +167,7 @@ struct TaskTable {
         "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
     private static let selectNewest = Query("SELECT max(id) FROM tasks")
     private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
-    // Not by RETURNING, for which SQLite opens a table in memory each time.
+    // RETURNING is not used, because SQLite then opens a temporary table each time.
     private static let selectLive = Query(LiveTaskRow.init(row:), "FROM tasks WHERE id = ? AND ended_ms IS NULL")
     private static let selectClaim = Query(ClaimRow.init(row:), "FROM tasks WHERE id = ?")
     private static let writeSoFar = Query(
@@ -218,7 +220,7 @@ struct TaskTable {
         """)
 }
 
-/// What the end of a task changes elsewhere.
+/// The columns of a live task that its end needs.
 struct LiveTaskRow {
     let session: SessionID
     let lane: LaneID
@@ -235,7 +237,7 @@ struct LiveTaskRow {
     }
 }
 
-/// Where the file of a task lies.
+/// The columns of a task that say where its file is.
 struct ClaimRow {
     let session: SessionID
     let state: TaskState
@@ -250,7 +252,7 @@ struct ClaimRow {
     }
 }
 
-/// A task as an enqueue with its key finds it.
+/// A task that has the idempotency key of a new request.
 struct EnqueuedRow {
     let enqueued: Enqueued
     let constraints: ConstraintsID

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-/// The indexes of `tasks` that say whose turn it is, and whose time is over.
+/// Reads from the indexes of `tasks` for the order of slots and for resource time-outs.
 struct TaskTurns {
     let connection: Connection
 
-    /// A ready task in the order of the turns.
+    /// A ready task, ordered as tasks get slots.
     struct Turn: Comparable {
         let priority: Int64
         let id: TaskID
@@ -19,7 +19,7 @@ struct TaskTurns {
         }
     }
 
-    /// The ready tasks that state this, in the order of their turns, until the body returns false.
+    /// Calls the body for the ready tasks with these constraints, in order, until it returns false.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Turn) -> Bool
     ) throws(Failure) {
@@ -28,42 +28,42 @@ struct TaskTurns {
         }
     }
 
-    /// What ready tasks of the lane state next to this; nil: the first.
+    /// The next constraints id among the lane's ready tasks; the first one if `last` is nil.
     func nextConstraints(after last: ConstraintsID?, in lane: LaneID) throws(Failure) -> ConstraintsID? {
         try connection.first(Self.selectNext, .id(lane), last.map { .id($0) } ?? .integer(-1)) { row throws(Failure) in
             row.constraintsID()
         }
     }
 
-    /// How many tasks are ready, for listings: it walks over all of them.
+    /// The numbers of ready tasks, for listings: it reads all of them.
     func counts() throws(Failure) -> [WaitingCount] {
         try connection.all(Self.count, read: WaitingCount.init(row:))
     }
 
     // MARK: Resource time-outs
 
-    /// Waiting tasks with time-outs of their own that are over, the oldest first.
+    /// Returns waiting tasks whose own time-out has passed, oldest end first.
     func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// Waiting tasks with their session's time-out, the oldest first.
+    /// Returns waiting tasks that have their session's time-out and were enqueued before `age`, oldest first.
     func enqueued(of session: SessionID, before age: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectByAge, .id(session), .integer(age), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// The first end of the former.
+    /// The next end of a task's own time-out.
     func nextOwnEnd(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectNextOwnEnd, .id(session)) { row throws(Failure) in
             row.optionalInteger()
         } ?? nil
     }
 
-    /// When the oldest of the latter was enqueued, its suspensions left out.
+    /// When the oldest task with its session's time-out was enqueued, plus its time of suspension.
     func oldest(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectOldest, .id(session)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
