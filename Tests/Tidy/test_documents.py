@@ -20,7 +20,8 @@ LABEL = re.compile(r"\[[^]]*\]")
 
 def documents():
     return [source for source in sources()
-            if source.path.suffix == ".md" and (source.name == TOUR or source.name.startswith(INTERNALS))]
+            if source.path.suffix == ".md"
+            and (source.name in (TOUR, "CONTRIBUTING.md") or source.name.startswith(INTERNALS))]
 
 
 def anchors(text):
