@@ -7,8 +7,8 @@ _CARRIERS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
 
 _HEAD = """# HTTP: what servers do, and how tasks end
 
-This page answers: what does a task do when a server behaves like this? Each row is one case. The text before the colon
-says what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
+This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
+what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
 
 The link in a row leads to its test. `scripts/test behaviours` runs each row over its carriers:
 
@@ -20,9 +20,9 @@ The link in a row leads to its test. `scripts/test behaviours` runs each row ove
 A row leaves out a carrier in two cases. The protocol has no such behaviour: HTTP/2 has no chunks, for example. Or a
 conforming proxy changes the response: it sends its own, repeats the request, or repairs an error.
 
-In the section on ranges, most servers first drop the connection inside the body; the row says what they do next. *Fails
-with the status* means that the task ends with `BH_HTTP_STATUS` and that status. In the last three sections, the source
-names the test of another project from which the case comes.
+*Drops* means that the server drops the connection inside the body. In the section on ranges, most servers do this
+first, and the row says what they do next. *Fails with the status* means that the task ends with `BH_HTTP_STATUS` and
+that status. In the last three sections, the source names the test of another project from which the case comes.
 
 This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.

@@ -7,9 +7,9 @@ GOOD = Becomes(file=FILE.data)
 BASIC = Answer(401, {"WWW-Authenticate": 'Basic realm="staff"'}, b"who?")
 
 ROWS = [
-    Row("401-unasked", "answers 401 in a session without `asks_for_credentials`: the task fails with the status",
+    Row("401-unasked", "responds with 401 in a session without `asks_for_credentials`: the task fails with the status",
         {"file": (BASIC,)}, Becomes("failed", "HTTP_STATUS", 401), asked=({"authorization": None},)),
-    Row("401-without-challenge", "answers 401 without WWW-Authenticate: the host gets a challenge nevertheless",
+    Row("401-without-challenge", "responds with 401 without WWW-Authenticate: the host gets a challenge nevertheless",
         {"file": (Answer(401),)}, Becomes("failed", "AUTHENTICATION_REQUIRED", 401),
         session={"asks_for_credentials": True},
         request={"answers": ("refuse",)}, source="RFC 9110, 15.5.2, requires the field"),
@@ -45,13 +45,13 @@ ROWS = [
         "with the status",
         {"file": (BASIC,)}, Becomes("failed", "HTTP_STATUS", 401), request={"headers": {"Authorization": "Bearer old"}},
         asked=({"authorization": "Bearer old"},)),
-    Row("403-refreshed", "answers 403 to a task whose headers expire: the host is asked for new ones, and the task "
-        "succeeds",
+    Row("403-refreshed", "responds with 403 to a task whose headers expire: the host is asked for new ones, and the "
+        "task succeeds",
         {"file": (Answer(403), whole(FILE))}, GOOD,
         request={"headers": {"Authorization": "Bearer old"}, "refresh": "headers", "answers": ("bearer",)},
         asked=({"authorization": "Bearer old"}, {"authorization": "Bearer fresh"})),
-    Row("401-refreshed-url", "answers 401 to a task whose URL expires: the host is asked for a new one, and the task "
-        "succeeds",
+    Row("401-refreshed-url", "responds with 401 to a task whose URL expires: the host is asked for a new one, and the "
+        "task succeeds",
         {"file": (Answer(401), whole(FILE)), "new": (whole(FILE),)}, GOOD,
         request={"refresh": "url", "answers": ("url",)}, asked=({"path": "file"}, {"path": "new"})),
     Row("refresh-before-start", "receives no request before the host has replaced headers that have expired",

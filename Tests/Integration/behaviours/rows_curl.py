@@ -23,7 +23,8 @@ def sets(*cookies, then="real"):
 
 
 ROWS = [
-    Row("curl-38", "ignores the range and answers 200: the response is not appended to the bytes of the first one",
+    Row("curl-38", "ignores the range and responds with 200: the response is not appended to the bytes of the first "
+        "one",
         {"file": (DROPPED, whole(FILE))}, GOOD, asked=({"range": None}, RANGE), source=test(38)),
     Row("curl-188", "redirects the request for the rest: the range is sent to the new URL",
         {"file": (DROPPED, redirect("{base}/file?again"), rest(FILE))}, GOOD,
@@ -31,18 +32,18 @@ ROWS = [
     Row("curl-189", "redirects the request for the rest to another origin: the task does not mix the bytes of both",
         {"file": (DROPPED, redirect("{other}/real")), "real": (rest(FILE), whole(FILE))}, GOOD,
         source=test(189)),
-    Row("curl-1273", "sends all bytes but not the last chunk, then answers 416 without Content-Range: the download "
-        "starts over",
+    Row("curl-1273", "sends all bytes but not the last chunk, then responds with 416 without Content-Range: the "
+        "download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Answer(416), whole(FILE))}, GOOD,
         carriers=("h1",), source=test(1273)),
-    Row("curl-1042", "sends all bytes but not the last chunk, then answers the range request with 200: the download "
-        "starts over",
+    Row("curl-1042", "sends all bytes but not the last chunk, then responds to the range request with 200: the "
+        "download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), whole(FILE))}, GOOD, carriers=("h1",),
         source=test(1042)),
     Row("curl-42", "redirects to a reference with too many `..` segments: the reference is resolved at the root",
         {"file": (lambda seen: redirect("../../../../.." + seen.path.rsplit("/", 1)[0] + "/real"),),
          "real": (whole(FILE),)}, GOOD, asked=({}, {"path": "real"}), source=test(42)),
-    Row("curl-54", "answers 302 with a blank Location and a body: the task fails with the status",
+    Row("curl-54", "responds with 302 and a blank Location and a body: the task fails with the status",
         {"file": (redirect(" ").but(body=b"nowhere"),)}, Becomes("failed", "HTTP_STATUS", 302), carriers=("h1",),
         source=test(54)),
     Row("curl-276", "redirects to a query that contains a URL and more question marks: the query is sent unchanged",

@@ -21,17 +21,17 @@ def raw(name, what, data, becomes, **more):
 
 
 ROWS = [
-    Row("urlsession-300", "answers 300 with a Location: the task follows the redirect",
+    Row("urlsession-300", "responds with 300 and a Location: the task follows the redirect",
         to("{base}/real", 300), GOOD, asked=({}, {"path": "real"}), carriers=UNCHANGED,
         source=test("httpRedirectionWithCode300")),
-    Row("urlsession-300-choices", "answers 300 without a Location: the task fails with the status",
+    Row("urlsession-300-choices", "responds with 300 without a Location: the task fails with the status",
         {"file": (Answer(300, {}, b"choose"),)}, Becomes("failed", "HTTP_STATUS", 300), asked=({},),
         source=test("httpRedirectionWithCode300")),
-    *(Row(f"urlsession-{status}", f"answers {status}, an obsolete redirect, with a Location: the task fails with the "
-          "status",
+    *(Row(f"urlsession-{status}", f"responds with {status}, an obsolete redirect, with a Location: the task fails "
+          "with the status",
           to("{base}/real", status), Becomes("failed", "HTTP_STATUS", status), asked=({},), carriers=UNCHANGED,
           source=test("httpRedirectionWithCode305_308")) for status in (305, 306)),
-    Row("urlsession-post-empty-303", "answers 303 to an empty POST: the task sends GET to the new URL",
+    Row("urlsession-post-empty-303", "responds with 303 to an empty POST: the task sends GET to the new URL",
         {"file": (redirect("{base}/real", 303),), "real": (Answer(200, {}, b"done"),)}, Becomes(response_body=b"done"),
         request={"body": b"", "method": "POST"}, asked=({"method": "POST", "body": b""}, {"method": "GET"}),
         source=test("httpRedirectionWithCode303")),

@@ -31,18 +31,19 @@ ROWS = [
         {"file": (DROPPED, unsatisfiable(len(SHORTER), ETag=SHORTER.etag), whole(SHORTER))},
         Becomes(file=SHORTER.data), asked=({}, {"range": lambda value: value.startswith("bytes=")}, {"range": None}),
         source=test("tests/Test-c-shorter.px")),
-    Row("wget-c-full", "sends all bytes but not the last chunk, then answers 416 without a size: the download starts "
-        "over",
+    Row("wget-c-full", "sends all bytes but not the last chunk, then responds with 416 without a size: the download "
+        "starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Answer(416, {"ETag": FILE.etag}), whole(FILE))},
         GOOD, carriers=("h1",), asked=({}, {"range": f"bytes={len(FILE)}-"}, {"range": None}),
         source=test("testenv/Test-c-full.py")),
-    Row("wget-start-pos", "announces `Accept-Ranges: none`, drops, and answers the range request with 200: the 200 is "
-        "the file",
+    Row("wget-start-pos", "announces `Accept-Ranges: none`, drops, and responds to the range request with 200: the "
+        "200 is the file",
         {"file": (DROPPED.but(headers={**DROPPED.headers, "Accept-Ranges": "none"}), whole(FILE))}, GOOD,
         source=test("tests/Test--start-pos.px")),
-    Row("wget-204", "answers 204 with an ETag: the file is empty", {"file": (Answer(204, {"ETag": '"x"'}),)},
+    Row("wget-204", "responds with 204 and an ETag: the file is empty", {"file": (Answer(204, {"ETag": '"x"'}),)},
         Becomes(http_status=204, file=b""), carriers=UNCHANGED, source=test("tests/Test-204.px")),
-    Row("wget-504", "answers 504 twice: the third attempt succeeds", {"file": (Answer(504), Answer(504), whole(FILE))},
+    Row("wget-504", "responds with 504 twice: the third attempt succeeds",
+        {"file": (Answer(504), Answer(504), whole(FILE))},
         GOOD, carriers=UNCHANGED, asked=({}, {}, {}), source=test("testenv/Test-504.py")),
     Row("wget-redirect-encoded", "redirects to a path with commas, parentheses and encoded spaces: the path is sent "
         "unchanged",
@@ -85,8 +86,8 @@ ROWS = [
                                "Set-Cookie": ["bad=1; Path=/; Domain=.example.com", "good=2"]}),),
          "real": (whole(FILE),)}, GOOD, session=KEEPS, asked=({}, {"cookie": "good=2"}),
         source=test("testenv/Test-cookie-domain-mismatch.py")),
-    Row("wget-timestamps", "answers 304 with Last-Modified to a request without a condition: the task fails, and "
-        "makes no file",
+    Row("wget-timestamps", "responds with 304 and Last-Modified to a request without a condition: the task fails, "
+        "and makes no file",
         {"file": (Answer(304, {"Last-Modified": MODIFIED}),)}, Becomes("failed", "HTTP_STATUS", 304),
         carriers=UNCHANGED, source=test("tests/Test-N-current.px")),
     Row("wget-same-name-other-bytes", "drops, then sends other bytes with the same ETag: the checksum does not match, "
