@@ -56,7 +56,7 @@ final class ConditionsListing {
         then: @escaping () -> Void
     ) {
         finished = then
-        // The bus is asked first, because it can reply while files are read.
+        // The bus is called first, because it can reply while files are read.
         askBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
         let isComplete = unread.isEmpty && isBusAnswered
         timer = loop.timer { [unowned self] in finish() }

@@ -157,7 +157,7 @@ extension ConditionsWatch {
         planReading()
     }
 
-    // MARK: - Whether all have answered
+    // MARK: - Pending replies
 
     func settle() {
         if unanswered.isEmpty { answerTimer.stop() }

@@ -122,7 +122,7 @@ public final class ConditionsWatch {
     /// The other sources close on release.
     deinit { systemBus?.bus.close() }
 
-    // MARK: - What was read
+    // MARK: - Readings
 
     func refresh() {
         let known = identity.take(network, bus, now: loop.now)

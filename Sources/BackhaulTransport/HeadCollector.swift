@@ -17,8 +17,8 @@ struct HeadCollector {
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [ResponseField] = []
-    /// Whether Content-Length or Transfer-Encoding is written so that libcurl does not find it: over two lines, or with
-    /// a blank before its colon (RFC 9112, sections 5.1 and 5.2).
+    /// Whether libcurl cannot find a Content-Length or Transfer-Encoding, because the field has two lines or a blank
+    /// before its colon (RFC 9112, sections 5.1 and 5.2).
     private(set) var hasOddFraming = false
     /// Whether the status line has a version of HTTP that exists. libcurl accepts any version.
     private var hasKnownVersion = true

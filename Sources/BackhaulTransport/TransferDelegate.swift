@@ -36,8 +36,8 @@ public enum TransferEnd: Equatable, Sendable {
 
 /// Facts about a failure that only the transport has. They serve the decision about another attempt.
 public struct FailureCircumstances: Equatable, Sendable {
-    /// Whether it is certain that no server has acted on the request: nothing of it was sent, or the server has refused
-    /// it (RFC 9113, section 8.7).
+    /// Whether certainly no server has acted on the request. Nothing of it was sent, or the server has refused it (RFC
+    /// 9113, section 8.7).
     public var surelyNotProcessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0

@@ -100,7 +100,7 @@ extension Transport {
         }
     }
 
-    // MARK: - libcurl as a whole
+    // MARK: - Stacks
 
     func stack(of identity: ConnectionIdentity) throws(Failure) -> CurlStack {
         if let stack = stacks[identity] { return stack }

@@ -285,7 +285,7 @@ public final class Transport {
         stack.handles.giveBack(easy)
     }
 
-    // MARK: - Silence
+    // MARK: - Silent transfers
 
     /// Schedules the next check for silent transfers at this time or earlier.
     func lookAgain(at time: Int64) { watchdog?.look(at: time) }

@@ -54,7 +54,7 @@ final class BusConversation {
         }
     }
 
-    // MARK: What is wanted
+    // MARK: Needs
 
     private func adapt() {
         let now = shared.takeWants()
@@ -114,7 +114,7 @@ final class BusConversation {
         failures += 1
     }
 
-    // MARK: Questions
+    // MARK: Calls
 
     private func want(_ more: [BusQuestion]) {
         for question in more where !questions.contains(question) { questions.append(question) }
@@ -141,7 +141,7 @@ final class BusConversation {
         }
     }
 
-    // MARK: What comes
+    // MARK: Received messages
 
     /// Handles received messages, at most 100, so that a flood does not block the thread. Returns true when none is
     /// left.

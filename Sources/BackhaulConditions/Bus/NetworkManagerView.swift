@@ -21,7 +21,7 @@ struct NetworkManagerView {
 
     init() { settle() }
 
-    // MARK: What came
+    // MARK: Replies and signals
 
     mutating func tell(_ presence: BusPresence) -> [BusQuestion] {
         if presence == self.presence { return [] }
@@ -64,7 +64,7 @@ struct NetworkManagerView {
         return .complaint(answer.complaint ?? "answers something else than was asked")
     }
 
-    // MARK: What it means
+    // MARK: Readings
 
     private var primaryPath: String? {
         guard case .properties(let properties) = manager, case .path(let path)? = properties["PrimaryConnection"],

@@ -1,5 +1,5 @@
-/// The 401 and 407 responses that libcurl handles itself in one hop: those for which it sends another request with
-/// Digest, and a proxy's responses to CONNECT.
+/// The 401 and 407 responses that libcurl handles itself in one hop. After some it repeats the request with Digest.
+/// Others are a proxy's responses to CONNECT.
 struct HopQuestions {
     /// The credentials that the request carries.
     var credentials = HopCredentials()
