@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// The origins that get requests over HTTP/1.1 because their HTTP/2 connections ended instead of bringing a response.
+/// The origins that get requests over HTTP/1.1, because an HTTP/2 connection ended before the end of a response was
+/// marked.
 ///
 /// A fallback ends early when a request over HTTP/1.1 gets no response. The server may support HTTP/2 only, or another
 /// server may have the address. Otherwise it ends after an hour, because the server may have been repaired.

@@ -12,8 +12,8 @@ extension Transfer {
         return true
     }
 
-    /// Whether the server sent a response over HTTP/2 before it got the whole body, and wants no more of it (RFC 9113,
-    /// section 8.1). libcurl reports the end of the stream as a send error without a reason.
+    /// Whether the server sent a response over HTTP/2 before it got the whole body, and wants no more of the body (RFC
+    /// 9113, section 8.1). For libcurl the end of the stream is then a send error without a reason.
     func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
     /// The same case, but libcurl 7.88.1 dropped the response unread, because it arrived together with the end of the

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The credentials that one request carries for its server and for its proxy. libcurl computes Basic and Digest, so
-/// that our memory has no second form of a password.
+/// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the fields,
+/// so that our memory has no second form of a password.
 struct HopCredentials {
     var user: String?
     var password: String?

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets, on its own thread. libcurl would wait for
-/// name servers and the KDC on the loop's thread, to which this object is confined.
+/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets, on its own thread. On the loop's thread,
+/// libcurl would block for name servers and the KDC. This object is confined to the loop's thread.
 final class TicketOffice {
     typealias Token = Result<String, Failure>
 

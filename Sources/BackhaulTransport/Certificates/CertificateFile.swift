@@ -39,7 +39,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
             throw Failure(.tlsFailed, "\(self) is no regular file")
         }
         var bytes: [UInt8] = []
-        // One more byte than the limit is enough to detect a file that is too large.
+        // The size in `status` is not used, because the file may grow.
         while bytes.count <= Self.sizeLimit {
             let (count, error) = Self.append(64 << 10, from: number, to: &bytes)
             if count == 0 { return (bytes, CertificateStamp(status)) }

@@ -37,8 +37,8 @@ final class CertificateOffice {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once,
-    /// later, unless the office was released.
+    /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once, later, unless the
+    /// office was released.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }

@@ -52,8 +52,8 @@ final class CurlStack {
         multi.close()
     }
 
-    /// Leaks the stack deliberately. libcurl would write its TLS close_notify to a descriptor that may be the host's
-    /// now, and no option prevents that.
+    /// Leaks the stack deliberately, because libcurl cannot handle lost sockets. It would write its TLS close_notify to
+    /// a descriptor that may be the host's now.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
         // Unsafe: this only adds references, which are never released.

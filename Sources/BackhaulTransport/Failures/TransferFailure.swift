@@ -85,7 +85,7 @@ enum TransferFailure {
     static func unmarkedEnd(_ server: String) -> Failure {
         Failure(
             .connectionLost,
-            "the connection to \(server) ended without a marked end of the response over HTTP/2; the next request goes "
+            "the connection to \(server) ended before HTTP/2 marked the end of the response; the next request goes "
                 + "over HTTP/1.1")
     }
 

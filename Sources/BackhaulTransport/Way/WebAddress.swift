@@ -6,8 +6,8 @@ internal import CCurl
 /// Unsafe: libcurl's URL handle and its strings live within one call.
 public enum WebAddress {
     /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for all other
-    /// texts. A URL must not have a user name or password, which listings and logs would show, or spaces or control
-    /// characters.
+    /// texts, and for spaces and control characters. User names and passwords are not allowed either, because listings
+    /// and logs would show them.
     public static func origin(of url: String) throws(Failure) -> Origin {
         let size = url.utf8.count
         guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }
