@@ -61,7 +61,7 @@ struct BusCombinationTests {
             return desk.watch?.pending
         }
         #expect(pending == [])
-        #expect(await harness.current.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+        #expect(await harness.current.isAboutToSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
     @Test("a bus that says nothing is waited for no longer than two seconds")

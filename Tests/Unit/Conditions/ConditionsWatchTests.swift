@@ -48,7 +48,7 @@ struct ConditionsWatchTests {
         #expect(conditions.batteryPercent.value == 80)
         #expect(conditions.thermalState.value == .nominal)
         #expect(conditions.cpuPressurePercent.value == 0)
-        #expect(conditions.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+        #expect(conditions.isAboutToSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
     @Test("a hot machine is noticed at the next reading, and so is one that is cool again")
