@@ -4,7 +4,7 @@ internal import BackhaulTransport
 
 /// The cookie jars of all sessions, and which of their cookies the store has.
 ///
-/// One for the store. Servers set the same cookie with each response, so changes are saved together: a crash may lose
+/// Each store has one. Servers set the same cookie with each response, so changes are saved together: a crash may lose
 /// those of half a second.
 final class CookieController {
     private static let delayMilliseconds: Int64 = 500

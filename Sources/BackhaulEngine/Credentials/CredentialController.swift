@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The credentials of all sessions, their open challenges, and which tasks wait for one.
 ///
-/// One for the store. Credentials live here alone and end with the engine, unless the host wants them kept.
+/// Each store has one. Credentials live here alone and end with the engine, unless the host wants them kept.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable

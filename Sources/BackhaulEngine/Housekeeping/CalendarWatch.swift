@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The calendar by which the ages of tasks are counted, on a machine whose clock may be set.
 ///
-/// One for the store. The calendar goes with the boot clock; after a clock step it is set together with the times of
+/// Each store has one. The calendar goes with the boot clock; after a clock step it is set together with the times of
 /// all rows, so that no task ages by the step.
 final class CalendarWatch {
     /// The longest that a timer runs towards a time of the calendar. A wrong time is noticed within it.

@@ -3,7 +3,7 @@ internal import BackhaulStore
 
 /// Notices that an engine has nothing to do: a daemon then gives memory back, and ends after its linger time.
 ///
-/// One for each loop. An engine inside of a host does neither: it ends with the host, and the memory is the host's.
+/// Each loop has one. An engine inside of a host does neither: it ends with the host, and the memory is the host's.
 final class IdleWatch {
     /// After the first quiet moment, and once more when `Transport` has closed its idle connections. After that a
     /// daemon makes no system call until something is due.

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were acknowledged
 /// unclaimed.
 ///
-/// One for the store. The transaction that makes a file superfluous lists it, so that a crash leaves none behind.
+/// Each store has one. The transaction that makes a file superfluous lists it, so that a crash leaves none behind.
 final class LeftoverSweeper {
     private static let batchSize = 256
 

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// The store's folder of request bodies: names that no two engines give, what no task needs any more, and consumed
 /// files that go back to where they were.
 ///
-/// One for the store.
+/// Each store has one.
 final class RequestBodyKeeper {
     private static let batchSize = 256
 

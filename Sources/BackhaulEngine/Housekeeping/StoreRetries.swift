@@ -1,6 +1,6 @@
 /// Repeats what the store could not do for want of memory or space.
 ///
-/// One for the store. It owns the work to repeat and the timer for it.
+/// Each store has one. It owns the work to repeat and the timer for it.
 final class StoreRetries {
     private static let retryMilliseconds: Int64 = 1_000
 

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Notices that the store's socket was removed, or that the store as a whole was moved or deleted.
 ///
-/// One for the store. Only a daemon ends when its store is gone: a host knows what it does with a store of its own.
+/// Each store has one. Only a daemon ends when its store is gone: a host knows what it does with a store of its own.
 final class StoreWatch {
     private var watch: (any RuntimeWatch)?
 

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 
 /// The time zone, as far as quiet hours or budgets depend on it.
 ///
-/// One for the store.
+/// Each store has one.
 final class TimeZoneMonitor {
     private let runtime: any Runtime
     private var zone: TimeZoneWatch?

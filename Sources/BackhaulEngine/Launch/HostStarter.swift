@@ -21,7 +21,7 @@ protocol HostStarter: AnyObject {
 
 /// Starts programs with the environment of a launched host of this store.
 ///
-/// One for the store. It owns the thread for launches, which exists from the first launch on.
+/// Each store has one. It owns the thread for launches, which exists from the first launch on.
 final class ProgramStarter: HostStarter {
     private let runtime: any Runtime
     private let services: Services

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Launches hosts when their sessions need them: asks the store what there is, `LaunchDecision` what to do, and does
 /// it.
 ///
-/// One for the store. It owns the applications with a launch command, and which hosts are seen to be stopped.
+/// Each store has one. It owns the applications with a launch command, and which hosts are seen to be stopped.
 final class LaunchController {
     /// Hosts of an engine that has died connect to this one within that time.
     private static let settlingMilliseconds: Int64 = 1_000

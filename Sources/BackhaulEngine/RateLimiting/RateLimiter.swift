@@ -4,7 +4,7 @@ internal import BackhaulStore
 /// Bytes per second of the engine, a session and a task, which hold at once. A transfer asks before it takes or sends
 /// bytes, and is paused until its allowance has grown.
 ///
-/// One for each loop. Written by hand because libcurl's own limits know one transfer each, and stall on loops like this
+/// Each loop has one. Written by hand because libcurl's own limits know one transfer each, and stall on loops like this
 /// one.
 final class RateLimiter {
     typealias Level = RateBudget<SessionID, TaskID>.Level

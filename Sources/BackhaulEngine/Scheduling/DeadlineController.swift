@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Times at which waiting tasks change without getting a slot: the ends of resource time-outs, and latest starts, after
 /// which a task ignores the wishes of its preset.
 ///
-/// One for the store. Running tasks look at their own time-outs.
+/// Each store has one. Running tasks look at their own time-outs.
 final class DeadlineController {
     private static let lookMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000

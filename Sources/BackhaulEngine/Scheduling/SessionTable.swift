@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The configurations of sessions that have tasks or are attached. One for the store.
+/// The configurations of sessions that have tasks or are attached. Each store has one.
 final class SessionTable {
     private(set) var configurations: [SessionID: SessionConfiguration] = [:]
 

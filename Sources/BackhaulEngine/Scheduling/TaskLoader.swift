@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class TaskLoader {
     /// What the store has of a lane.
     struct Loaded: Sendable {

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Which tasks are ready, whose turn it is within the limits, and when delayed tasks are due.
 ///
-/// One for each loop. Tasks wait in lanes; the scheduler knows the lanes, and the next tasks of each, which are loaded
+/// Each loop has one. Tasks wait in lanes; the scheduler knows the lanes, and the next tasks of each, which are loaded
 /// from the store ahead of their turn.
 final class TaskScheduler {
     /// With more lanes, those of no use are forgotten.

@@ -14,7 +14,7 @@ struct Ending: Sendable {
 /// Writes the ends of running tasks. Small files end many at a time: one transaction writes all ends of a session in
 /// one turn, with what the session counts and its events.
 ///
-/// One for each loop. It owns the ends of the present turn.
+/// Each loop has one. It owns the ends of the present turn.
 final class EndingWriter {
     private let runtime: any Runtime
     private let events: EventPublisher

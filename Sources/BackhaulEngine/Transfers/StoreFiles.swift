@@ -5,7 +5,7 @@ internal import BackhaulStore
 
 /// Where the files of tasks lie: part files, kept files and request bodies.
 ///
-/// One for the store.
+/// Each store has one.
 final class StoreFiles {
     private let directory: StoreDirectory
     private let kept: Destination

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The running tasks: one runner for each, known by its task and its attempt.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class TransferSupervisor {
     /// Bytes in memory that the disk has not taken yet. A network that is faster than the disk must not fill the
     /// memory: with more of them no task starts.
