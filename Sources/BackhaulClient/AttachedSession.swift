@@ -44,7 +44,7 @@ struct AttachedSession: Sendable {
 
     mutating func learn(newest id: EventID) { newest = max(newest, id) }
 
-    /// Starts after this event, because the events up to it are handed out or acknowledged.
+    /// Counts the events up to this one as handed out. Pushes start again after the last event that was handed out.
     mutating func begin(at id: EventID) {
         handOut(through: id)
         pushed.restart(at: handedOutThrough)

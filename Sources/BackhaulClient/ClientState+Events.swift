@@ -33,7 +33,7 @@ extension ClientState {
         renewCredit(handle)
     }
 
-    /// The session was attached, by this or another engine.
+    /// The session was attached, to this or the next engine.
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
         sessions[handle]?.learn(newest: newest)
@@ -43,7 +43,7 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// Events up to this id were handed out by this handle.
+    /// Notes that this handle has handed out the events up to this id.
     private mutating func handedOut(_ handle: HandleID, through id: EventID) {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.handOut(through: id)

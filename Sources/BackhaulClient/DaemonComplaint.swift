@@ -10,7 +10,7 @@ struct DaemonComplaint {
     /// Made before the daemon is started, because it notes the size of the log.
     init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
 
-    /// The last error that was written since, as the daemon's own failure.
+    /// The last error that was logged since, as a failure; nil: there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
         let size = directory.sizeOfFile(Self.log) ?? 0
         // If the log is shorter, it was replaced by a new one.

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The environment of a daemon. It gets the host's variables for the user, the user's directories and the proxies. The
-/// other variables belong to the host and are often secret. Debug builds also pass the switches of tests.
+/// The environment of a daemon. It gets the host's variables for the user, the user's directories, and the access to
+/// the network. The other variables belong to the host and are often secret. Debug builds also pass the switches of
+/// tests.
 enum DaemonEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",

@@ -10,7 +10,7 @@ struct DaemonStarter {
     private var pause = RestartPause()
     private var complaint: Failure?
 
-    /// - path: the host's option.
+    /// - path: the path of the daemon's program from the host's options; nil: it is searched.
     init(path: String?) { self.path = path }
 
     /// An engine has replied. Forgets earlier failures.

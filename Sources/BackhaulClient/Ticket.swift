@@ -32,7 +32,7 @@ public final class Ticket: Sendable {
     /// A sentence about what the engine waits for before it replies; nil: it replies without waiting.
     public let waitingFor: String?
 
-    /// - announced: called when the outcome of an announced ticket has come, with the ticket locked.
+    /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
     /// - withdrawn: called when an announced ticket was released.
     /// - abandoned: called when the ticket was released before its outcome came.
     /// - unread: called with the outcome when the ticket was released before the host read it.

@@ -158,7 +158,7 @@ extension EngineLoop {
         clients.events.announce(change)
     }
 
-    /// Tasks have ended, and their ends are in the store.
+    /// Handles ends of tasks that are in the store now.
     func ended(_ endings: [Ending], _ change: Change?) {
         for ending in endings {
             base.transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)

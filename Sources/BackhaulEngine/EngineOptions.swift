@@ -8,7 +8,7 @@ public struct EngineOptions: Sendable {
     public var lingerMilliseconds: Int64?
     /// How long the hello of a peer on the socket, or the rest of a frame, may be missing.
     public var patienceMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
-    /// The directories and sockets from which the system's conditions are read.
+    /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
     /// Fake conditions that replace the system's, for tests.
     public var toldConditions: ToldConditions?

@@ -5,7 +5,7 @@ import BackhaulStore
 import BackhaulUserManager
 import Glibc
 
-/// The engine of a store, without a host.
+/// Runs the engine of a store in its own process.
 struct Daemon {
     let options: Options
     let signals: StopSignals

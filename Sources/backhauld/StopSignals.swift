@@ -6,7 +6,7 @@ import Glibc
 struct StopSignals {
     private let descriptor: Int32
 
-    /// Call before any thread exists.
+    /// Blocks the signals. It must be called before any thread exists.
     init() {
         var all = sigset_t()
         sigfillset(&all)

@@ -149,7 +149,7 @@ final class ActivityController {
         return []
     }
 
-    // MARK: Starting
+    // MARK: Starts
 
     /// Starts the activities one after the other, because one may take the destination that the next one wants.
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {

@@ -171,7 +171,7 @@ final class SocketServer {
 
     // MARK: Missing bytes
 
-    /// A hello or the rest of a frame is missing. The timer runs only while this is so for a peer.
+    /// The hello of a peer or the rest of its frame is missing. Starts the timer, which runs only while this is so.
     func isOwed() {
         let limits = services.options.patienceMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)

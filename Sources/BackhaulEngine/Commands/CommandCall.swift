@@ -19,7 +19,7 @@ final class CommandCall {
         self.answeredThrough = answeredThrough
     }
 
-    /// False once the client is gone.
+    /// Whether the client is still connected.
     var isConnected: Bool { engine.clients.registry[connection.id] != nil }
 
     /// The command's id, which is the same in each engine that gets it. Nil before the client's hello.
@@ -52,7 +52,7 @@ final class CommandCall {
 
     // MARK: Replies
 
-    /// Replies, unless the client is gone.
+    /// Sends the reply, if the client is still connected.
     func reply(_ result: Result<Reply, Failure>) {
         engine.clients.registry.reply(connection.id, sequence, result)
     }

@@ -15,7 +15,7 @@ final class CommandReceiver {
 
     // MARK: The socket
 
-    /// Serves clients of other processes.
+    /// Starts to serve clients of other processes.
     func listen() throws(Failure) {
         server = try SocketServer(engine.loop, engine.services, self, engine.clients)
     }
@@ -28,7 +28,7 @@ final class CommandReceiver {
     /// Accepts all clients that wait in the socket's queue.
     func acceptAll() { server?.acceptAll() }
 
-    /// A file of the store's directory was removed or replaced.
+    /// Makes the socket's file again after a delay, if it was removed or replaced.
     func mendSoon() { server?.mendSoon() }
 
     // MARK: Connections
@@ -51,7 +51,7 @@ final class CommandReceiver {
         defer { engine.hosts.launches.hostLeft(connection) }
         clients.claims.stopWaiting(id)
         clients.progress.stop(of: id)
-        // It may have connected again before the end of this connection was seen.
+        // The client may have connected again before the end of this connection was noticed.
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
         engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
@@ -102,7 +102,7 @@ final class CommandReceiver {
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(engine.services.welcome))
         engine.hosts.launches.hostCame(connection)
-        // The client is notified of events that waited before it came.
+        // Notifies the client about events that were in the store before it connected.
         let clients = engine.clients
         let id = connection.id
         let application = hello.application

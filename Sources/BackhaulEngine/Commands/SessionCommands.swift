@@ -46,7 +46,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Earlier consumers wait for the session.
+        // Other consumers wait for the session, so this one is added to the queue.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in
@@ -177,7 +177,7 @@ struct SessionCommands {
 }
 
 extension ClientParts {
-    /// Adds how many consumers wait for each session.
+    /// Adds the number of consumers that wait for each session.
     func withWaiting(_ infos: [SessionInfo], of application: String) -> [SessionInfo] {
         infos.map { info in
             var info = info

@@ -7,9 +7,9 @@ internal import BackhaulStore
 ///
 /// Each store has one. Received and sent bytes of bodies are counted in memory, and then added to the ledger.
 final class BudgetAccounting {
-    /// The bytes that are counted together while every budget has at least `near` left.
+    /// The bytes that are counted together while no exact count is needed.
     private static let step: UInt64 = 64 << 10
-    /// With less than this left of a budget, each chunk is counted.
+    /// With less than this left of a budget, each received or sent chunk is counted immediately.
     private static let near: UInt64 = 1 << 20
     /// How long the network is still read after the last byte, because the next transfer often begins within this time.
     private static let askingMilliseconds: Int64 = 10_000
@@ -33,7 +33,8 @@ final class BudgetAccounting {
     private var lastMoved: Int64?
     /// The time until which the network is read, by the boot clock.
     private(set) var asksUntil: Int64?
-    /// Sessions whose budgets all had at least `near` left when they were last checked, or were decided as used up.
+    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least `near`
+    /// left of each.
     private var far: Set<SessionID> = []
     /// Set when a budget was used up in this iteration of the loop. No task transfers more until the engine has decided
     /// which tasks stop.
@@ -64,7 +65,7 @@ final class BudgetAccounting {
 
     func close() { ledger.close() }
 
-    /// The administrator has configured a network.
+    /// Takes new settings of a network from the administrator.
     func configure(_ network: NetworkSettings) -> [EngineEffect] {
         settings[network.name] = network.isDefault ? nil : network
         setMetered()

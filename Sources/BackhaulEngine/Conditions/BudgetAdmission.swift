@@ -13,7 +13,7 @@ final class BudgetAdmission {
     /// Whether the store has delayed tasks.
     private enum Delayed {
         case none
-        /// An earlier engine may have left some.
+        /// An earlier engine may have left delayed tasks.
         case perhaps
         case some
     }

@@ -40,7 +40,7 @@ final class ConditionsController {
         timer = runtime.timer { [unowned self] in look() }
     }
 
-    /// The engine ends or failed: nothing is judged any more.
+    /// Stops all judgements, because the engine ends or has failed.
     func close() {
         isClosed = true
         timer?.stop()
@@ -49,7 +49,7 @@ final class ConditionsController {
 
     // MARK: Judging
 
-    /// A condition may have changed.
+    /// Takes the present conditions, and judges all groups.
     func conditionsChanged() -> [EngineEffect] { isClosed ? [] : takeConditions() + reconsider() }
 
     private func takeConditions() -> [EngineEffect] {
@@ -84,7 +84,7 @@ final class ConditionsController {
         return effects + parts.holds.decide(groups)
     }
 
-    /// Tasks of this group run or wait.
+    /// Adds a group whose tasks run or wait, and judges it if it is new.
     func note(_ group: ConstraintGroup) -> [EngineEffect] {
         guard parts.holds.add(group) else { return [] }
         let effects = decide([group])
@@ -136,7 +136,7 @@ final class ConditionsController {
             runningLanes.insert(LaneGroup(of: task))
         }
         holds.noteBusy(runningGroups)
-        // The replies of loads say which groups wait.
+        // The results of the loads show which groups wait.
         guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {

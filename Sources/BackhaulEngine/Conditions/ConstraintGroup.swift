@@ -33,7 +33,7 @@ struct GroupState {
     var needed: ConditionNeeds = []
     /// Whether a needed condition was not read yet, or is unknown for a moment.
     var isUndecided = true
-    /// Nil: its tasks may run.
+    /// The holds of the group; nil: no hold stops its tasks.
     var held: Held?
     /// The time of the last judgement, in Unix milliseconds.
     var decidedAt: Int64?
@@ -45,7 +45,7 @@ struct GroupState {
 
 /// The reasons for which tasks are held, and the time since then.
 struct Held {
-    /// The most important hold comes first. Never empty.
+    /// The holds, with the most important first. Never empty.
     var holds: [Hold]
     /// The time at which the first hold began, in Unix milliseconds.
     var began: Int64

@@ -31,7 +31,7 @@ final class UplinkMonitor {
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
-    /// An attempt of the task has ended.
+    /// Takes the end of an attempt.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
         guard scheduler.reach(of: task) == .uplink else { return [] }
         if ending == .answered { return answered(task) }

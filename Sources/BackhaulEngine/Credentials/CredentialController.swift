@@ -21,7 +21,7 @@ final class CredentialController {
     /// The credentials of the session; nil: it has no credentials and no challenges.
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
-    /// Whether the lane may run only one task at a time, until its server has accepted or rejected a credential.
+    /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
     func isProbed(_ lane: Lane) -> Bool { credentials[lane.session]?.isProbed(lane.origin.text) ?? false }
 
     func forget(_ session: SessionID) { credentials[session] = nil }

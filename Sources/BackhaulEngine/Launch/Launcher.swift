@@ -32,7 +32,7 @@ final class Launcher: Sendable {
         }
     }
 
-    /// `then` is called on the launcher's thread.
+    /// Starts the program. `then` is called on the launcher's thread.
     func start(_ order: LaunchOrder, then: @escaping @Sendable (Result<LaunchedProcess, Failure>) -> Void) {
         let isPosted = worker.post { _ in then(Launcher.started(order)) }
         if !isPosted { then(.failure(Failure(.engineFailed, "the engine has stopped"))) }

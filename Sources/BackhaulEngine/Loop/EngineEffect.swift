@@ -70,7 +70,7 @@ enum EngineEffect {
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// The conditions of a preset stop to apply to a task at this Unix time in milliseconds.
+    /// A task's preset does not hold it any more after this time, in Unix milliseconds.
     case latestStart(at: Int64?)
     /// The calendar was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)

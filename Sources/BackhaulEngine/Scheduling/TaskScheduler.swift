@@ -65,7 +65,7 @@ final class TaskScheduler {
         laneLimit = max(Self.fewLanes, 2 * lanes.count)
     }
 
-    /// Tasks wait in these lanes now.
+    /// Adds lanes in which tasks wait now. Unknown lanes are read from the store.
     func tasksWait(in ids: Set<LaneID>, reload: Bool) {
         guard !ids.isEmpty else { return }
         let unknown = ids.filter { lanes[$0] == nil }
@@ -190,7 +190,7 @@ final class TaskScheduler {
         plan()
     }
 
-    /// The server has accepted or rejected the credential of the task that tested it.
+    /// Allows the next task of a lane that runs one task at a time, because the server has responded to the last one.
     func endedProbe(_ lane: LaneID) {
         schedule.endedProbe(lane)
         plan()
@@ -204,7 +204,7 @@ final class TaskScheduler {
 
     // MARK: Delays
 
-    /// A delayed task is due at this time of the boot clock.
+    /// Starts the timer for a delayed task that is due at this time of the boot clock.
     func due(at time: Int64?) {
         guard let time else { return }
         if let nextDue, nextDue <= time { return }

@@ -25,7 +25,7 @@ final class DownloadRunner: TransferRunner {
         location = context.files.location(of: task)
         part = context.services.disk.partFile(location)
         var terms = DownloadTerms(task.request, attempt.configuration)
-        // Only before the first request. After it, the download always continues.
+        // Only before the first request. Later, an existing file does not end the task.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = context.transfers.neededSpace(of: task.id)

@@ -50,12 +50,12 @@ struct ExchangeRecord {
     /// The sent bytes of the body, of the present or the last request.
     func bodySent(_ transfer: Transfer?) -> UInt64 { transfer?.bodySent ?? bodySentBefore }
 
-    /// Keeps the first bytes of an error's body.
+    /// Adds bytes to the body of an error response, up to the limit.
     mutating func collectErrorBody(_ bytes: RawSpan) { errorBody.append(bytes, atMost: Limits.errorBodySize) }
 }
 
 extension [UInt8] {
-    /// Appends bytes until there are `limit`.
+    /// Appends bytes until the array has `limit` bytes.
     mutating func append(_ bytes: RawSpan, atMost limit: Int) {
         let room = Swift.max(0, limit - count)
         bytes.withUnsafeBytes { append(contentsOf: $0.prefix(room)) }

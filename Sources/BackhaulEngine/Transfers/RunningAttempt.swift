@@ -36,7 +36,7 @@ final class RunningAttempt {
     let began: Int64
     var task: StoredTask
     private(set) var holdsSlot: Bool
-    /// Whether this attempt tests a credential. Its lane runs only one task at a time until the server has responded.
+    /// Whether the lane runs only one task at a time, and the server has not responded to this one yet.
     var isProbe: Bool
     var transfer: Transfer?
     /// The source of the request's body; nil: it has none.
@@ -79,15 +79,15 @@ final class RunningAttempt {
         context.scheduler.released(task.lane)
     }
 
-    /// The server has accepted or rejected the credential.
+    /// Allows other tasks of the lane, because the server has responded or the attempt is over.
     func endProbe() {
         guard isProbe else { return }
         isProbe = false
         context.scheduler.endedProbe(task.lane)
     }
 
-    /// Whether the task has a rate limit. It then uses HTTP/1.1 with its own connection. A paused HTTP/2 stream would
-    /// block the others of its connection, and libcurl 7.88 buffers up to 10 MiB of it.
+    /// Whether a rate limit applies to the task. It then uses HTTP/1.1 with its own connection. A paused HTTP/2 stream
+    /// would block the others of its connection, and libcurl 7.88 buffers up to 10 MiB of it.
     private var isLimited: Bool { context.rates.isLimited(task.id, of: task.session) }
 
     var waitsForRate: Bool { context.rates.isWaiting(task.id) }
@@ -136,7 +136,7 @@ final class RunningAttempt {
         request.looksUpAgain = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = mayRepeat
-        // The server may reject the credential, so it has to respond before a large body is sent.
+        // The server may demand another credential, so it has to respond before a large body is sent.
         if isProbe, let size = feed?.size, size >= Self.probedBodySize { request.expectation = .always }
         if isLimited, request.httpVersion == .standard { request.httpVersion = .http1 }
         return request

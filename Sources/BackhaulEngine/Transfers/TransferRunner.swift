@@ -41,7 +41,7 @@ protocol TransferRunner: AnyObject {
     var madeProgress: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesAtStake: UInt64 { get }
-    /// The present length and the final size of the downloaded file.
+    /// The present length and the final size of the downloaded file; nil for an upload.
     var file: (offset: UInt64, size: UInt64?)? { get }
     /// The sent bytes and the size of an upload's body; nil for a download.
     var body: (sent: UInt64, size: UInt64?)? { get }
