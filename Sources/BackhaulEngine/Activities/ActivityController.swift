@@ -109,8 +109,9 @@ final class ActivityController {
         return effects
     }
 
-    /// The task of a background activity waits itself, and has a reason. The constraints of the other qualities are
-    /// checked before the start and are not set for the task, because nothing must hold the task beyond the window.
+    /// Whether the activity may start now. The task of a background activity waits itself, and shows its reason. The
+    /// constraints of the other qualities are checked only before the start: no hold may delay the task beyond the
+    /// window.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }

@@ -14,8 +14,8 @@ final class ClientConnection {
     /// Whether the client has too many unread bytes. Messages that can wait are then not sent.
     let isBehind: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// Whether a disk thread checks the destinations of an enqueue, or /proc could not be read for the client's process
-    /// and is read again soon. Later messages are queued, so that a client's commands keep their order.
+    /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or /proc is read again
+    /// soon for the client's process. Later messages are queued, so that a client's commands keep their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
     /// How often the client's process could not be read from /proc.
@@ -33,8 +33,8 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// The handles of creates and attaches that may wait for their session, that are in the store thread, and that the
-    /// client has not cancelled.
+    /// The handles of creates and attaches that may wait for their session and are in the store thread now. A cancelled
+    /// one is removed.
     private var opening: Set<HandleID> = []
 
     init(

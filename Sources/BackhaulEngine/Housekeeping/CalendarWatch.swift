@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// The calendar for the ages of tasks, on a machine whose clock may be set.
 ///
-/// Each store has one. The calendar advances with the boot clock. After a clock step it is set together with the times
-/// of all rows, so that the step does not change the age of a task.
+/// Each store has one. The calendar advances with the boot clock. After a clock step, it moves together with the times
+/// of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
     /// The longest time of a timer for a calendar time, in milliseconds. A wrong time is noticed within it.
     static let longestLook: Int64 = 86_400_000
