@@ -233,7 +233,7 @@ struct LaunchControllerTests {
         try world.attach(host)
         try world.complete(isRepeated: true)
         try world.disconnect(host)
-        #expect(world.info.errorMessage == "the answers of the launched program to a challenge do not serve")
+        #expect(world.info.errorMessage == "the server rejects the credentials of the launched program")
         world.waiting = [world.session()]
         world.launches.look(at: LaunchWorld.name)
         try world.pass(milliseconds: 50_000)
