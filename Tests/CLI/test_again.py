@@ -82,7 +82,7 @@ def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, 
 
 def test_json_has_a_line_for_what_was_there(backhaul, url):
     (ended,) = backhaul.json("get", url)
-    assert (ended["state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
+    assert (ended["task_state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
 
 
 def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, slow):
@@ -104,16 +104,16 @@ def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
 
 def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
     (over,) = backhaul.json("add", url)
-    assert (over["disposition"], over["state"], over["event_id"]) == ("existing", "succeeded", None)
+    assert (over["disposition"], over["task_state"], over["event_id"]) == ("existing", "succeeded", None)
     (living,) = backhaul.json("add", f"{slow.url}/big")
     assert (living["disposition"], living["event_id"]) == ("existing", None)
-    assert living["state"] in ("waiting", "running")
+    assert living["task_state"] in ("waiting", "running")
 
 
 def test_add_hands_over_anew_what_was_removed(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", url)
-    assert (first["disposition"], first["state"]) == ("new", "waiting")
+    assert (first["disposition"], first["task_state"]) == ("new", "waiting")
     (second,) = backhaul.json("add", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 

@@ -99,6 +99,6 @@ def test_get_ends_with_9_when_another_read_of_the_end_and_there_is_no_whole_file
     os.kill(getting.pid, signal.SIGCONT)
     output, errors = getting.communicate(timeout=60)
     assert getting.returncode == 9, errors
-    assert '"state":"unknown"' in output
+    assert '"task_state":"unknown"' in output
     hurry(server)
     waiting.wait(60)

@@ -1,15 +1,15 @@
-"""The command line has an option for every field of a session, a policy and a request, and shows the session's."""
+"""The command line has an option for every field of a session, policy and request, and its JSON has their names."""
 
 import re
 
+import json_fields
 import pytest
-
 from tree import header, swift
 
 COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionWords.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
-RECORDS = ("ConfigurationRecord.swift", "ConstraintsRecord.swift")
+RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
 
 #: Struct -> what its variables are called where options are written into it.
 VARIABLES = {
@@ -27,20 +27,18 @@ WITHOUT_OPTION = {
     "bh_request.user_data_size": "as user_data",
 }
 
-#: Fields that the record of a session does not have under their name, and why.
-NOT_SHOWN = {
-    "headers": "they may hold secrets: `header_names` has their names",
-    "header_count": "as headers",
-    "proxy.password": "a secret",
-}
-
-#: Fields of embedded structs -> their keys in the record, which is flat.
-FLAT = {
-    "retry.first_delay_ms": "first_retry_delay_ms", "retry.longest_delay_ms": "longest_retry_delay_ms",
-    "retry.jitter_percent": "retry_jitter_percent", "retry.errors": "retry_errors",
-    "retry.unsafe_methods": "retries_unsafe_methods", "retry.statuses": "retry_statuses",
-    "tls.minimum_version": "minimum_tls", "proxy.url": "proxy", "proxy.user": "proxy_user",
-    "proxy.bypass": "no_proxy", "budget.daily": "daily_budget", "budget.monthly": "monthly_budget",
+#: Documents of the command line that are no struct of the header: file -> what it prints.
+OWN_DOCUMENTS = {
+    "Commands/Claim.swift": "the arguments of bh_task_claim",
+    "Commands/Conditions.swift": "two lists in one document",
+    "Commands/DoctorFinding.swift": "what `doctor` found",
+    "Commands/Events.swift": "the result of bh_session_acknowledge_through",
+    "Commands/Respond.swift": "the argument of bh_session_respond",
+    "Commands/ServiceReport.swift": "the service",
+    "Explanation/Advice.swift": "a sentence and a command",
+    "Explanation/Explanation.swift": "a task, its waits and its conditions in one document",
+    "Options/ControlOptions.swift": "the result of bh_tasks_cancel and the like",
+    "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
 #: Constants whose word is another than their name, or that have none (None), and why.
@@ -48,12 +46,14 @@ OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
     "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
+    "BH_TLS_1_2": "tlsv1.2",
+    "BH_TLS_1_3": "tlsv1.3",
     "BH_PRESET_DEFAULT": "none",
     # No limit: above it nothing runs, whatever is allowed.
     "BH_THERMAL_CRITICAL": None,
     # The absence of a choice, which has no word.
     "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,
-    "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
+    "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
 
 #: What the messages of the library have that is no field.
@@ -82,11 +82,42 @@ def test_each_field_has_an_option_or_a_reason_to_have_none(name):
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
-def test_each_field_of_a_session_is_shown():
-    shown = {word for source in swift(COMMAND) if source.path.name in RECORDS
-             for word in re.findall(r'\("(\w+)",', source.text)}
-    assert {field for field in fields("bh_session_configuration")
-            if FLAT.get(field, field.rpartition(".")[2]) not in shown} == set(NOT_SHOWN)
+def printed(form):
+    """Pairs of struct and keys: each place where the JSON of a struct is written."""
+    for source in swift(COMMAND):
+        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
+                                 source.text, re.DOTALL):
+            yield match[1], re.findall(r'\("(\w+)",', match[2] or match[3])
+
+
+def test_the_json_of_a_struct_has_its_fields_under_their_names():
+    assert not [f"{struct}: {key}" for struct, written in printed("record")
+                for key in sorted(set(written) ^ json_fields.keys(struct))]
+
+
+def test_an_excerpt_of_a_struct_has_fields_of_it():
+    assert not [f"{struct}: {key}" for struct, written in printed("excerpt")
+                for key in written if key not in json_fields.excerpt_keys(struct)]
+
+
+def test_each_place_that_prints_a_struct_is_compared_with_the_header():
+    places = sum(len(re.findall(r"\.(?:record|excerpt)\(of:", source.text)) for source in swift(COMMAND))
+    assert len([*printed("record"), *printed("excerpt")]) == places > 0
+
+
+def test_a_document_that_is_no_struct_has_a_reason():
+    own = {source.name.removeprefix(f"{COMMAND}/") for source in swift(COMMAND)
+           if source.name != RECORDS and ".object([" in source.text}
+    assert own == set(OWN_DOCUMENTS)
+
+
+def test_each_exception_of_the_json_is_one():
+    known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
+    written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
+               for form in ("record", "excerpt")}
+    assert set(json_fields.NOT_PRINTED) <= known - written["record"]
+    assert set(json_fields.ADDED) <= written["record"] - known
+    assert set(json_fields.ADDED_TO_EXCERPTS) <= written["excerpt"] - known
 
 
 def test_the_words_for_fields_are_those_of_the_header():

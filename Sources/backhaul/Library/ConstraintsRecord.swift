@@ -52,27 +52,19 @@ struct ConstraintsRecord: Hashable {
         return constraints
     }
 
-    /// Those that say something, for people.
-    var lines: [(String, String)] { ConfigurationRecord.lines(members) }
-
-    /// Under the header's names; null: nothing, or what the preset asks for.
-    var members: [(String, JSON)] {
-        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
-        func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
-        func word(_ value: Int32, _ table: [(String, Int)]) -> JSON {
-            value == 0 ? .null : .string(Names.word(value, table))
-        }
-        let networks = Names.words(networks, Names.networks)
-        return [
-            ("preset", word(preset, Names.presets)), ("requires_external_power", choice(externalPower)),
-            ("requires_unmetered", choice(unmetered)),
-            ("networks", networks.isEmpty ? .null : .array(networks.map { .string($0) })),
-            ("minimum_battery_percent", number(UInt64(minimumBattery))),
+    /// Null: nothing, or what the preset asks for.
+    var json: JSON {
+        func word(_ value: Int32, _ table: [(String, Int)]) -> JSON { value == 0 ? .null : .word(value, table) }
+        return .record(of: bh_constraints.self, [
+            ("preset", word(preset, Names.presets)), ("requires_external_power", .choice(externalPower)),
+            ("requires_unmetered", .choice(unmetered)),
+            ("networks", networks == 0 ? .null : .words(networks, Names.networks)),
+            ("minimum_battery_percent", .number(unlessZero: minimumBattery)),
             ("maximum_thermal_state", word(maximumHeat, Names.heatLimits)),
-            ("maximum_cpu_pressure_percent", number(UInt64(cpuPressure))),
-            ("maximum_io_pressure_percent", number(UInt64(ioPressure))),
-            ("maximum_memory_pressure_percent", number(UInt64(memoryPressure))),
-            ("minimum_bytes_per_second", number(minimumRate)), ("quiet_hours", .optional(quietHours)),
-        ]
+            ("maximum_cpu_pressure_percent", .number(unlessZero: cpuPressure)),
+            ("maximum_io_pressure_percent", .number(unlessZero: ioPressure)),
+            ("maximum_memory_pressure_percent", .number(unlessZero: memoryPressure)),
+            ("minimum_bytes_per_second", .number(unlessZero: minimumRate)), ("quiet_hours", .optional(quietHours)),
+        ])
     }
 }
