@@ -65,6 +65,47 @@ public struct TaskPolicy: Equatable, Sendable {
     public init() {}
 }
 
+extension TaskPolicy {
+    /// What a session says of each of its tasks. A rate is of all its tasks together, so it is not among it; nor are
+    /// constraints, of which a task has the stricter of both.
+    public init(_ session: SessionConfiguration) {
+        maximumAttempts = session.maximumAttempts
+        firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
+        longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
+        retryJitterPercent = session.retryJitterPercent
+        retryErrors = session.retryErrors
+        retriesUnsafeMethods = session.retriesUnsafeMethods
+        retryStatuses = session.retryStatuses
+        acceptedStatuses = session.acceptedStatuses
+        requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
+        resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
+        httpVersion = session.httpVersion
+        redirects = session.redirects
+        maximumRedirects = session.maximumRedirects
+        maximumSize = session.maximumSize
+    }
+}
+
+extension SessionConfiguration {
+    /// Takes over what the policy says. What it does not say stays as it is.
+    public mutating func apply(_ policy: TaskPolicy) {
+        maximumAttempts = policy.maximumAttempts ?? maximumAttempts
+        firstRetryDelayMilliseconds = policy.firstRetryDelayMilliseconds ?? firstRetryDelayMilliseconds
+        longestRetryDelayMilliseconds = policy.longestRetryDelayMilliseconds ?? longestRetryDelayMilliseconds
+        retryJitterPercent = policy.retryJitterPercent ?? retryJitterPercent
+        retryErrors = policy.retryErrors ?? retryErrors
+        retriesUnsafeMethods = policy.retriesUnsafeMethods ?? retriesUnsafeMethods
+        retryStatuses = policy.retryStatuses ?? retryStatuses
+        acceptedStatuses = policy.acceptedStatuses ?? acceptedStatuses
+        requestTimeoutMilliseconds = policy.requestTimeoutMilliseconds ?? requestTimeoutMilliseconds
+        resourceTimeoutMilliseconds = policy.resourceTimeoutMilliseconds ?? resourceTimeoutMilliseconds
+        httpVersion = policy.httpVersion ?? httpVersion
+        redirects = policy.redirects ?? redirects
+        maximumRedirects = policy.maximumRedirects ?? maximumRedirects
+        maximumSize = policy.maximumSize ?? maximumSize
+    }
+}
+
 /// What holds for one task: its own policy over that of its session.
 public struct TransferPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?

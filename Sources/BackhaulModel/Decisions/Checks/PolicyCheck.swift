@@ -27,19 +27,12 @@ enum PolicyCheck {
     }
 
     static func check(_ session: SessionConfiguration) throws(Failure) {
-        var policy = TaskPolicy()
-        policy.maximumAttempts = session.maximumAttempts
-        policy.firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
-        policy.longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
-        policy.retryJitterPercent = session.retryJitterPercent
-        policy.retryErrors = session.retryErrors
-        policy.requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
-        policy.resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
-        policy.maximumRedirects = session.maximumRedirects
+        var policy = TaskPolicy(session)
         policy.constraints = session.constraints
+        // By default there is a number of redirects beside any choice of them.
+        policy.redirects = nil
         // A list of statuses to accept may take one away from those that are tried again by default.
-        policy.acceptedStatuses = session.acceptedStatuses
-        if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }
+        if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
         try check(session.tolerances)
     }
