@@ -63,6 +63,25 @@ public struct TaskPolicy: Equatable, Sendable {
     public var constraints = Constraints()
 
     public init() {}
+
+    /// All but the constraints, which are stored once for many tasks.
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&maximumAttempts, "maximum_attempts")
+        try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
+        try visitor.field(&longestRetryDelayMilliseconds, "longest_retry_delay_ms")
+        try visitor.field(&retryJitterPercent, "retry_jitter_percent")
+        try visitor.field(&retryErrors, "retry_errors")
+        try visitor.field(&retriesUnsafeMethods, "retries_unsafe_methods")
+        try visitor.field(&retryStatuses, "retry_statuses")
+        try visitor.field(&acceptedStatuses, "accepted_statuses")
+        try visitor.field(&requestTimeoutMilliseconds, "request_timeout_ms")
+        try visitor.field(&resourceTimeoutMilliseconds, "resource_timeout_ms")
+        try visitor.field(&httpVersion, "http_version")
+        try visitor.field(&redirects, "redirects")
+        try visitor.field(&maximumRedirects, "maximum_redirects")
+        try visitor.field(&maximumSize, "maximum_size")
+        try visitor.field(&bytesPerSecond, "bytes_per_second")
+    }
 }
 
 extension TaskPolicy {

@@ -14,7 +14,8 @@ public struct Versions: Equatable, Sendable {
         self.library = library
     }
 
-    /// This library's: BH_VERSION of include/backhaul.h, which a test compares, and the version of docs/wire.md.
+    /// This library's: BH_VERSION of include/backhaul.h, which a test compares, and the version of the protocol of
+    /// docs/wire.md.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG

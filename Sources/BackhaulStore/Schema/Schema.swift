@@ -7,7 +7,7 @@ enum Schema {
     /// "BHS1": which files are ours (https://www.sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x4248_5331
 
-    /// Step N brings a database of version N to version N + 1.
+    /// Step N brings a database of version N to version N + 1. A step of a few statements stands here itself.
     static let migrations = [first, second, third, fourth, fifth]
 
     /// Lives with the connection, in memory.
