@@ -9,7 +9,9 @@ from tree import header, swift
 COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionWords.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
-RECORDS = ("ConfigurationRecord.swift", "ConstraintsRecord.swift")
+RECORDS = ("ConfigurationRecord.swift", "ConstraintsRecord.swift", "SessionOptions.swift")
+#: A line of the tables of options: the field's name in the record, and the path of the field.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 #: Struct -> what its variables are called where options are written into it.
 VARIABLES = {
@@ -77,6 +79,7 @@ def fields(name):
 @pytest.mark.parametrize("name", VARIABLES)
 def test_each_field_has_an_option_or_a_reason_to_have_none(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
+    written |= {path for _, path in SETTING.findall(text())}
     missing = {f"{name}.{field}" for field in fields(name)
                if field not in written and field.removeprefix("constraints.") not in written}
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
@@ -84,7 +87,7 @@ def test_each_field_has_an_option_or_a_reason_to_have_none(name):
 
 def test_each_field_of_a_session_is_shown():
     shown = {word for source in swift(COMMAND) if source.path.name in RECORDS
-             for word in re.findall(r'\("(\w+)",', source.text)}
+             for word in re.findall(r'\(\s*"(\w+)",', source.text)}
     assert {field for field in fields("bh_session_configuration")
             if FLAT.get(field, field.rpartition(".")[2]) not in shown} == set(NOT_SHOWN)
 

@@ -15,11 +15,8 @@ struct ConfigurationRecord {
         }
         let headers = UnsafeBufferPointer(
             start: configuration.headers, count: configuration.headers == nil ? 0 : configuration.header_count)
-        let history = configuration.history_limit
         members = [
             ("identifier", .optional(text(configuration.identifier))),
-            ("connections_per_origin", .unsigned(UInt64(configuration.connections_per_origin))),
-            ("maximum_running_tasks", .unsigned(UInt64(configuration.maximum_running_tasks))),
             ("maximum_attempts", number(UInt64(configuration.retry.maximum_attempts))),
             ("first_retry_delay_ms", .unsigned(UInt64(configuration.retry.first_delay_ms))),
             ("longest_retry_delay_ms", .unsigned(UInt64(configuration.retry.longest_delay_ms))),
@@ -39,30 +36,16 @@ struct ConfigurationRecord {
             ("proxy", .optional(text(configuration.proxy.url))),
             ("proxy_user", .optional(text(configuration.proxy.user))),
             ("no_proxy", .optional(text(configuration.proxy.bypass))),
-            ("cookies", .string(Names.word(configuration.cookies, Names.cookies))),
             ("ca_file", .optional(text(configuration.tls.ca_file))),
             ("minimum_tls", .string(Int(configuration.tls.minimum_version) == BH_TLS_1_3 ? "tlsv1.3" : "tlsv1.2")),
             ("client_certificate", .optional(text(configuration.tls.client_certificate))),
             ("client_key", .optional(text(configuration.tls.client_key))),
             ("pinned_public_keys", .optional(text(configuration.tls.pinned_public_keys))),
-            ("history_limit", .unsigned(history == UInt32.max ? 0 : UInt64(history))),
             ("asks_for_credentials", choice(configuration.asks_for_credentials)),
             ("sends_launch_events", choice(configuration.sends_launch_events)),
             ("launch_if_stopped_ms", number(UInt64(configuration.launch_if_stopped_ms))),
-        ] + ConfigurationRecord.constraints(configuration) + [
-            ("tolerances", words(configuration.tolerances, Names.tolerances)),
-        ]
-    }
-
-    /// What it demands of the conditions.
-    private static func constraints(_ configuration: bh_session_configuration) -> [(String, JSON)] {
-        ConstraintsRecord(configuration.constraints).members + [
-            ("slow_after_ms", .unsigned(UInt64(configuration.slow_after_ms))),
-            ("slow_pause_ms", .unsigned(UInt64(configuration.slow_pause_ms))),
-            ("discretionary_if_launched", .bool(Int(configuration.discretionary_if_launched) == BH_YES)),
-            ("daily_budget", Budget(configuration.budget.daily).json),
-            ("monthly_budget", Budget(configuration.budget.monthly).json),
-        ]
+        ] + ConstraintsRecord(configuration.constraints).members
+            + SessionOptions.settings.map { ($0.field, $0.shown(configuration)) }
     }
 
     var json: JSON { .object(members) }
