@@ -10,6 +10,8 @@ COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionWords.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
 RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
+#: A line of the tables of options: the field's name in the record, and the path of the field.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 #: Struct -> what its variables are called where options are written into it.
 VARIABLES = {
@@ -77,47 +79,15 @@ def fields(name):
 @pytest.mark.parametrize("name", VARIABLES)
 def test_each_field_has_an_option_or_a_reason_to_have_none(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
+    written |= {path for _, path in SETTING.findall(text())}
     missing = {f"{name}.{field}" for field in fields(name)
                if field not in written and field.removeprefix("constraints.") not in written}
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
-def printed(form):
-    """Pairs of struct and keys: each place where the JSON of a struct is written."""
-    for source in swift(COMMAND):
-        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
-                                 source.text, re.DOTALL):
-            yield match[1], re.findall(r'\("(\w+)",', match[2] or match[3])
-
-
-def test_the_json_of_a_struct_has_its_fields_under_their_names():
-    assert not [f"{struct}: {key}" for struct, written in printed("record")
-                for key in sorted(set(written) ^ json_fields.keys(struct))]
-
-
-def test_an_excerpt_of_a_struct_has_fields_of_it():
-    assert not [f"{struct}: {key}" for struct, written in printed("excerpt")
-                for key in written if key not in json_fields.excerpt_keys(struct)]
-
-
-def test_each_place_that_prints_a_struct_is_compared_with_the_header():
-    places = sum(len(re.findall(r"\.(?:record|excerpt)\(of:", source.text)) for source in swift(COMMAND))
-    assert len([*printed("record"), *printed("excerpt")]) == places > 0
-
-
-def test_a_document_that_is_no_struct_has_a_reason():
-    own = {source.name.removeprefix(f"{COMMAND}/") for source in swift(COMMAND)
-           if source.name != RECORDS and ".object([" in source.text}
-    assert own == set(OWN_DOCUMENTS)
-
-
-def test_each_exception_of_the_json_is_one():
-    known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
-    written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
-               for form in ("record", "excerpt")}
-    assert set(json_fields.NOT_PRINTED) <= known - written["record"]
-    assert set(json_fields.ADDED) <= written["record"] - known
-    assert set(json_fields.ADDED_TO_EXCERPTS) <= written["excerpt"] - known
+RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
+#: A line of the tables of options: the field's name in the record, and the path of the field.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 
 def test_the_words_for_fields_are_those_of_the_header():

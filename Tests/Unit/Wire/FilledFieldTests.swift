@@ -7,9 +7,13 @@ import Testing
 @Suite struct FilledFieldTests {
     /// The stored properties that are the same in all of many values and in an empty one.
     private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
+        unfilled(Record.blank, make)
+    }
+
+    private func unfilled<Value>(_ blank: Value, _ make: (inout Generator) -> Value) -> [String] {
         var generator = Generator(seed: 1)
-        let empty = Mirror(reflecting: Record.blank).children.map { "\($0.value)" }
-        var names = Mirror(reflecting: Record.blank).children.map { $0.label ?? "" }
+        let empty = Mirror(reflecting: blank).children.map { "\($0.value)" }
+        var names = Mirror(reflecting: blank).children.map { $0.label ?? "" }
         for _ in 0..<100 {
             let filled = Mirror(reflecting: make(&generator)).children
             let same = zip(filled, empty).filter { "\($0.value)" == $1 }.map { $0.0.label ?? "" }
@@ -27,7 +31,7 @@ import Testing
         #expect(unfilled { $0.policy() } == [])
         #expect(unfilled { $0.constraints() } == [])
         #expect(unfilled { $0.configuration() } == [])
-        #expect(unfilled { $0.configuration().tls } == [])
+        #expect(unfilled(TLSConfiguration()) { $0.configuration().tls } == [])
         #expect(unfilled { $0.budget() } == [])
         #expect(unfilled { $0.destination() } == [])
         #expect(unfilled { $0.part() } == [])

@@ -93,18 +93,7 @@ extension Generator {
 
     mutating func configuration() -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: text())
-        configuration.connectionsPerOrigin = integer()
-        configuration.maximumRunningTasks = integer()
-        configuration.maximumAttempts = optional { $0.integer() }
-        configuration.firstRetryDelayMilliseconds = integer()
-        configuration.longestRetryDelayMilliseconds = integer()
-        configuration.requestTimeoutMilliseconds = integer()
-        configuration.resourceTimeoutMilliseconds = integer()
-        configuration.caFile = optional { $0.text() }
-        configuration.sendsLaunchEvents = bool()
-        configuration.asksForCredentials = bool()
-        configuration.launchIfStoppedMilliseconds = integer()
-        fillOptions(&configuration)
+        configuration.visitFields(with: &self)
         return configuration
     }
 
