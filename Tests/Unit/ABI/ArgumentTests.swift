@@ -12,7 +12,7 @@ struct TimeoutTests {
     @Test("is taken as it is up to a day", arguments: [0, 1, 86_400_000] as [Int32])
     func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
 
-    @Test("beyond is refused with its number", arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
+    @Test("above a day is refused with its value", arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
     func refused(milliseconds: Int32) {
         let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
         #expect(failure?.status == .invalidArgument)
@@ -63,7 +63,7 @@ struct TextArgumentTests {
     }
 
     @Test(
-        "that is not UTF-8 is refused and not repaired",
+        "that is not UTF-8 is refused",
         arguments: [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]])
     func notUTF8(bytes: [UInt8]) {
         let failure = failure { () throws(Failure) in try read(bytes) }
@@ -131,7 +131,7 @@ struct StructArgumentTests {
         #expect(failure?.message.hasPrefix("options has a field that this library does not have") == true)
     }
 
-    @Test("whose size cannot be is refused with name and sizes", arguments: [0, 15, 65_537, .max, -1])
+    @Test("with an impossible size is refused with its name and the sizes", arguments: [0, 15, 65_537, .max, -1])
     func refused(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)
@@ -163,7 +163,7 @@ struct FileCreationMaskTests {
         #expect(FileCreationMask.parse(Array("Name:\tUmask: 7\nUmask:\t0027\nState:\tR\n".utf8)[...]) == 0o027)
     }
 
-    @Test("is unknown on kernels that do not tell it")
+    @Test("is unknown on kernels without that line")
     func unknown() {
         #expect(FileCreationMask.parse(Array("Name:\thost\nState:\tR\n".utf8)[...]) == nil)
         #expect(FileCreationMask.parse(Array("Umask:\tlots\n".utf8)[...]) == nil)

@@ -64,7 +64,7 @@ struct BatchTests {
         #expect(String(decoding: body, as: UTF8.self) == "no such page")
     }
 
-    @Test("holds a session finished, with nothing of a task")
+    @Test("holds the event of a finished session, without fields of a task")
     func finished() throws {
         let batch = try Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
@@ -94,7 +94,7 @@ struct BatchTests {
         #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
     }
 
-    @Test("holds what tasks state for themselves, as it was given, and nothing where they state nothing")
+    @Test("holds the constraints of tasks as they were given, and none where there are none")
     func constraints() throws {
         var stated = Constraints()
         stated.preset = .overnight

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-@Suite("What a host says of conditions")
+@Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
     @Test("of a policy arrives field by field")
     func policy() throws {
@@ -43,7 +43,7 @@ struct ConstraintsArgumentTests {
         #expect(failure?.message == "constraints.reserved is not 0; initialize the struct with BH_INIT")
     }
 
-    @Test("of a network arrives as far as it is said, and 0 stands for no limit")
+    @Test("a network has the fields that were given, and 0 for no limit")
     func network() throws {
         let name = strdup("Hotspot")
         defer { free(name) }

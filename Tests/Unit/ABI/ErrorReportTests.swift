@@ -44,14 +44,14 @@ struct ErrorReportTests {
         #expect(error.index == .max)
     }
 
-    @Test("keeps to our own fields in a larger struct of a newer host")
+    @Test("fills only known fields in a larger struct of a newer host")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)
         #expect(isUntouchedBehind)
     }
 
-    @Test("writes nothing into a struct whose size cannot be", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
+    @Test("writes nothing into a struct with an impossible size", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
     func unusable(structSize: Int) {
         let (status, error, _) = report(failure, structSize: structSize)
         #expect(status == BH_IN_USE)

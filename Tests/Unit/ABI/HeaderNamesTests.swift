@@ -74,7 +74,7 @@ struct HeaderNamesTests {
     @Test("what expires")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
-    @Test("what comes after an attempt")
+    @Test("next steps after an attempt")
     func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
 
     @Test("which errors are tried again")

@@ -28,7 +28,7 @@ struct ManifestTests {
         #expect(Set(manifest.constants.keys) == Set(header.constants))
     }
 
-    @Test("says what a C compiler says of the header")
+    @Test("equals the layout that a C compiler computes")
     func compiled() throws {
         #expect(try header.compiledManifest() == manifest)
     }

@@ -68,7 +68,7 @@ final class RequestArgumentTests {
         #expect(request == expected)
     }
 
-    @Test("for a file that is there is refused")
+    @Test("for an existing file is refused")
     func existing() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))

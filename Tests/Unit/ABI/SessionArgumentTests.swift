@@ -61,7 +61,7 @@ struct ConfigurationArgumentTests {
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
     }
 
-    @Test("has each field of the header among these")
+    @Test("covers each field of the header")
     func coverage() throws {
         let fields = try Header().leaves(of: "bh_session_configuration").filter { !$0.contains("reserved") }
         #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
@@ -129,7 +129,7 @@ struct SelectionArgumentTests {
         #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
     }
 
-    @Test("with an id that no row can have still names no other row")
+    @Test("with an id beyond SQLite's range matches no row")
     func hugeID() throws {
         #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
     }
@@ -139,7 +139,7 @@ struct SelectionArgumentTests {
         #expect(failure { () throws(Failure) in try read(states: states) }?.message.contains("states") == true)
     }
 
-    @Test("with a count that cannot be is refused", arguments: [10_000_001, .max, -1])
+    @Test("with an impossible count is refused", arguments: [10_000_001, .max, -1])
     func count(count: Int) {
         #expect(failure { () throws(Failure) in try read([1], count: count) }?.status == .invalidArgument)
     }

@@ -48,7 +48,7 @@ struct StartedVerbTests {
     @Test("about a task that is not there is not found")
     func noTask() { #expect(thrown(.tasks([], more: false), .oneTask)?.status == .notFound) }
 
-    @Test("that answers another question is a defect, and no trap")
+    @Test("of another kind is an internal error and does not trap")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
         #expect(thrown(.sessions([]), .session)?.status == .internal)
@@ -81,7 +81,7 @@ struct EnqueueResultsTests {
         #expect(results(two) == ["0: 7 1 0 0", "1: 8 2 4 5"])
     }
 
-    @Test("are those of the applied requests by their numbers, also when a later chunk was applied")
+    @Test("have the numbers of the applied requests, also after a gap")
     func gap() {
         #expect(
             results([two[0], Enqueued(task: .zero, disposition: .notApplied), two[1]]) == ["0: 7 1 0 0", "2: 8 2 0 0"])

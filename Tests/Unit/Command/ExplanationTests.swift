@@ -61,7 +61,7 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" cancel ") })
     }
 
-    @Test("advises what takes the transfer's own wish away, and no other", arguments: [
+    @Test("advises the option that overrides the transfer's own constraint", arguments: [
         (BH_REASON_POWER, "--external-power yes", "--external-power no"),
         (BH_REASON_METERED, "--unmetered yes", "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat nominal", "--maximum-heat serious"),
@@ -78,7 +78,7 @@ struct ExplanationTests {
         #expect(lines.count { $0.hasPrefix("      backhaul ") } == 1)
     }
 
-    @Test("advises an answer in the place of the preset's, where the transfer has one", arguments: [
+    @Test("advises an option that overrides the transfer's preset", arguments: [
         (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
         (BH_REASON_QUIET_HOURS, "--preset discretionary"),
@@ -116,7 +116,7 @@ struct ExplanationTests {
         return stated
     }
 
-    @Test("advises what takes the session's wish away, whether a field or a preset asks", arguments: [
+    @Test("advises the option that overrides the session's constraint or preset", arguments: [
         (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
         (BH_REASON_QUIET_HOURS, "--preset discretionary"),
@@ -149,7 +149,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("of pressure names the one that is felt, of several that are limited")
+    @Test("of pressure names the limit that is exceeded")
     func pressure() {
         var facts = WaitFacts()
         facts.demands.cpuPressure = 20
@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("leaves the session alone when the session has said the opposite of its preset")
+    @Test("does not name the session when it overrides its preset")
     func opposite() {
         var facts = WaitFacts()
         facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -172,14 +172,14 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" configure ") })
     }
 
-    @Test("takes the wishes away that a launched program's transfers have by their session")
+    @Test("overrides the constraints that launched programs get from their session")
     func launched() {
         let lines = explanation(task(BH_REASON_POWER)).lines
         #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
         #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
-    @Test("takes overnight's hours away with the session's own, which hide them")
+    @Test("overrides the overnight preset and the session's own quiet hours")
     func hiddenHours() {
         var facts = WaitFacts()
         facts.demands.preset = Int32(BH_PRESET_OVERNIGHT)
@@ -198,7 +198,7 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains("configure") })
     }
 
-    @Test("of a network that only seems metered names the command that says so")
+    @Test("of a network that is guessed to be metered names the command that corrects it")
     func metered() {
         var facts = WaitFacts()
         facts.conditions = [
@@ -268,7 +268,7 @@ struct ExplanationTests {
         #expect(said(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("of a start advises the command that has it now")
+    @Test("of an earliest start advises the command that starts it now")
     func earliestStart() {
         let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
@@ -302,7 +302,7 @@ struct ExplanationTests {
             .hasSuffix(" waits for a server that sends nothing any more."))
     }
 
-    @Test("shows what a terminal would act on instead of sending it")
+    @Test("escapes control characters")
     func control() {
         let lines = explanation(task(BH_REASON_NETWORK, text: "the network \u{1b}[2Jevil is of kind wifi")).lines
         #expect(!lines.contains { $0.unicodeScalars.contains("\u{1b}") })

@@ -25,7 +25,7 @@ struct TimeTests {
         #expect(noon == GivenTime.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
-    @Test("are the next ones of their kind across a change of the clock")
+    @Test("are the next such time across a daylight saving change")
     func change() throws {
         // 2026-03-29 02:30 is left out in Berlin; the clock goes from 02:00 to 03:00.
         let before = try #require(GivenTime.milliseconds("2026-03-28T23:00", after: evening))

@@ -18,7 +18,7 @@ struct WaitingGroupTests {
         }.lines()
     }
 
-    @Test("is told once for each reason, with the names of five")
+    @Test("is listed once for each reason, with five names")
     func grouped() throws {
         let groups = gathered(
             (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
@@ -32,7 +32,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("names of several that wait those that ask for it themselves")
+    @Test("names the transfers that have the constraint themselves")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
@@ -54,7 +54,7 @@ struct WaitingGroupTests {
         #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
     }
 
-    @Test("leaves out what moves and what has ended")
+    @Test("leaves out running and ended transfers")
     func moving() {
         let tasks = [task(BH_REASON_NONE, state: BH_TASK_RUNNING), task(BH_REASON_NONE, state: BH_TASK_FAILED)]
         #expect(gathered(tasks).isEmpty)
@@ -77,7 +77,7 @@ struct WaitingGroupTests {
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }
 
-    @Test("say of what cannot be read that it holds nothing back")
+    @Test("say that unknown conditions hold nothing")
     func unknown() {
         let lines = Conditions.table(
             [

@@ -42,7 +42,7 @@ import Testing
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a bus everything is unknown, and the address is told")
+    @Test("without a bus everything is unknown, and the address is logged")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()
@@ -60,7 +60,7 @@ import Testing
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("a bus that accepts and never answers: nothing waits for it, and it is said")
+    @Test("a bus that accepts and never replies is reported, and nothing waits for it")
     func hangs() throws {
         let number = listen()
         defer {
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(
-        "a bus that says nonsense is unknown", arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
+        "a bus with malformed replies is unknown", arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()
         defer {
@@ -126,7 +126,7 @@ import Testing
         close(number)
     }
 
-    @Test("a bus that cannot take one more connection is tried again later, and keeps nobody waiting")
+    @Test("a bus that refuses a connection is retried later, and nothing waits for it")
     func isFull() throws {
         let number = listen(backlog: 0)
         var waiting: [Int32] = []

@@ -17,7 +17,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 1)
     }
 
-    @Test("sleep is told, and the machine is let go")
+    @Test("sleep is reported, and the delay is released")
     func sleep() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -52,7 +52,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 0)
     }
 
-    @Test("where no bus can be asked nobody waits for one")
+    @Test("without a bus nothing waits for one")
     func noBus() async throws {
         let harness = try WatchHarness(FakeTree())
         defer { harness.stop() }
@@ -90,7 +90,7 @@ struct BusCombinationTests {
         #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
-    @Test("a listing takes what is watched as it is, and reads the rest")
+    @Test("a listing uses the watched readings and reads the others")
     func listingBesideWatch() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree)

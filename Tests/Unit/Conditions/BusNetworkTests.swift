@@ -93,7 +93,7 @@ import Testing
         try watch.until("NetworkManager") { $0.network.value?.name == "Home" }
     }
 
-    @Test("a NetworkManager that hangs is unknown until it answers")
+    @Test("a NetworkManager that hangs is unknown until it replies")
     func hangs() throws {
         try bus.tell("network", "connect", "Home")
         try bus.tell("network", "hang")
@@ -116,7 +116,7 @@ import Testing
         try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
     }
 
-    @Test("signals of somebody who does not have the name do not count, and harm nobody")
+    @Test("signals of a sender that does not own the name are ignored")
     func foreign() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()

@@ -19,7 +19,7 @@ import Testing
         return watch
     }
 
-    @Test("sleep is delayed until what is to be done is done, and again for the next sleep")
+    @Test("sleep is delayed until the work is done, each time")
     func delay() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("who is ready when the sleep is over already does not give the next delay away")
+    @Test("readiness after the end of a sleep does not release the next delay")
     func late() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -52,7 +52,7 @@ import Testing
         #expect(try bus.tell("logind", "count_inhibitors") == "1")
     }
 
-    @Test("who wants less, or more, while a sleep is prepared keeps its delay until it is ready")
+    @Test("changed needs during a sleep do not release the delay")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, wants: [.network, .sleep]))
         _ = try watch.settled()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("closing gives the delay back, and so does letting go of the watch")
+    @Test("closing or freeing the watch releases the delay")
     func closing() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -122,7 +122,7 @@ import Testing
         try bus.tell("logind", "until_inhibitors", "0")
     }
 
-    @Test("a sleep that somebody else announces is none")
+    @Test("a sleep signal from another sender is ignored")
     func foreign() throws {
         let watch = try watch()
         try bus.tell("bus", "send_false_signals")

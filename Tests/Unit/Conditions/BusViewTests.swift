@@ -77,7 +77,7 @@ import Testing
         #expect(NetworkKinds(connectionType: type) == kind)
     }
 
-    @Test("what is read anew keeps the former readings until it is whole")
+    @Test("a new reading replaces the former one when it is complete")
     func whole() {
         var view = view(BusViewTests.whole)
         var other = BusViewTests.whole
@@ -93,7 +93,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("changes elsewhere raise no questions")
+    @Test("changes of other objects cause no calls")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])

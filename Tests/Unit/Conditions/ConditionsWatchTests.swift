@@ -20,7 +20,7 @@ struct ConditionsWatchTests {
         return tree
     }
 
-    @Test("what is not needed is not looked at")
+    @Test("conditions that are not needed are not read")
     func notNeeded() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -33,7 +33,7 @@ struct ConditionsWatchTests {
         #expect(await harness.current == Conditions())
     }
 
-    @Test("the first readings are told once they are there, all of them")
+    @Test("the first readings are reported once, when all are there")
     func settled() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -69,7 +69,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
     }
 
-    @Test("pressure that nobody tells is read again and again")
+    @Test("pressure without a trigger is polled")
     func pressure() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -82,7 +82,7 @@ struct ConditionsWatchTests {
     }
 
     /// Of the machine that runs the tests. A quiet one is made to wait.
-    @Test("pressure is told by the kernel where it gives a trigger", .enabled(if: hasPressureTriggers))
+    @Test("pressure is reported by a kernel trigger", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
         // Longer than the test may take: the regular readings are not what tells.
         let harness = try WatchHarness(FakeTree(), processes: "/proc", interval: 3_600_000)
@@ -225,7 +225,7 @@ struct ConditionsWatchTests {
         harness.stop()
     }
 
-    @Test("the administrator's answer holds at once")
+    @Test("configured metering takes effect at once")
     func administrator() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)

@@ -20,7 +20,7 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
     return fields.flatMap { $0.utf8CString }
 }
 
-@Suite("What the kernel tells of devices")
+@Suite("Device events of the kernel")
 struct DeviceEventsTests {
     @Test("supplies and sensors matter, and nothing else", arguments: [
         ("power_supply", .powerSupply), ("thermal", .thermal), ("block", []), ("power", []),
@@ -31,7 +31,7 @@ struct DeviceEventsTests {
         #expect(DeviceEvents.subsystem(of: message) == subsystems)
     }
 
-    @Test("what is no message of the kernel is passed over", arguments: [
+    @Test("messages of another sender are ignored", arguments: [
         [], [0], [0, 0, 0], Array("libudev".utf8), Array("SUBSYSTEM=power_suppl".utf8), [255, 254, 0, 253],
     ])
     func nonsense(_ message: [UInt8]) { #expect(DeviceEvents.subsystem(of: message) == []) }
@@ -78,7 +78,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("other devices, and messages without sense, wake nobody up", .enabled(if: mayLeaveNetwork))
+    @Test("other devices and malformed messages cause no reading", .enabled(if: mayLeaveNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -92,7 +92,7 @@ struct DeviceEventsTests {
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("after a flood of news of which some were lost, everything is read again", .enabled(if: mayLeaveNetwork))
+    @Test("after a queue overflow everything is read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }

@@ -36,7 +36,7 @@ struct HangingSensorTests {
         try WatchHarness(tree, interval: interval, readSystem: { [system] in system.read($0, $1) })
     }
 
-    @Test("one that hangs keeps nobody else from being read, at first and later")
+    @Test("one that hangs does not delay the others")
     func others() async throws {
         let harness = try harness(interval: 50)
         defer {
@@ -66,7 +66,7 @@ struct HangingSensorTests {
         #expect(await harness.ask { $0.watch?.readers.reader == nil })
     }
 
-    @Test("one that answers at last is read, and its thread goes")
+    @Test("one that replies late is read, and its thread ends")
     func late() async throws {
         let harness = try harness(interval: 50)
         defer { harness.stop() }

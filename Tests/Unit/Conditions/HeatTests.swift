@@ -37,7 +37,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a zone that says what no machine is does not count", arguments: [
+    @Test("an implausible zone is ignored", arguments: [
         "-40000", "0", "200000", "-274000", "151000", "-31000", "", "abc", "99999999999999999999", "1e5", "85.0",
     ])
     func implausible(_ temperature: String) {
@@ -94,7 +94,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree, after: ["thermal_zone0": before]).thermalState.value == level)
     }
 
-    @Test("what slows the processor down counts as fair; fans and settings do not", arguments: [
+    @Test("processor throttling counts as fair; fans do not", arguments: [
         ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
         ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
         ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),

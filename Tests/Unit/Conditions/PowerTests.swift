@@ -139,7 +139,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == 55)
     }
 
-    @Test("a gauge may say a little more than full", arguments: [("100", UInt8(100)), ("103", 100), ("110", 100)])
+    @Test("a charge slightly above 100 % counts as full", arguments: [("100", UInt8(100)), ("103", 100), ("110", 100)])
     func full(_ capacity: String, _ percent: UInt8) {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Full", capacity))

@@ -2,7 +2,7 @@ import BackhaulConditions
 import Glibc
 import Testing
 
-@Suite("Ways to other machines")
+@Suite("Routes")
 struct RoutesTests {
     @Test("a route leads to this machine, and none to what is no address", arguments: [
         ("127.0.0.1", true), ("127.9.9.9", true), ("", false), ("example", false), ("1.2.3.4.5", false),

@@ -91,7 +91,7 @@ struct BodyTests {
         #expect(home.names() == [] && contents(store.path("c")) == bytes)
     }
 
-    @Test("keep a name that something else has taken by then")
+    @Test("do not remove a name that another file has taken")
     func takenName() async throws {
         let file = try file()
         _ = try await keep([HandedOverBody(file, .consume, name: "c")])
@@ -156,7 +156,7 @@ struct BodyTests {
         #expect(eventually { store.names() == [] })
     }
 
-    @Test("whose old name stays are not told as consumed", arguments: [FileOperation.unlink, .openDirectory])
+    @Test("whose old name stays are not reported as consumed", arguments: [FileOperation.unlink, .openDirectory])
     func stuckName(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
         var files = FileSystem()

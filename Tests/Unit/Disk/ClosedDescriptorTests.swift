@@ -54,7 +54,7 @@ import Testing
         Glibc.close(number)
     }
 
-    @Test("a file that took the part's place meanwhile is not believed")
+    @Test("another file with the part's name is not trusted")
     func replaced() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)

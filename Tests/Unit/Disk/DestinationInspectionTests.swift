@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("What an engine in another process says of a host's destinations")
+@Suite("Destinations as an engine in another process sees them")
 struct DestinationInspectionTests {
     let scratch: Scratch
     let threads: DiskThreads

@@ -82,7 +82,7 @@ struct DigestTests {
         #expect(try sealed.checksum == digest(bytes))
     }
 
-    @Test("a part that cannot be read, or that others have cut, is told at the seal")
+    @Test("a part that is unreadable or truncated fails at the seal")
     func unreadable() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(bytes)
@@ -96,7 +96,7 @@ struct DigestTests {
         }
     }
 
-    @Test("holds nobody up: a seal of another file comes before the end of a large one's")
+    @Test("does not delay the seal of another file")
     func fairness() async throws {
         let large = try scratch.location("large")
         try await threads.partFile(large).append(patternedBytes(60_000_000))

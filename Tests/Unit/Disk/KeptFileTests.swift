@@ -33,7 +33,7 @@ import Testing
         try await move(target)
     }
 
-    @Test("a stranger's file stays and so does the kept one")
+    @Test("a foreign file stays, and so does the kept one")
     func stranger() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo")
@@ -129,7 +129,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("a half copy of an earlier process is written anew")
+    @Test("an incomplete copy of an earlier process is written again")
     func halfCopy() async throws {
         let target = try home.scratch.location("photo")
         try write(bytes.suffix(100), to: home.scratch.partPath(target))

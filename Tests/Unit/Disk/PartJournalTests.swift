@@ -116,7 +116,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("has a record among thousands of others, of which the oldest make way")
+    @Test("has a record among thousands; the oldest are evicted")
     func manyRecords() throws {
         let journal = try #require(journal)
         for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }

@@ -120,7 +120,7 @@ import Testing
         #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
-    @Test("a look tells how far the finishing had come")
+    @Test("the state of an interrupted finish is found")
     func look() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

@@ -90,7 +90,7 @@ import Testing
         #expect(contents(other) == [1, 2, 3])
     }
 
-    @Test("a pipe with the part's name holds nobody up")
+    @Test("a pipe with the part's name does not block")
     func pipe() async throws {
         #expect(mkfifo(scratch.partPath(location), 0o600) == 0)
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)

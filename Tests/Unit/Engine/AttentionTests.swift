@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("An application is told of each session that needs attention")
+@Suite("An application is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore
     let application: ApplicationClient
@@ -19,7 +19,7 @@ struct AttentionTests {
         _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("also of one whose identifier only looks like that of another")
+    @Test("also of one with a similar identifier")
     func looksTheSame() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -36,7 +36,7 @@ struct AttentionTests {
 
 @Suite("A listing that does not show a session")
 struct AttentionOfTheGoneTests {
-    @Test("ends what was to be told of it")
+    @Test("ends its pending attention")
     func gone() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -45,7 +45,7 @@ struct AttentionOfTheGoneTests {
         #expect(!attention.hasUntold)
     }
 
-    @Test("says nothing of one that was made anew afterwards")
+    @Test("does not affect a session that was created afterwards")
     func madeAnew() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -55,7 +55,7 @@ struct AttentionOfTheGoneTests {
         #expect(attention.hasUntold)
     }
 
-    @Test("says nothing of who waits for one that was made anew afterwards")
+    @Test("does not affect the waiting consumers of a session that was created afterwards")
     func waitedFor() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))

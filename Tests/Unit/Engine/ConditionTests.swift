@@ -28,7 +28,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("short transfers one after the other depend on heat and sleep as a long one does")
+    @Test("consecutive short transfers depend on heat and sleep like a long one")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
         let engine = try ToldEngine(store)
@@ -62,7 +62,7 @@ struct ConditionTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("at its latest start a task gives up what its preset wishes for, but not what is asked for beside it")
+    @Test("at its latest start a task drops its preset and keeps its stated constraints")
     func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -126,7 +126,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("what a task has waited for, and when, is told later")
+    @Test("wait records show what a task waited for, and when")
     func waited() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)

@@ -53,7 +53,7 @@ struct CredentialTests {
         return try EngineTests.enqueue(session, requests)
     }
 
-    @Test("without being asked to, a session takes a 401 for a failure")
+    @Test("without the option a 401 is a failure")
     func off() throws {
         let application = try store.open()
         defer { application.close() }
@@ -64,7 +64,7 @@ struct CredentialTests {
         #expect(task.outcome.failure?.detail == 401)
     }
 
-    @Test("fifty tasks make one challenge with one event, and one answer lets them all in")
+    @Test("fifty tasks share one challenge, one event and one credential")
     func fifty() throws {
         let application = try store.open()
         defer { application.close() }
@@ -91,7 +91,7 @@ struct CredentialTests {
         #expect(store.bytes(of: store.files + "/49") == pattern(49))
     }
 
-    @Test("an answer that does not serve costs one request, and the challenge opens again and counts it")
+    @Test("a refused credential costs one request, and the challenge opens again with a failure")
     func wrongThenRight() throws {
         let application = try store.open()
         defer { application.close() }
@@ -139,7 +139,7 @@ struct CredentialTests {
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("an answer is not sent to another origin; that one asks for its own")
+    @Test("a credential is not sent to another origin")
     func otherOrigin() throws {
         let other = try TestOrigin()
         other.serve("/there", .init(bytes: pattern(7), authorization: "Basic b3RoZXI6b3RoZXI="))
@@ -209,7 +209,7 @@ struct CredentialTests {
         #expect(try eventsOfRound(after).compactMap(ended).count { $0.outcome.state == .succeeded } == 5)
     }
 
-    @Test("an answer is gone with its engine: what still needs it asks again, and goes on from its offset")
+    @Test("a credential is lost with its engine: tasks request it again and resume")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

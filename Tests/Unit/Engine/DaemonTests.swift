@@ -130,7 +130,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "that is older makes room for that of a newer library, whatever it speaks",
+        "that is older exits for a newer library",
         arguments: ["0.1.0/\(Versions.built.wire)", "0.1.9/1"])
     func older(version: String) throws {
         defer { store.endDaemon() }

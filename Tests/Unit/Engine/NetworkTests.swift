@@ -48,7 +48,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("this machine's own servers are no matter of networks")
+    @Test("loopback servers do not depend on networks")
     func local() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -102,7 +102,7 @@ struct NetworkTests {
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
     }
 
-    @Test("another network is another way: what was held by a portal is tried at once")
+    @Test("on another network tasks held by a portal are tried at once")
     func otherNetwork() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try ToldEngine(store)
@@ -117,7 +117,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("who resumes what a portal holds has it tried at once")
+    @Test("a resume tries a task held by a portal at once")
     func resumed() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try ToldEngine(store)
@@ -175,7 +175,7 @@ struct NetworkTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("what expects more than is left of a budget waits, and smaller tasks go on")
+    @Test("a task that exceeds the rest of a budget waits, and smaller tasks run")
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -197,7 +197,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("who only looks lets nothing go that is too large, and it is listed among what is held back")
+    @Test("an observer releases no task that exceeds its budget, and it is listed as held")
     func sizeHintSeen() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }

@@ -51,7 +51,7 @@ struct PowerTests {
         #expect(origin.asked[1].range == "bytes=\(info.offset)-")
     }
 
-    @Test("tasks for hundreds of servers are held and let go as those for one are")
+    @Test("tasks for hundreds of servers are held and released like those for one")
     func manyOrigins() throws {
         let everywhere = try TestOrigin(address: "0.0.0.0")
         everywhere.serve("/a", .init(bytes: pattern(10)))

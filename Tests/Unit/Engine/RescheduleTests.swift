@@ -33,7 +33,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("one that was loaded for its turn and is put off is not started when its turn comes")
+    @Test("a ready task that is postponed is not started")
     func putOff() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
@@ -78,7 +78,7 @@ struct RescheduleTests {
         #expect(stopped.offset > 500_000 && origin.asked.count == 1)
     }
 
-    @Test("with a latest start that has come it waits for no preset any more")
+    @Test("past its latest start it ignores its preset")
     func wishes() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)

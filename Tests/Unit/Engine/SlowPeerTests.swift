@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-@Suite("A peer that has been behind learns what it was not told meanwhile")
+@Suite("A slow peer gets missed events")
 struct SlowPeerTests {
     private static let name = "org.example.test"
     let store: TestStore

@@ -31,7 +31,7 @@ struct ThroughputTests {
         return configuration
     }
 
-    @Test("a server that gives too little is left alone for a while, and asked again with one task")
+    @Test("a slow server is paused, and then probed with one task")
     func slow() throws {
         let bytes = pattern(400_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
@@ -47,7 +47,7 @@ struct ThroughputTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a probe that finds nothing better leaves, too, and the pause grows")
+    @Test("a slow probe stops, and the pause grows")
     func stillSlow() throws {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try ToldEngine(store)
@@ -79,7 +79,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("where all together are too slow, servers that nobody has met wait, too")
+    @Test("when all servers are slow, new servers are held, too")
     func unmet() throws {
         let address = TestOrigin.address ?? "127.0.0.1"
         let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
@@ -104,7 +104,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("tasks of the same server that ask for nothing do not keep the probe away")
+    @Test("tasks without constraints at the same server do not prevent the probe")
     func othersOfTheLane() throws {
         serveSlowly(origin)
         let engine = try ToldEngine(store)

@@ -134,7 +134,7 @@ struct UploadTests {
         #expect(task.outcome.bytesSent > 2_000_000)
     }
 
-    @Test("a POST whose connection breaks is not sent again, unless the host does not mind")
+    @Test("a POST whose connection breaks is retried only with unsafe methods allowed")
     func unsafe() throws {
         let body = RequestBody.bytes(pattern(100))
         origin.script("/u", [.init(breakAfter: 100)])
@@ -161,7 +161,7 @@ struct UploadTests {
         #expect(task.outcome.answer.responseBody == nil)
     }
 
-    @Test("the server is asked before it is sent a large body, and one that says no is not sent any of it")
+    @Test("a large body is sent only after 100 (Continue)")
     func expectation() throws {
         origin.script("/x", [.init(status: 403, isEarly: true)])
         let task = try run(upload("/x", .file(try store.file("x", pattern(3_000_000)), .reference)))

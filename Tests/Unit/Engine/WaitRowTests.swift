@@ -32,7 +32,7 @@ struct WaitRowTests {
         #expect(try waits(host, second).map(\.reason) == [.power])
     }
 
-    @Test("others of a server without a way wait on when one of them is cancelled")
+    @Test("a cancelled task does not end the wait of others without a route")
     func oneOfTwo() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }

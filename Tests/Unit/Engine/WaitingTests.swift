@@ -25,7 +25,7 @@ struct WaitingTests {
         other.close()
     }
 
-    @Test("one who waits has the session when the holder closes it, and the holder was asked to yield")
+    @Test("a waiting consumer gets the session when the holder closes it after a request to yield")
     func yields() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -62,7 +62,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("whoever releases the ticket waits no more")
+    @Test("releasing the ticket ends the wait")
     func release() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -107,7 +107,7 @@ struct WaitingTests {
         guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
-    @Test("who waits for a session that is removed is told so, or makes it anew")
+    @Test("waiting for a removed session fails, or creates it")
     func removed() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -127,7 +127,7 @@ struct WaitingTests {
         _ = try session(other.attachSession("s", .produce, waits: true))
     }
 
-    @Test("the engine says who it is")
+    @Test("engine info is complete")
     func engine() throws {
         defer { close() }
         guard case .engine(let engine) = try answer(holder.engine()) else { throw Unexpected() }

@@ -20,7 +20,7 @@ private func waitsForTimer(_ thread: DeskThread) async -> Bool {
 /// Each in a process of its own, whose descriptors are all closed.
 @Suite("A host that closes every descriptor it finds")
 struct ClosedDescriptorTests {
-    @Test("meets no abort; the loop says that it is broken, performs jobs and can be stopped")
+    @Test("the loop reports an error, performs jobs and can be stopped")
     func closeAll() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()

@@ -2,7 +2,7 @@ import BackhaulLoop
 import Glibc
 import Testing
 
-@Suite("Urgent news of descriptors")
+@Suite("Urgent data on descriptors")
 struct UrgentTests {
     /// Both ends of a TCP connection, whose urgent data (RFC 9293, section 3.8.5) stand for what files of /proc tell.
     private static func connection() -> (near: Int32, far: Int32)? {
@@ -23,7 +23,7 @@ struct UrgentTests {
         }
     }
 
-    @Test("what is urgent is told to those who watch for it, and plain bytes are not")
+    @Test("urgent data is reported to its watchers, and plain bytes are not")
     func urgent() async throws {
         let ends = try #require(UrgentTests.connection())
         defer { for end in [ends.near, ends.far] { close(end) } }

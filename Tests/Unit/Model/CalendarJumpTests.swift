@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A calendar that jumps")
+@Suite("Clock steps")
 struct CalendarJumpTests {
     private static let year2026: Int64 = 1_767_225_600_000
 
@@ -9,7 +9,7 @@ struct CalendarJumpTests {
         ClockReading(wall: wall, boot: boot, bootID: id)
     }
 
-    @Test("time that passes is no jump, and neither is a clock that is slewed", arguments: [0, 9_000, -9_000])
+    @Test("passing time and a slewed clock are no step", arguments: [0, 9_000, -9_000])
     func passes(slewed: Int64) {
         let day: Int64 = 86_400_000
         #expect(
@@ -17,7 +17,7 @@ struct CalendarJumpTests {
                 reading(Self.year2026, 5_000), reading(Self.year2026 + day + slewed, 5_000 + day)) == 0)
     }
 
-    @Test("in one boot whatever the boot clock does not confirm is a jump", arguments: [-86_400_000, 60_000])
+    @Test("within a boot a difference to the boot clock is a step", arguments: [-86_400_000, 60_000])
     func jumps(by distance: Int64) {
         #expect(
             CalendarJump.between(

@@ -18,7 +18,7 @@ import Testing
         #expect(action(library: 0x00_02_FF, wire: 4) == .askToLeave)
     }
 
-    @Test("one that speaks the same is spoken with where it is not older, not a daemon, or was asked often enough")
+    @Test("an engine with the same protocol is used when it is not older, no daemon, or did not exit")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .speak)
         #expect(action(library: 0x01_00_00, wire: 5) == .speak)
@@ -49,7 +49,7 @@ import Testing
 }
 
 @Suite struct LogEntryTests {
-    @Test("control characters, and those that turn a line around, do not reach the log")
+    @Test("control and bidirectional characters do not reach the log")
     func control() {
         #expect(LogEntry(.error, "a\nb\u{1B}[31m\u{202E}c\u{2028}").message == "a?b?[31m?c?")
     }

@@ -33,7 +33,7 @@ import Testing
         #expect(!service.isStoppedWith(try group("0::/")))
     }
 
-    @Test("processes of one container are stopped together; those that nobody has placed are not")
+    @Test("processes of one container are stopped together; those in the root group are not")
     func containers() throws {
         #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
         #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))

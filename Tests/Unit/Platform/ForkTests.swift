@@ -49,7 +49,7 @@ private func openNull() throws -> Int32 {
         for number in pipes + [number] { close(number) }
     }
 
-    @Test("a descriptor that was closed or given up is no business of the child")
+    @Test("a closed or abandoned descriptor is ignored in the child")
     func removed() throws {
         let number = try openNull()
         let descriptor = Descriptor(owning: number)
@@ -68,7 +68,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor of ours that is taken for a library's stays ours")
+    @Test("a descriptor of ours stays ours when it is also added as a library's")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number

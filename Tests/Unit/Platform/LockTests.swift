@@ -16,7 +16,7 @@ import Testing
         #expect(count.withLock { $0 } == 40_000)
     }
 
-    @Test("a wait sees each change until it is content")
+    @Test("a wait checks each change until its condition holds")
     func waiting() throws {
         let count = Lock(0)
         let thread = try Thread(name: "changer") { for _ in 0..<100 { count.change { $0 += 1 } } }
@@ -36,7 +36,7 @@ import Testing
         #expect(looks.withLock { $0 } >= 2)
     }
 
-    @Test("a deadline that has passed still gives one look")
+    @Test("a passed deadline still allows one check")
     func passedDeadline() {
         let value = Lock(7)
         #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)
@@ -50,7 +50,7 @@ import Testing
         #expect(value.withLock { $0 } == 1)
     }
 
-    @Test("an absurd wait is long and does not wrap around", arguments: [Int64.max, Int64.max / 2, Int64(1) << 50])
+    @Test("an extreme timeout does not overflow", arguments: [Int64.max, Int64.max / 2, Int64(1) << 50])
     func absurdDeadline(milliseconds: Int64) {
         let deadline = Deadline.after(milliseconds: milliseconds)
         #expect(!deadline.hasPassed)

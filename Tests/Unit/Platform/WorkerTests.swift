@@ -67,7 +67,7 @@ import Testing
         #expect(isDone.wait(until: Self.patience) { $0 ? true : nil } == true)
     }
 
-    @Test("a worker that is let go performs what was posted and ends")
+    @Test("a released worker performs its jobs and ends")
     func letGo() throws {
         final class Token: Sendable {
             let isGone: Lock<Bool>

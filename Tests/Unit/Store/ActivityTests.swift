@@ -53,7 +53,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("its window opens after the interval, and is then at hand")
+    @Test("its window opens after the interval")
     func window() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -89,7 +89,7 @@ struct ActivityTests {
         #expect(info.url == request.url)
     }
 
-    @Test("an activity that the user waits for wishes nothing", arguments: [QualityOfService.utility, .userInitiated])
+    @Test("a user-initiated activity has no constraints", arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -143,7 +143,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
     }
 
-    @Test("one that does not repeat is told of also while an earlier event of it is unacknowledged")
+    @Test("one that does not repeat makes an event also while an earlier one is unacknowledged")
     func single() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -155,7 +155,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a start that was read before another is none")
+    @Test("a start from an outdated read does nothing")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

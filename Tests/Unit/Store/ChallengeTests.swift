@@ -78,7 +78,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("wait for their turn again when it is answered, and the event is gone")
+    @Test("become ready again after the response, and the event is removed")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -117,7 +117,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == ids)
     }
 
-    @Test("wait all again when the first of them finds that the answer does not serve")
+    @Test("wait again when the credential is refused")
     func reopened() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -231,7 +231,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == [ids[2]])
     }
 
-    @Test("get their time anew when the session's resource time-out changes")
+    @Test("get a new deadline when the session's resource timeout changes")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -11,7 +11,7 @@ import Testing
 struct ChecksumTests {
     let scratch = Scratch()
 
-    @Test("64 random bytes in the database are reported, or change nothing that is read", arguments: 0..<200)
+    @Test("64 random bytes in the database are reported or harmless", arguments: 0..<200)
     func randomBytes(round: Int) throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: UInt64(round))
@@ -45,7 +45,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("pages that have changed places are reported")
+    @Test("exchanged pages are reported")
     func exchanged() throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize

@@ -13,7 +13,7 @@ extension Request {
     }
 }
 
-@Suite("What tasks state for themselves")
+@Suite("Constraints of tasks")
 struct ConstraintsTests {
     let scratch = Scratch()
 
@@ -182,7 +182,7 @@ struct ConstraintsTests {
         #expect(stated.map(\.constraints.stated.preset) == [nil, .overnight])
     }
 
-    @Test("turns go by priority and age over all constraints that are not held")
+    @Test("ready tasks come by priority and age over all released constraints")
     func turns() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -214,7 +214,7 @@ struct ConstraintsTests {
         #expect(counts.allSatisfy { $0.session == session })
     }
 
-    @Test("what no task states any more makes room; beyond that the enqueue is refused whole")
+    @Test("unused constraints are deleted; above the limit the enqueue is refused")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

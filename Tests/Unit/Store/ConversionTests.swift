@@ -186,7 +186,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("of a killed engine have them already, and are not written anew")
+    @Test("of a killed engine are not converted again")
     func killed() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()

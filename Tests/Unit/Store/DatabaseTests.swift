@@ -77,7 +77,7 @@ struct DatabaseTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
     }
 
-    @Test("that another program made is not touched")
+    @Test("of another program is not changed")
     func strangers() throws {
         let connection = try { () throws(Failure) in
             _ = try StoreDirectory.open(path: scratch.path).openFile(Schema.fileName)

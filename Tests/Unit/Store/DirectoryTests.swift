@@ -238,7 +238,7 @@ struct LockTests {
         withExtendedLifetime((old, new)) {}
     }
 
-    @Test("whose text is not ours names nobody")
+    @Test("with foreign text names no process")
     func garbage() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         for text in ["", "hello", "1 2", "x y z", "99999999999 1 b", String(repeating: "1 ", count: 400)] {

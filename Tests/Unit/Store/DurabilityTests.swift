@@ -21,7 +21,7 @@ struct DurabilityTests {
         return text.split(separator: "\n").compactMap { Int($0) }
     }
 
-    @Test("what was confirmed is there after kill -9 at any moment, and only whole chunks are", arguments: 1...6)
+    @Test("confirmed chunks survive kill -9, and chunks are atomic", arguments: 1...6)
     func killed(round: Int) async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String, round = round as Int] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)

@@ -41,7 +41,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("groups that end with them are told after all of them, and before the end of the round")
+    @Test("events of ended groups come after all of them and before the end of the round")
     func groups() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -83,7 +83,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("a key tells how its task stands, and its end's event until that is acknowledged")
+    @Test("a key finds the state of its task and its unacknowledged event")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("lanes are by origin, and only those with tasks that may run are told")
+    @Test("lanes are by origin, and only those with startable tasks are returned")
     func lanes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -77,7 +77,7 @@ struct GroupCommitTests {
         #expect(logState() != before)
     }
 
-    @Test("answers come in the order of the calls")
+    @Test("results come in the order of the calls")
     func order() throws {
         let store = try TestStore(scratch.path)
         let results = gather(store, (0..<500).map { number in Body { _ throws(Failure) in number } })

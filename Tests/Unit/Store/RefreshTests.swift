@@ -80,7 +80,7 @@ struct RefreshTests {
         #expect(try store.events(of: session).isEmpty)
     }
 
-    @Test("a second answer adds to the first, and one that is none sends the requests as they are")
+    @Test("a second response adds headers, and default handling sends the requests unchanged")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -156,7 +156,7 @@ struct RefreshTests {
         #expect(try stored(store, ids[0]).checkpoint?.finalURL == (left.stays ? "" : nil))
     }
 
-    @Test("those that an answer had freed wait again with the first that finds it too old")
+    @Test("released tasks wait again when the first one finds the headers expired")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Starts that are said anew")
+@Suite("Rescheduled starts")
 struct RescheduleTests {
     let scratch = Scratch()
 
@@ -97,7 +97,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 80_000) == ["earliestStart 20000-70000"])
     }
 
-    @Test("one that was early once and is told to wait again has waited twice")
+    @Test("one that is postponed twice has two wait records")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -172,7 +172,7 @@ struct RescheduleTests {
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a latest start that has come gives wishes up, and one that lies ahead again takes them back")
+    @Test("a reached latest start drops the preset, and a later one restores it")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -190,7 +190,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("what it was told stays through another boot and in the history")
+    @Test("rescheduled starts survive a reboot and are in the history")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

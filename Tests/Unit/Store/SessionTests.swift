@@ -62,7 +62,7 @@ struct SessionTests {
         #expect(third.configuration == configuration)
     }
 
-    @Test("a creation that is repeated by its handle, which has not heard of it, is told as one again")
+    @Test("a create repeated by the same handle is reported as new again")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         #expect(try create(store, configuration, .of(1)).isNew)
@@ -167,7 +167,7 @@ struct SessionTests {
         _ = try attach(store, .of(1, client: 2))
     }
 
-    @Test("a dead holder is no holder", arguments: [
+    @Test("a claim of a dead process is released", arguments: [
         ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(
@@ -267,7 +267,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a reply is remembered with the effect of its command, or neither is")
+    @Test("a reply and the effect of its command are stored together")
     func together() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

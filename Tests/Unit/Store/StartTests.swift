@@ -39,7 +39,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("a start at the end of time traps nothing")
+    @Test("an extreme start does not trap")
     func endOfTime() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("neither a resume nor an urgent priority ends the wait for the earliest start")
+    @Test("resume and priority now do not skip the earliest start")
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

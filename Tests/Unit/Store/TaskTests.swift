@@ -61,7 +61,7 @@ struct TaskTests {
         }
     }
 
-    @Test("keep a daemon when they start without a command: not while suspended or waiting for a credential")
+    @Test("keep a daemon running unless they are suspended or wait for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
         func wait() throws -> Bool {
@@ -266,7 +266,7 @@ struct TaskTests {
         #expect(try listed(TaskStates(.running)).isEmpty)
     }
 
-    @Test("what is being finished is passed over by controls")
+    @Test("controls skip tasks that are being finished")
     func finishing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("What is remembered of a file")
+@Suite("The stored version of a file")
 struct VersionTests {
     let scratch = Scratch()
     private static let url = "https://example.org/file"
@@ -64,7 +64,7 @@ struct VersionTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("validators that cannot be sent back as they came are none", arguments: [
+    @Test("validators that cannot be repeated are ignored", arguments: [
         "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
     ])
     func unusable(_ tag: String) throws {

@@ -78,7 +78,7 @@ struct WaitTests {
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-55000"])
     }
 
-    @Test("neighbours with the same reason are one wait, with the newest sentence")
+    @Test("adjacent wait records with the same reason are merged")
     func joined() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

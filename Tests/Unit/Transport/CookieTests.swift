@@ -64,7 +64,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a jar is told as lines, and another is filled from them")
+    @Test("a jar is exported as lines and imported again")
     func lines() async throws {
         let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
         try await withServer(Self.server(["/set": cookies])) { server, browser in
@@ -79,7 +79,7 @@ struct CookieTests {
         }
     }
 
-    @Test("whoever sets too many loses his oldest, and nobody else loses any")
+    @Test("a server over its limit loses its oldest cookies, others lose none")
     func bounded() {
         let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
         let good = (0..<10).map { "good.example\tFALSE\t/\tFALSE\t0\tg\($0)\tx" }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("What a hop carries")
+@Suite("Credentials of a hop")
 struct CredentialTests {
     private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
 
@@ -19,7 +19,7 @@ struct CredentialTests {
         return book.answer(server: "a", url: "a/b")
     }
 
-    @Test("what libcurl may answer itself is the status of a scheme with nonces or tickets")
+    @Test("libcurl may repeat a request only for a Digest challenge")
     func repeats() {
         let credential = ChallengeResponse.credential(user: "u", password: "p")
         let digest = HopCredentials(server: answer(credential, [.digest, .basic]), proxy: nil, through: nil)
@@ -40,7 +40,7 @@ struct CredentialTests {
         #expect(configured.mayRepeat(after: 407) && configured.proxyScheme == [.basic, .digest])
     }
 
-    @Test("nonces are for the same answer at the same server")
+    @Test("nonces belong to one credential at one server")
     func nonces() {
         let digest = HopCredentials(
             server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
@@ -61,7 +61,7 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: asked) == asked)
     }
 
-    @Test("what is for the proxy stays apart from what is for the server")
+    @Test("proxy and server credentials are separate")
     func apart() {
         let hop = HopCredentials(
             server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),

@@ -152,7 +152,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that speaks something else than HTTP breaks the rules", arguments: [
+    @Test("that does not send HTTP is a protocol error", arguments: [
         "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
     ])
     func garbage(answer: String) async throws {
@@ -166,7 +166,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that switches protocols unasked breaks the rules")
+    @Test("that switches protocols unasked is a protocol error")
     func switching() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -190,7 +190,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that is not there is a failed connection, which may succeed later")
+    @Test("that does not listen is a transient connection failure")
     func refused() async throws {
         let server = try RawServer { _ in }
         server.close()

@@ -64,7 +64,7 @@ struct ProxyChoiceTests {
         #expect(own == ProxyRoute(url: "http://p:1", user: "other", password: "secret"))
     }
 
-    @Test("what is no proxy's URL is told without its text", arguments: ["ftp://secret@p", "http://", "://secret"])
+    @Test("an invalid proxy URL is reported without its text", arguments: ["ftp://secret@p", "http://", "://secret"])
     func unreadable(_ text: String) throws {
         let origin = try WebAddress.origin(of: "http://a")
         let failure = try #require(throws: Failure.self) {
@@ -74,7 +74,7 @@ struct ProxyChoiceTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("a SOCKS proxy asks in no answer of HTTP, so it has no name in challenges")
+    @Test("a SOCKS proxy has no name in challenges")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")

@@ -48,7 +48,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("with blanks and letters outside of ASCII in its place is followed as servers mean it")
+    @Test("with spaces or non-ASCII letters in Location is followed")
     func sloppyLocation() async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -135,7 +135,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("without a place, and a 304, are responses like others", arguments: [
+    @Test("without Location, and a 304, are final responses", arguments: [
         "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
     ])

@@ -21,7 +21,7 @@ final class Zeros: TransferBody {
     func rewind() { sent = 0 }
 }
 
-@Suite("A body on its way")
+@Suite("Sending a body")
 struct SendingTests {
     private static func send(_ size: UInt64, to server: RawServer, _ browser: Browser) async -> Record {
         await browser.event { client, done in

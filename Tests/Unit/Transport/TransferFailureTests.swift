@@ -83,7 +83,7 @@ struct TransferFailureTests {
                 == TransferFailure.Meaning(status, transient: isTransient))
     }
 
-    @Test("is told in a sentence that names the server and libcurl's own reason")
+    @Test("has a message with the server and libcurl's reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
             FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
@@ -122,7 +122,7 @@ struct HeadCollectorTests {
             ])
     }
 
-    @Test("goes on over folded lines")
+    @Test("accepts folded lines")
     func folded() {
         let (head, _) = collect(["HTTP/1.1 200 OK", "A: 1", "  2", "\t3", ""])
         #expect(head.value("a") == "1 2 3")

@@ -1,7 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-@Suite("What is kept of an answer")
+@Suite("The stored summary of a response")
 struct AnswerSummaryTests {
     @Test("are its headers: first the chosen ones, under their usual names, then the others as they came")
     func allHeaders() {

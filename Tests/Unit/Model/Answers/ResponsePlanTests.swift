@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a task does with an answer")
+@Suite("What a task does with a response")
 struct ResponsePlanTests {
     private static let largest = String(UInt64.max)
     private static let longest = String(Int64.max)
@@ -171,7 +171,7 @@ struct ResponsePlanTests {
     ])
     func otherAddress(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("that there is no rest", arguments: [
+    @Test("to a request for the rest, with 416", arguments: [
         Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", does: .isWhole),
         Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),
         Answer(.datedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),

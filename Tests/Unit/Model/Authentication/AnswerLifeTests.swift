@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("Answers that end, and answers that are none")
+@Suite("Credentials that expire, and default handling")
 struct AnswerLifeTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
@@ -41,7 +41,7 @@ struct AnswerLifeTests {
         }
     }
 
-    @Test("one that is too old is sent no more, and its tasks wait without being tried, in the old one's place")
+    @Test("an expired one is not sent, and its tasks wait untried")
     mutating func tooOld() throws {
         let asked = try demand()
         book.met(asked, in: Self.origin)
@@ -70,7 +70,7 @@ struct AnswerLifeTests {
         #expect(verdict == .ask(failures: 0, replacing: nil))
     }
 
-    @Test("one that was kept is sent, and no lane is probed for it")
+    @Test("a kept one is sent without probing its lane")
     mutating func kept() {
         book.learn(KeptAnswer(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
         let answer = book.answer(server: Self.origin, url: "https://example.org/any")
@@ -80,7 +80,7 @@ struct AnswerLifeTests {
         #expect(verdict == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
-    @Test("tasks that go on without one are neither asked nor held again; others are")
+    @Test("tasks with default handling are not challenged again; others are")
     mutating func without() throws {
         book.met(try demand(), in: Self.origin)
         book.settled(space, challenge: ChallengeID(rawValue: 1))

@@ -80,13 +80,13 @@ struct AuthenticationDemandTests {
         #expect(demand("Bearer")?.space.realm == nil)
     }
 
-    @Test("a 401 without its field is a question without a realm, which headers can answer")
+    @Test("a 401 without its field is a challenge without a realm, for headers")
     func withoutField() {
         #expect(demand()?.space.realm == nil)
         #expect(demand()?.schemes == .other)
     }
 
-    @Test("a 407 is the proxy's question, and without a proxy none; other statuses ask nothing")
+    @Test("a 407 is a challenge of the proxy; without a proxy, and for other statuses, there is none")
     func proxy() {
         let asked = demand("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))

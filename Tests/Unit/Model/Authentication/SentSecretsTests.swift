@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("What was sent to a server is not kept when it comes back")
+@Suite("Secrets in responses are not stored")
 struct SentSecretsTests {
     private func secrets(_ responses: ChallengeResponse...) -> SentSecrets {
         var secrets = SentSecrets()

@@ -44,7 +44,7 @@ struct SessionCredentialsTests {
         return id
     }
 
-    @Test("its lane is probed from the first question to the first success of an answer")
+    @Test("a lane is probed from the first challenge to the first success")
     mutating func probed() throws {
         let asked = try demand()
         #expect(!book.isProbed(Self.origin))
@@ -63,7 +63,7 @@ struct SessionCredentialsTests {
         #expect(!book.isProbed("https://other.org:443"))
     }
 
-    @Test("an answer that is asked for again is dropped once, whoever finds out, and counted once")
+    @Test("a refused credential is dropped and counted once")
     mutating func dropped() throws {
         let asked = try demand()
         book.answered(challenge(1, asked), secret)
@@ -178,7 +178,7 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("a lane that disputed what served others afterwards cannot make them drop the next answer")
+    @Test("a lane that refuses a good credential cannot drop the next one for others")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         book.met(asked, in: other)
@@ -219,7 +219,7 @@ struct SessionCredentialsTests {
         #expect(book.isProbed(Self.origin))
     }
 
-    @Test("a server that invents realms opens no more than so many challenges")
+    @Test("the number of challenges of a server is limited")
     mutating func invented() throws {
         for number in 0..<SessionCredentials.challengeLimit {
             let asked = try demand("realm \(number)")
@@ -232,7 +232,7 @@ struct SessionCredentialsTests {
         #expect(book.mayOpen(try demand("one more", origin: "https://other.org:443").space))
     }
 
-    @Test("no text of it shows an answer")
+    @Test("no description contains a credential")
     mutating func silent() throws {
         let asked = try demand()
         book.answered(challenge(1, asked), secret)

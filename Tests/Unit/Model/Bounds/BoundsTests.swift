@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What the wire's bounds are made of")
+@Suite("Bounded collections of the wire")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
         Progress(
@@ -25,7 +25,7 @@ struct BoundsTests {
         #expect(readings.first?.task.rawValue == 4)
     }
 
-    @Test("a budget is spent by what is under way, and free again when that is answered")
+    @Test("a byte budget is used by pending commands and freed by their replies")
     func budget() {
         var budget = CommandBudget()
         let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
@@ -54,7 +54,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of results gives back what was put in, and how many were applied first")
+    @Test("a list of results returns its items and the applied count")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),

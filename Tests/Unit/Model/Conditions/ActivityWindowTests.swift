@@ -80,7 +80,7 @@ struct ActivityWindowTests {
         #expect(current(window, at: start + 100 * Self.hour, repeats: false) == window)
     }
 
-    @Test("numbers at the end of their range do not trap", arguments: [.min, 0, .max] as [Int64])
+    @Test("extreme numbers do not trap", arguments: [.min, 0, .max] as [Int64])
     func extremes(number: Int64) {
         let window = ActivityWindow(begin: number, toleranceMilliseconds: .max)
         for now in [Int64.min, 0, .max] {

@@ -54,7 +54,7 @@ struct Scenario {
 }
 
 /// All begin on Friday, 20 November 2026, at 21:40.
-@Suite("What becomes of a task as conditions change")
+@Suite("A task while conditions change")
 struct ConditionScenarioTests {
     typealias S = Scenario
 
@@ -72,7 +72,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:40:05 power", "22:00:10 runs"])
     }
 
-    @Test("a plug that is loose stops it once, not each time")
+    @Test("flapping power stops it once")
     func loosePlug() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -96,7 +96,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 metered", "22:10:10 runs"])
     }
 
-    @Test("a machine that is hot lets it go when it was cool for half a minute")
+    @Test("heat releases it after half a minute of cooling")
     func hot() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -119,7 +119,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
     }
 
-    @Test("a month's budget that is reached on the 20th lets it go on the 1st at midnight")
+    @Test("a monthly budget that is used up releases it on the 1st at midnight")
     func budget() {
         let end = 11 * 24 * S.hour
         var scenario = Scenario()

@@ -60,7 +60,7 @@ struct ConditionTextTests {
         #expect(texts(conditions)[.externalPower] == "on battery until better has lasted 10 s")
     }
 
-    @Test("each is so since it has changed, whoever says it")
+    @Test("each has the time of its last change, whatever the source")
     func since() {
         var conditions = Conditions.onTheRoad
         let first = ConditionTexts.since([:], from: nil, to: conditions, now: 1)

@@ -57,7 +57,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("what was held goes on no sooner than what was not")
+    @Test("hysteresis never releases a held task earlier")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -76,7 +76,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("what must be read at the start is part of what is read, and nothing for who asks for nothing")
+    @Test("needs at the start are a subset of all needs, and empty without constraints")
     func neededAtStart() {
         everyRow(27) { row, _ in
             let effective = row.effective

@@ -87,7 +87,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
-    @Test("who comes and goes where a condition stays bad has seen no flapping")
+    @Test("short interest in a bad condition is no flapping")
     func notRead() {
         var filter = ConditionsFilter()
         for round in 0..<20 as Range<Int64> {
@@ -101,7 +101,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: 200_001).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("what was read before nobody needed it holds nobody back when it is needed again")
+    @Test("old readings do not hold when a condition is needed again")
     func forgotten() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -142,7 +142,7 @@ struct ConditionsFilterTests {
         return times.map { begin in times.count { $0 >= begin && $0 < begin + 300_000 } }.max() ?? 0
     }
 
-    @Test("a plug that flaps every second stays out")
+    @Test("power that flaps every second counts as absent")
     func flapsEverySecond() { #expect(changes(inFor: 1_000, outFor: 1_000) <= 1) }
 
     @Test("however a plug flaps, the outcome changes at most ten times in five minutes")
@@ -175,7 +175,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: now + 1).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("pressure that trembles is no flapping")
+    @Test("small changes of pressure are no flapping")
     func trembles() {
         var filter = ConditionsFilter()
         var conditions = Conditions()

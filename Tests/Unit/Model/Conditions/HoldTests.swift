@@ -13,7 +13,7 @@ struct HoldTests {
         #expect(Situation { $0.session = strict }.holds.isEmpty)
     }
 
-    @Test("a session without wishes runs on battery and on a metered network")
+    @Test("a session without constraints runs on battery and on a metered network")
     func noWishes() { #expect(Situation { $0.conditions = .onTheRoad }.holds.isEmpty) }
 
     @Test("discretionary work waits for power and for an unmetered network, and says so")
@@ -28,7 +28,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("a battery without a percentage is not spoken of")
+    @Test("a battery without a percentage is ignored")
     func noPercentage() {
         let situation = Situation {
             $0.session.requiresExternalPower = true
@@ -147,7 +147,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("who says that a network is metered is told: the system, or somebody with a command")
+    @Test("the sentence about metering names its source")
     func saidMetered() {
         let situation = Situation {
             $0.session.requiresUnmetered = true

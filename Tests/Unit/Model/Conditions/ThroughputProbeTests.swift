@@ -39,7 +39,7 @@ struct ThroughputProbeTests {
         #expect(tried == ["lane", "second", "lane", "second"])
     }
 
-    @Test("a lane of which no task may start gives the probe back, and after a moment it is another's")
+    @Test("a lane without a startable task releases the probe to another")
     func givenBack() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -61,7 +61,7 @@ struct ThroughputProbeTests {
         #expect(link.permission() == .held(until: link.now + 300_000))
     }
 
-    @Test("the words of the session may change while a probe is under way: it ends all the same")
+    @Test("changed settings during a probe do not keep it from ending")
     func otherTerms() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
@@ -84,7 +84,7 @@ struct ThroughputProbeTests {
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("who has no probe any more is told to stop, and nobody hears of it")
+    @Test("a lost probe is stopped without a result")
     func nobodys() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -101,7 +101,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a pause that nobody ends in an hour is forgotten, and all are asked again")
+    @Test("a pause ends after an hour without a probe")
     func unused() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

@@ -71,7 +71,7 @@ struct ThroughputTests {
         #expect(link.watch.hold("free", nil, now: link.now, unix: 0) == nil)
     }
 
-    @Test("what comes in bursts is judged by its mean")
+    @Test("bursts are judged by their mean rate")
     func bursts() {
         var link = SlowLink()
         for _ in 0..<20 {
@@ -116,7 +116,7 @@ struct ThroughputTests {
         #expect(link.permission() == .held(until: nil))
     }
 
-    @Test("a probe that is fast enough lets all go, after 256 KiB already")
+    @Test("a fast probe releases all after 256 KiB")
     func fastProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -169,7 +169,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("a probe of which nothing is heard does not hold the lane for ever")
+    @Test("a probe without a result times out")
     func lostProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -212,7 +212,7 @@ struct ThroughputTests {
         #expect(link.watch.networkChanged() == false)
     }
 
-    @Test("what all move together is known while something moves")
+    @Test("the total rate is known while something is transferred")
     func total() {
         var link = SlowLink()
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
@@ -222,7 +222,7 @@ struct ThroughputTests {
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
     }
 
-    @Test("numbers at the end of their range do not trap")
+    @Test("extreme numbers do not trap")
     func extremes() {
         var watch = SlowLink.Watch()
         for now in [0, 1, 1_000, .max / 2, 0] as [Int64] {

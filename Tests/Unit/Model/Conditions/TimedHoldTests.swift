@@ -28,7 +28,7 @@ struct TimedHoldTests {
         #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
-    @Test("quiet hours that together leave no hour are said to be for ever")
+    @Test("quiet hours that cover the week are endless")
     func neverLoud() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("07:00-23:00")

@@ -54,7 +54,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a connection that is refused says nothing of the way: some machine is there")
+    @Test("a refused connection proves that the route works")
     func refused() {
         let ending = UplinkWatch.Ending(Failure(.connectionFailed, "refused"), wasRefused: true)
         #expect(ending == .unknown)
@@ -68,7 +68,7 @@ struct UplinkTests {
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 40_000) == a)
     }
 
-    @Test("one 511 where others have answered within two minutes stops nobody")
+    @Test("a single 511 is ignored while other origins respond")
     func lively() {
         var watch = UplinkWatch()
         _ = watch.take(b, .answered, originsInUse: 5, now: 0)
@@ -151,7 +151,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 13_000) == 33_000)
     }
 
-    @Test("who knows better has one tried at once, and the pauses after it go on to grow")
+    @Test("a manual retry probes at once, and the pauses keep growing")
     func atOnce() {
         var watch = dead()
         watch.tryAtOnce(now: 3_000)
@@ -160,7 +160,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 3_000) == 23_000)
     }
 
-    @Test("one proper answer or another network lets all go at once")
+    @Test("one response or another network releases all at once")
     func opens() {
         var watch = dead()
         #expect(watch.take(b, .answered, originsInUse: 5, now: 5_000) == true)
@@ -185,7 +185,7 @@ struct UplinkTests {
         #expect(!watch.isProven)
     }
 
-    @Test("failures are told apart by what they say of the way")
+    @Test("failures are classified by what they prove about the route")
     func endings() {
         func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasAnswered: Bool = false)
             -> UplinkWatch.Ending

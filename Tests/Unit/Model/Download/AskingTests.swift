@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that is asked for a credential")
+@Suite("A challenged download")
 struct AskingTests {
     private let demand = AuthenticationDemand(challenge)
 

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that breaks")
+@Suite("A failed download")
 struct BreakingTests {
     @Test("What came is written and synced before the next attempt")
     func connectionLost() {
@@ -32,7 +32,7 @@ struct BreakingTests {
         attempt.when(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
 
-    @Test("Nothing is kept that could not be continued, and it does not count as progress")
+    @Test("Bytes that cannot be resumed are dropped and are no progress")
     func nothingToContinue() {
         var attempt = Attempt()
         attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
@@ -59,7 +59,7 @@ struct BreakingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("What trying again does not change ends the task and leaves no part file")
+    @Test("A permanent failure ends the task and leaves no part file")
     func permanent() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -67,7 +67,7 @@ struct BreakingTests {
         attempt.when(.discarded, .conclude(.failed(.refused), nil))
     }
 
-    @Test("`Not now` is read to its end, and tried again when the server says, from what is there")
+    @Test("A 503 is read to its end, and retried after Retry-After from the offset")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server answered with status 503", domain: .http, detail: 503)
@@ -185,7 +185,7 @@ struct DiskFailureTests {
         attempt.when(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("What may be better next time is tried again", arguments: [
+    @Test("A transient failure of the disk is retried", arguments: [
         Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
     ])
     func nextTime(_ status: Status) {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that goes on after a break")
+@Suite("A resumed download")
 struct ContinuingTests {
     @Test("In the same boot it goes on from all that was written")
     func sameBoot() {
@@ -42,7 +42,7 @@ struct ContinuingTests {
         attempt.when(.forgotten, .restartPart, .resumeTransfer)
     }
 
-    @Test("A boot that cannot be told is no boot that can be trusted")
+    @Test("Without a boot id only synced bytes are trusted")
     func unknownBoot() {
         var attempt = Attempt(from: .kept(500, boot: ""), boot: "")
         attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 500))
@@ -118,7 +118,7 @@ struct ContinuingTests {
         attempt.when(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("An answer that may be of another file is thrown away, and so is what was there")
+    @Test("A response of another file starts over")
     func mixture() {
         let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
         var attempt = Attempt(from: .kept(500))
@@ -130,7 +130,7 @@ struct ContinuingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("A part of what was asked for is kept, and the next attempt asks for the rest")
+    @Test("A partial range is kept, and the next attempt requests the rest")
     func slice() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -157,7 +157,7 @@ struct ContinuingTests {
         }
     }
 
-    @Test("Bytes behind the announced ones make all of them doubtful", arguments: [
+    @Test("More bytes than announced invalidate the part", arguments: [
         (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
         (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
     ])

@@ -53,7 +53,7 @@ struct EveryEventTests {
         .cancel, .leave, .expire(.timeOver), .tick,
     ]
 
-    @Test("lead to one conclusion, one slot released, no transfer left behind, and silence", arguments: ways.indices)
+    @Test("lead to one conclusion, one released slot and no running transfer", arguments: ways.indices)
     func twoEvents(_ way: Int) {
         let (phase, intent, kept, events) = Self.ways[way]
         for first in Self.events {
@@ -69,7 +69,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("the result of an action that was not given changes nothing")
+    @Test("a result without its action is ignored")
     func unasked() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 0))

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that goes well")
+@Suite("A successful download")
 struct FinishingTests {
     @Test("A file is sealed, its intent recorded, placed, and only then ended")
     func small() {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that is crashed into, cancelled, left or too late")
+@Suite("A download after a crash, a cancel, a stop or a timeout")
 struct LeavingTests {
     // MARK: After a crash behind the intent
 
@@ -56,7 +56,7 @@ struct LeavingTests {
         attempt.when(.lookedForSealed(isThere: true), .releaseSlot, .place(.sealed))
     }
 
-    @Test("But too late to fetch them again")
+    @Test("After the timeout they are not fetched again")
     func expiredAndGone() {
         var attempt = Attempt(intent: .sealed)
         attempt.after(.start, .expire(.timeOver))

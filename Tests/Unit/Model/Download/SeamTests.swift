@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a kill may cost a download")
+@Suite("Bytes that a kill may cost")
 struct SeamTests {
     static var limits: DownloadMachine.BufferLimits {
         var limits = DownloadMachine.BufferLimits.small
@@ -23,7 +23,7 @@ struct SeamTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Bytes that have waited are written, and the validators of a small file that takes so long are recorded")
+    @Test("Old buffered bytes are written, and a slow small file gets its checkpoint")
     func aged() {
         var limits = Self.limits
         limits.aged = 50

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a host asks of a file")
+@Suite("Checksum, size and other terms of a download")
 struct TermsTests {
     private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
     private let wrong = Checksum(.sha256, [UInt8](repeating: 2, count: 32))
@@ -177,7 +177,7 @@ struct TermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("any other is fetched", arguments: [
+    @Test("a file that does not verify is fetched", arguments: [
         nil, FoundFile(size: 7, checksum: Checksum(.sha256, [9])), FoundFile(size: 7), FoundFile(size: 8),
     ])
     func doesNotSkip(_ found: FoundFile?) {

@@ -27,7 +27,7 @@ struct DownloadWalkTests {
         }
     }
 
-    @Test("meets all of these on its way, so that the walk proves something")
+    @Test("covers every kind of disturbance")
     func reach() {
         var ends: [String: Int] = [:]
         var (crashes, attempts) = (0, 0)

@@ -21,7 +21,7 @@ struct PushTests {
         #expect(world.complaints.prefix(3) == [])
     }
 
-    @Test("such orders have polls that pushes answer, polls that the store answers, and refusals")
+    @Test("the random orders cover polls from pushes, polls from the store, and refusals")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("How long an application is left in peace")
+@Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test("the delay doubles up to its limit", arguments: [
         (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
@@ -39,7 +39,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff())
     }
 
-    @Test("a launch that has completed a session was not in vain: what comes up after is launched for at once")
+    @Test("a launch that completed a session resets the delay")
     func succeeded() {
         var backoff = LaunchBackoff(launches: 3, dueAt: 5_000)
         backoff.succeeded()

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whether sessions have a host to tell")
+@Suite("Whether sessions have a host")
 struct LaunchCoverTests {
     private func cover(
         _ sessions: [LaunchCover.Waiting], hasHost: Bool = false
@@ -16,7 +16,7 @@ struct LaunchCoverTests {
         .init(hasConsumer: consumer, consumerStoppedAt: stoppedAt, launchIfStopped: launchIfStopped)
     }
 
-    @Test("without a host a session has nobody")
+    @Test("without a host a session is uncovered")
     func nobody() { #expect(cover([session()]) == (false, nil)) }
 
     @Test("any host of the application is one to tell, for all sessions")

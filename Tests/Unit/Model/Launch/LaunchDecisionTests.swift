@@ -30,7 +30,7 @@ struct LaunchDecisionTests {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
     }
 
-    @Test("after as many launches in vain as are allowed the application is left alone, however long ago", arguments: [
+    @Test("after the maximum number of failed launches there are no more", arguments: [
         (7, LaunchDecision.Step.launch), (8, .leaveAlone), (9, .leaveAlone),
     ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
@@ -100,7 +100,7 @@ struct LaunchDecisionTests {
 
     // MARK: Whatever is known
 
-    @Test("never is somebody launched beside a launched host that lives, a host that is told, or without need")
+    @Test("there is no launch beside a living launched host, a notified host, or without need")
     func neverTwice() {
         for facts in everyFacts() where next(facts) == .launch {
             #expect(facts.run == .none)

@@ -77,7 +77,7 @@ struct RateBudgetTests {
         #expect(isNear(world.total, 120_000, percent: 15), "\(world.total)")
     }
 
-    @Test("those who share a level get equal shares, whoever asks first", arguments: [100_000, 5_000_000])
+    @Test("tasks of a level get equal shares", arguments: [100_000, 5_000_000])
     func shares(_ rate: UInt64) {
         var world = World()
         world.budget.setRate(rate, of: .engine, now: 0)
@@ -109,7 +109,7 @@ struct RateBudgetTests {
         #expect(isNear(moved[0], moved[1]), "\(moved)")
     }
 
-    @Test("what one does not take the others get")
+    @Test("unused shares go to the others")
     func silent() {
         var world = World()
         world.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -182,7 +182,7 @@ struct RateBudgetTests {
         #expect(budget.mayMove(1, of: "a", now: 5) == true)
     }
 
-    @Test("whoever ends while he waits is forgotten, and the others go on")
+    @Test("a waiting task that ends is removed, and the others continue")
     func ended() {
         var budget = Budget()
         budget.setRate(100, of: .engine, now: 0)
@@ -210,7 +210,7 @@ struct RateBudgetTests {
         }
     }
 
-    @Test("pauses are few: a fast transfer waits fifty times in a second, not for each piece")
+    @Test("a fast transfer pauses at most fifty times a second")
     func pauses() {
         var world = World()
         world.budget.setRate(50_000_000, of: .engine, now: 0)

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Which failures mean that there is no way to a server")
+@Suite("Failures that mean no route")
 struct ConnectivityTests {
     private func isMissing(
         _ status: Status, _ server: String, isUnreachable: Bool = false, reachesNameServer: Bool = true
@@ -49,7 +49,7 @@ struct ConnectivityTests {
     func resolver(_ text: String, _ servers: [String]) { #expect(Connectivity.nameServers(text) == servers) }
 }
 
-@Suite("When servers to which there was no way are looked at again")
+@Suite("When unreachable servers are checked again")
 struct ConnectivityPacingTests {
     @Test("Without a change the looks get rarer, up to one in five minutes")
     func looks() {

@@ -208,7 +208,7 @@ struct RetryDecisionTests {
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
-    @Test("Where no way leads to the server the task waits for one, and that is no try", arguments: [
+    @Test("Without a route the task waits, and no attempt is counted", arguments: [
         RetryRow("connection", connection, becomes: .whenConnected) { $0.hasNoWay = true },
         RetryRow("name", name, becomes: .whenConnected) { $0.hasNoWay = true },
         RetryRow("as the last try", connection, becomes: .whenConnected) {
@@ -225,7 +225,7 @@ struct RetryDecisionTests {
     ])
     func connectivity(_ row: RetryRow) { check(row) }
 
-    @Test("Where the way to all servers is closed the task waits until one answers, and that is no try", arguments: [
+    @Test("With a dead uplink the task waits, and no attempt is counted", arguments: [
         RetryRow("dead uplink", connection, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
         RetryRow("as the last try", connection, becomes: .whenUplinkLeads) {
             $0.isOfUplink = true

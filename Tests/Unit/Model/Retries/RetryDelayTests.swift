@@ -41,7 +41,7 @@ struct RetryDelayTests {
         #expect(delays.allSatisfy { (shortest...8_000).contains($0) })
     }
 
-    @Test("Nonsense in place of a random number does no harm", arguments: [
+    @Test("An invalid random number is harmless", arguments: [
         -Double.infinity, -1, 1.5, .infinity, .nan, .greatestFiniteMagnitude,
     ])
     func nonsense(_ jitter: Double) throws {

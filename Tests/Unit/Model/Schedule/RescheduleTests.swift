@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Starts that are said anew")
+@Suite("Rescheduled starts")
 struct RescheduleTests {
     private func decide(
         _ standing: ScheduledTask.Standing, earliest: Int64? = nil, latest: Int64? = nil, _ rescheduling: Rescheduling
@@ -57,12 +57,12 @@ struct RescheduleTests {
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("numbers of the header are times, none, or no change", arguments: [-1, 0, 1, Limits.time])
+    @Test("the header's constants mean a time, none or no change", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }
 
-    @Test("other numbers are nothing", arguments: [-2, .min, Limits.time + 1, .max])
+    @Test("other numbers are refused", arguments: [-2, .min, Limits.time + 1, .max])
     func noCodes(_ code: Int64) {
         #expect(StartChange(code: code) == nil)
     }

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is, within the engine's limits")
+@Suite("Slots within the engine's limits")
 struct ScheduleLimitTests {
     typealias Turns = Schedule<String, String, Int>
 
@@ -123,7 +123,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [])
     }
 
-    @Test("In a full engine a running task is asked for its place, once for each urgent one")
+    @Test("In a full engine each urgent task preempts one running task")
     func makeRoom() {
         var turns = turns(.init(running: 2))
         load(&turns, "a1", [1, 2, 3])
@@ -167,7 +167,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [4])
     }
 
-    @Test("While its lane is probed an urgent task waits for the answer, as all do")
+    @Test("An urgent task waits while its lane is probed")
     func probed() {
         var turns = turns(.init())
         turns.add("a1", of: "a", to: here, reload: false)
@@ -179,7 +179,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [9])
     }
 
-    @Test("What goes before an answer that is under way makes it be asked for again")
+    @Test("A more important task during a load causes another load")
     func outdated() {
         var turns = turns(.init())
         turns.add("a1", of: "a", to: here, reload: false)
@@ -209,7 +209,7 @@ struct ScheduleLimitTests {
 
     // MARK: Who makes room
 
-    @Test("The least important task makes room: by priority, then by what is lost, then the newest")
+    @Test("The preempted task has the lowest priority, then the least loss, then the latest start")
     func leastImportant() {
         func candidate(_ task: UInt64, _ priority: Int32, lost: UInt64 = 0) -> LeastImportant.Candidate {
             .init(task: TaskID(rawValue: task), priority: priority, bytesLost: lost, start: task)

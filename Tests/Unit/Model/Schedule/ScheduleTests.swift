@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is")
+@Suite("Slots")
 struct ScheduleTests {
     typealias Turns = Schedule<String, String, Int>
 
@@ -37,7 +37,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [6])
     }
 
-    @Test("No session does")
+    @Test("No session runs more tasks than it may")
     func perSession() {
         var turns = turns([("a1", [1, 2, 3]), ("a2", [4, 5, 6]), ("b1", [7, 8, 9])], perSession: 2)
         #expect(started(&turns) == [1, 7, 4, 8])
@@ -45,7 +45,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [2])
     }
 
-    @Test("Nor does the engine")
+    @Test("The engine runs no more tasks than it may")
     func engine() {
         var turns = turns([("a1", [1, 2]), ("b1", [3, 4])], engine: 3)
         #expect(started(&turns) == [1, 3, 2])
@@ -100,7 +100,7 @@ struct ScheduleTests {
         #expect(started(&turns).count == 9)
     }
 
-    @Test("Lower limits end nothing, they only start nothing")
+    @Test("Lower limits do not stop running tasks")
     func lowered() {
         var turns = turns([("a1", [1, 2, 3, 4, 5])], perLane: 3)
         #expect(started(&turns) == [1, 2, 3])
@@ -202,7 +202,7 @@ struct ScheduleTests {
         #expect(turns.next() == .start(9, "a1"))
     }
 
-    @Test("What is given up while a load is under way is not lost with its answer")
+    @Test("Tasks that are unloaded during a load are loaded again")
     func reloadWhileLoading() {
         var turns = turns([("a1", [1, 2])])
         turns.setLimits(.init(perLane: 0, perSession: 9), of: "a")
@@ -213,7 +213,7 @@ struct ScheduleTests {
         #expect(turns.next() == .load("a1", limit: 10))
     }
 
-    @Test("An answer without tasks ends the loading, whatever it promises")
+    @Test("An empty load result ends the loading")
     func emptyAnswer() {
         var turns = turns([])
         turns.add("a1", of: "a", reload: false)
@@ -222,7 +222,7 @@ struct ScheduleTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("An answer that nobody waits for changes nothing")
+    @Test("An unexpected load result is ignored")
     func strangeAnswer() {
         var turns = turns([("a1", [1])])
         turns.loaded("a1", [2], isAll: true)
@@ -256,7 +256,7 @@ struct ScheduleTests {
         #expect(turns.running == 1)
     }
 
-    @Test("A session that is known again has not forgotten what runs")
+    @Test("A session that is loaded again counts its running tasks")
     func knownAgain() {
         var turns = turns([("a1", [1, 2, 3])], perSession: 2)
         #expect(started(&turns) == [1, 2])

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is, under random operations")
+@Suite("Slots under random operations")
 struct ScheduleWalkTests {
     @Test("No limit is exceeded, no task is lost or started twice, and nobody waits for ever", arguments: 1...40)
     func walk(_ seed: UInt64) {

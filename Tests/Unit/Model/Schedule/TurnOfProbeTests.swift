@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Turns of tasks that were not loaded")
+@Suite("Slots of probes")
 struct TurnOfProbeTests {
     private func turns(perLane: Int = 9, perSession: Int = 9, engine: Int = 9) -> ScheduleTests.Turns {
         var turns = ScheduleTests.Turns(engineLimits: .init(running: engine), readyTarget: 10)

@@ -46,7 +46,7 @@ struct BodyLayoutTests {
         #expect(text(layout).contains("name=\"\(sent)\"\r\n\r\n"))
     }
 
-    @Test("has the same size at each attempt, behind a boundary that nobody can guess")
+    @Test("has the same size at each attempt and an unpredictable boundary")
     func boundaries() {
         let body = RequestBody.form([FormPart(name: "a", content: .value([1]))], .reference)
         #expect(BodyLayout(body).contentType != BodyLayout(body).contentType)

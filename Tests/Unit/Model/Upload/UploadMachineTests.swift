@@ -106,7 +106,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("fails at once for what passes never, and for a body that was changed")
+    @Test("fails at once on permanent errors and on a changed body")
     func final() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened])
@@ -138,7 +138,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.received(count: .max)) == [])
     }
 
-    @Test("that is accepted already is not late")
+    @Test("that was accepted does not time out")
     func lateAnswer() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
