@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
-    @Test("of a policy arrives field by field")
+    @Test("the constraints of a policy arrive with each field")
     func policy() throws {
         let hours = strdup("22:00-06:30")
         defer { free(hours) }
@@ -63,7 +63,7 @@ struct ConstraintsArgumentTests {
         #expect(try NetworkArgument.read(&given) == expected)
     }
 
-    @Test("of an activity arrives with its request")
+    @Test("an activity arrives with its request")
     func activity() throws {
         let (name, url) = (strdup("feed"), strdup("http://127.0.0.1/feed"))
         defer {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A handle")
 struct HandleTests {
-    @Test("is an aligned pointer of user space, and back again a number", arguments: [1, 2, 1 << 20, (1 << 40) - 1])
+    @Test("is an aligned user-space pointer with its number", arguments: [1, 2, 1 << 20, (1 << 40) - 1])
     func pointer(number: UInt64) throws {
         let pointer = try #require(HandleNumber(rawValue: number).pointer)
         #expect(UInt(bitPattern: pointer) % 16 == 0)
@@ -18,11 +18,11 @@ struct HandleTests {
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
-        "is not accepted when it has no form of a handle",
+        "is refused when it cannot be a handle",
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("finds its object until it is removed")
+    @Test("finds its object until the object is removed")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()

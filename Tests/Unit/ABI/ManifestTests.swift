@@ -38,7 +38,7 @@ struct ManifestTests {
         #expect(bh_abi_json() == bh_abi_json())
     }
 
-    @Test("carries the version that the functions tell")
+    @Test("has the version that the functions return")
     func version() {
         let number = bh_version()
         #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")

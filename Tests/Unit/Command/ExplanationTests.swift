@@ -7,7 +7,7 @@ import Testing
 struct ExplanationTests {
     init() { #expect(isInBerlin) }
 
-    @Test("names the transfer, why it waits, when it goes on, and what to do")
+    @Test("names the transfer, why it waits, when it continues, and what to do")
     func whole() {
         var facts = WaitFacts()
         facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -41,7 +41,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("says of each reason what is waited for and what to do, in commands that can be typed", arguments: allReasons)
+    @Test("has for each reason what the transfer waits for, and commands that change it", arguments: allReasons)
     func every(reason: Int) {
         let explained = explanation(task(reason, text: "a sentence of the engine"))
         let lines = explained.lines
@@ -55,9 +55,9 @@ struct ExplanationTests {
         for line in lines[start...] where line.hasPrefix("      ") {
             #expect(line.hasPrefix("      backhaul "))
         }
-        // Without anything that asks for it in the session, no change of the session is advised.
+        // The session has no constraint, so the explanation advises no change of the session.
         #expect(!lines.contains { $0.contains(" configure ") })
-        // And nobody is told to throw away what has come.
+        // The explanation never advises to cancel, which would delete the bytes that have arrived.
         #expect(!lines.contains { $0.contains(" cancel ") })
     }
 
@@ -91,7 +91,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("It asks for this itself (--preset overnight)"))
     }
 
-    @Test("names session and transfer where both ask")
+    @Test("names session and transfer when both have the constraint")
     func both() {
         var facts = WaitFacts()
         facts.demands.externalPower = Int32(BH_YES)
@@ -129,7 +129,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
     }
 
-    @Test("names the session's option that asks, as it was given")
+    @Test("names the session's option as it was given")
     func options() {
         var facts = WaitFacts()
         facts.demands.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
@@ -188,7 +188,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --preset discretionary --quiet-hours '' --session photos"))
     }
 
-    @Test("of a machine that is critically hot advises no option: none helps")
+    @Test("of a critically hot machine advises no option, because none helps")
     func critical() {
         var facts = WaitFacts()
         facts.demands.maximumHeat = Int32(BH_THERMAL_FAIR)
@@ -208,7 +208,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul networks Café --metered no --session photos"))
     }
 
-    @Test("of a budget names whose it is and how much of it is used")
+    @Test("of a budget names its network or session, and how much of it is used")
     func budgets() {
         var facts = WaitFacts()
         var network = NetworkRecord(name: "Hotspot")
@@ -230,7 +230,7 @@ struct ExplanationTests {
         #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
     }
 
-    @Test("of a try that failed says which, when, how, when the next is, and whether what has come is kept")
+    @Test("of a failed attempt has its number, time and error, the next attempt, and the kept bytes")
     func retry() {
         var facts = WaitFacts()
         facts.lastTries[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
@@ -243,7 +243,7 @@ struct ExplanationTests {
                 "goes on: by itself at 21:11 (in 2 min), with try 4; what has come (3.0 MB) is kept"))
     }
 
-    @Test("of a login says who asks, what for, how to answer, and what to do without one")
+    @Test("of a challenge has the origin, the realm, and the commands to respond or to refuse")
     func login() {
         var facts = WaitFacts()
         facts.challenges = [challenge(7, origin: "http://example.org", schemes: BH_SCHEME_BASIC, realm: "Staff")]
@@ -259,7 +259,7 @@ struct ExplanationTests {
         #expect(!sentence(explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines).contains("does not encrypt"))
     }
 
-    @Test("of a silent server says after how long it is tried again, and from where")
+    @Test("of a silent server has the time of the next attempt, and its offset")
     func stalled() {
         func said(_ offset: UInt64) -> String {
             sentence(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING, offset: offset)).lines)
@@ -274,7 +274,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
     }
 
-    @Test("of wishes that exclude each other says that waiting does not help")
+    @Test("of constraints that exclude each other says that waiting does not help")
     func stuck() {
         for waiting in [task(BH_REASON_NETWORK, text: "so it never runs"), task(BH_REASON_QUIET_HOURS)] {
             let lines = explanation(waiting).lines
@@ -283,12 +283,12 @@ struct ExplanationTests {
         }
     }
 
-    /// Lines as one, as they are read.
+    /// Joins the lines to one text with single spaces.
     private func sentence(_ lines: [String]) -> String {
         lines.joined(separator: " ").split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     }
 
-    @Test("of a task that moves, has ended or starts says so, and what it has waited for")
+    @Test("of a running, ended or starting task has its state and its wait records")
     func others() {
         let waits = [wait(BH_REASON_POWER, from: evening - 10 * hour, to: evening - hour)]
         #expect(explanation(task(BH_REASON_NONE, state: BH_TASK_RUNNING)).lines[0].hasSuffix(" is moving."))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Pressure")
 struct PressureTests {
-    @Test("the share of the last ten seconds, in whole percents", arguments: [
+    @Test("the share of the last ten seconds is read in whole percents", arguments: [
         ("some avg10=12.90 avg60=0.00 avg300=0.00 total=1\nfull avg10=99.00 avg60=0 avg300=0 total=0", UInt8(12)),
         ("some avg10=0.99 avg60=50.00 avg300=0.00 total=1", 0), ("some avg10=100.00", 100), ("some avg10=250.00", 100),
         ("full avg10=3.00\nsome avg10=2.00", 2),
@@ -20,7 +20,7 @@ struct PressureTests {
         #expect(percent == nil || text.contains("0x10"))
     }
 
-    @Test("a kernel without pressure differs from an unreadable file")
+    @Test("the source tells a kernel without pressure from an unreadable file")
     func missing() {
         let tree = FakeTree()
         let files = SystemTree(root: tree.root)
