@@ -28,15 +28,15 @@ struct AttentionTests {
         }
         for session in sessions { try endRound(session) }
         #expect(try eventsOfRound(sessions[1]).count == 2)
-        // The first one's events are older than those that were read, and nobody has read them.
+        // The events of the first session are older than those that were read, and still unread.
         let told = try application.poll(until: .ofTests)
         #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 }
 
-@Suite("A listing that does not show a session")
+@Suite("A session that a listing does not contain")
 struct AttentionOfTheGoneTests {
-    @Test("ends its pending attention")
+    @Test("has no pending attention any more")
     func gone() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -45,7 +45,7 @@ struct AttentionOfTheGoneTests {
         #expect(!attention.hasUntold)
     }
 
-    @Test("does not affect a session that was created afterwards")
+    @Test("keeps its attention if it was created afterwards")
     func madeAnew() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -55,7 +55,7 @@ struct AttentionOfTheGoneTests {
         #expect(attention.hasUntold)
     }
 
-    @Test("does not affect the waiting consumers of a session that was created afterwards")
+    @Test("keeps the attention for waiting consumers if it was created afterwards")
     func waitedFor() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))

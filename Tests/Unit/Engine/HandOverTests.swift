@@ -45,7 +45,7 @@ struct HandOverTests {
         }
     }
 
-    @Test("a task that is cancelled while it waits leaves no part file")
+    @Test("a task that is cancelled while it waits for its retry leaves no part file")
     func cancelledWhileWaiting() throws {
         origin.serve("/a", .init(bytes: pattern(3_000_000), entityTag: "\"a\"", breakAfter: 2_000_000, breaks: 100))
         let application = try store.open()

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("Progress is streamed to those who watch")
+@Suite("Progress")
 struct ProgressTests {
     let store: TestStore
     let origin: TestOrigin
@@ -21,7 +21,7 @@ struct ProgressTests {
         session = try EngineTests.session(application.createSession(configuration, .consume))
     }
 
-    @Test("the last reading of a task says how it ended")
+    @Test("the last progress of a task has its final state")
     func ends() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(400_000), entityTag: nil))

@@ -4,7 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("Tasks that state something else")
+@Suite("Tasks with replaced constraints")
 struct RestatedTests {
     let store: TestStore
     let origin: TestOrigin

@@ -3,7 +3,7 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
-@Suite("A network that is not known", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+@Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore
     let origin: TestOrigin
