@@ -24,24 +24,24 @@ struct CalendarJumpTests {
                 reading(Self.year2026, 0), reading(Self.year2026 + 1_000 + distance, 1_000)) == distance)
     }
 
-    @Test("a machine that starts in 1970 and is set right has jumped by the years between")
+    @Test("setting the clock of a machine that starts in 1970 is a step of the years between")
     func starts() {
         #expect(CalendarJump.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
             == Self.year2026 - 400_000)
     }
 
-    @Test("the time between two boots is believed")
+    @Test("the time between two boots is no step")
     func boots() {
         #expect(CalendarJump.between(reading(Self.year2026, 9), reading(Self.year2026 + 5_000_000, 1, "b")) == 0)
     }
 
-    @Test("after another boot a calendar that runs backwards, or that was not set before, has jumped")
+    @Test("after a reboot an earlier time, or one after an unset clock, is a step")
     func bootsWithoutCalendar() {
         #expect(CalendarJump.between(reading(Self.year2026, 9), reading(60_000, 1, "b")) == 60_000 - Self.year2026)
         #expect(CalendarJump.between(reading(60_000, 9), reading(Self.year2026, 1, "b")) == Self.year2026 - 60_000)
     }
 
-    @Test("readings that no machine gives are no jump")
+    @Test("impossible readings are no step")
     func absurd() {
         #expect(CalendarJump.between(reading(.min, 0), reading(.max, 0)) == 0)
         #expect(CalendarJump.between(reading(.min, 0), reading(.max, 0, "b")) == 0)

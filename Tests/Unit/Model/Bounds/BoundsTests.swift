@@ -8,7 +8,7 @@ struct BoundsTests {
             task: TaskID(rawValue: task), state: .running, reason: .none, offset: offset, size: nil, bytesPerSecond: 0)
     }
 
-    @Test("the newest reading of a task takes the place of older ones")
+    @Test("the newest progress of a task replaces older ones")
     func newest() {
         var table = ProgressTable()
         table.add([reading(2, 1), reading(1, 1), reading(2, 5)])
@@ -16,7 +16,7 @@ struct BoundsTests {
         #expect(table.isEmpty)
     }
 
-    @Test("a table that is full gives up the reading that has waited longest")
+    @Test("a full table drops the oldest entry")
     func full() {
         var table = ProgressTable()
         table.add((1...UInt64(ProgressTable.limit) + 3).map { reading($0) })
@@ -37,7 +37,7 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
-    @Test("a sequence that a peer uses for several commands is freed once for each")
+    @Test("a sequence number used for several commands is freed once for each")
     func repeatedSequence() {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
@@ -71,7 +71,7 @@ struct BoundsTests {
         #expect(Array(EnqueuedList([item(.max), item(0)])) == [item(.max), item(0)])
     }
 
-    @Test("a list of results keeps how each task stood that was found")
+    @Test("a list of results keeps the state of each existing task")
     func found() {
         func found(_ task: UInt64, _ state: TaskState, _ end: UInt64 = 0) -> Enqueued {
             Enqueued(

@@ -24,7 +24,7 @@ struct HeldLaneTests {
         #expect(turns.next() == .start(2, "a1"))
     }
 
-    @Test("What runs is not concerned")
+    @Test("Running tasks are not affected")
     func running() {
         var turns = turns()
         #expect(turns.next() == .start(1, "a1"))
@@ -34,7 +34,7 @@ struct HeldLaneTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("A lane that is not there is not held")
+    @Test("An unknown lane is not held")
     func unknown() {
         var turns = turns()
         turns.setHeld("b1", true)

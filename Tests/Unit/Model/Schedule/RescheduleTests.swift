@@ -12,7 +12,7 @@ struct RescheduleTests {
     }
 
     @Test(
-        "a task waits for its start, for its turn, or on for what it waits for",
+        "a task waits for its new start, for a slot, or as before",
         arguments: [
             (.ready, .to(200), .until(200)), (.ready, .to(100), .unchanged), (.ready, .to(nil), .unchanged),
             (.early, .to(nil), .ended), (.early, .to(99), .ended), (.early, .to(200), .until(200)),
@@ -26,7 +26,7 @@ struct RescheduleTests {
         #expect(decision?.delay == expected)
     }
 
-    @Test("what is not given stays, and a task that is so already is passed over")
+    @Test("omitted values stay, and a task without a change is skipped")
     func unchanged() throws {
         #expect(try decide(.early, earliest: 200, latest: 300, Rescheduling()) == nil)
         #expect(try decide(.early, earliest: 200, Rescheduling(earliest: .to(200), latest: .to(nil))) == nil)
@@ -37,7 +37,7 @@ struct RescheduleTests {
     }
 
     @Test(
-        "a latest start before the earliest is refused by the task's number, whichever of them is new",
+        "a latest start before the earliest is refused with the task's id",
         arguments: [
             Rescheduling(earliest: .to(301)), Rescheduling(latest: .to(199)),
             Rescheduling(earliest: .to(500), latest: .to(400)),
@@ -50,7 +50,7 @@ struct RescheduleTests {
         #expect(failure?.message.contains("latest_start_ms of task 7 would be") == true)
     }
 
-    @Test("both at the same time are no contradiction")
+    @Test("an earliest and latest start at the same time are accepted")
     func same() throws {
         #expect(try decide(.ready, Rescheduling(earliest: .to(200), latest: .to(200))) != nil)
         #expect(throws: Never.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(2))) }
