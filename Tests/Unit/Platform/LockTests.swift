@@ -3,10 +3,10 @@ import Testing
 @testable import BackhaulPlatform
 
 @Suite struct LockTests {
-    /// Only a defect takes so long.
+    /// A time limit that is reached only by a defect.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("changes by several threads are all there")
+    @Test("no change of several threads is lost")
     func counting() throws {
         let count = Lock(0)
         let threads = try (0..<4).map { index in
@@ -24,7 +24,7 @@ import Testing
         thread.join()
     }
 
-    @Test("a wait ends at its deadline, after one last look")
+    @Test("a wait ends at its deadline, after one last check")
     func deadline() {
         let count = Lock(0)
         let looks = Lock(0)
@@ -42,7 +42,7 @@ import Testing
         #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)
     }
 
-    @Test("an error thrown under the lock leaves it open")
+    @Test("an error thrown under the lock releases it")
     func throwing() {
         struct Mistake: Error {}
         let value = Lock(1)

@@ -50,7 +50,7 @@ struct CredentialTests {
         #expect(digest.nonceOwner(at: here) != nil && digest.nonceOwner(at: here) != digest.nonceOwner(at: there))
     }
 
-    @Test("an answer replaces what the request has of the same name")
+    @Test("a credential replaces fields of the request with the same name")
     func merged() {
         let basic = HopCredentials(server: answer(.credential(user: "u", password: "p")), proxy: nil, through: nil)
         #expect(basic.merged(into: asked).map(\.name) == ["Accept", "X-Key"])
@@ -71,7 +71,7 @@ struct CredentialTests {
         #expect(hop.proxyUser == nil && hop.proxyPassword == nil)
     }
 
-    @Test("an answer for a proxy replaces what the configuration has for it")
+    @Test("a credential for a proxy replaces that of the configuration")
     func replaced() {
         let route = ProxyRoute(url: "http://p:1", user: "old", password: "o")
         #expect(HopCredentials(server: nil, proxy: nil, through: route).proxyUser == "old")
