@@ -71,7 +71,7 @@ struct HeaderNamesTests {
         expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
     }
 
-    @Test("what expires")
+    @Test("parts of a request that expire")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
     @Test("next steps after an attempt")
@@ -114,7 +114,7 @@ struct HeaderNamesTests {
     @Test("policies for existing files")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("what an enqueue did")
+    @Test("dispositions of an enqueue")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))

@@ -144,7 +144,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a watch leaves no descriptor behind")
+    @Test("a closed watch leaves no open descriptor")
     func descriptors() async {
         // The test runs in a separate process, so that other tests open no descriptors in it.
         await #expect(processExitsWith: .success) {

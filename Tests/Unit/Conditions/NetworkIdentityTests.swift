@@ -2,7 +2,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Which network the kernel's interface is")
+@Suite("The identity of the network")
 struct NetworkIdentityTests {
     private static let absent = BusReadings.unknown("NetworkManager is not on the bus")
 

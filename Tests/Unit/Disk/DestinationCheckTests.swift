@@ -77,7 +77,7 @@ import Testing
         #expect(failure(scratch.path("link"))?.status == .destinationExists)
     }
 
-    @Test("a directory is refused, whatever the policy", arguments: ExistsPolicy.allCases)
+    @Test("a directory is refused with every policy", arguments: ExistsPolicy.allCases)
     func directory(policy: ExistsPolicy) throws {
         #expect(mkdir(scratch.path("directory"), 0o700) == 0)
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)

@@ -118,7 +118,7 @@ private final class Report {
         #expect(error?.description == sentence)
     }
 
-    @Test("failed starts leave no descriptors behind")
+    @Test("failed starts leave no open descriptors")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
         let before = openCount()

@@ -200,7 +200,7 @@ struct TermsTests {
         #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
     }
 
-    @Test("without a version that is still there everything is fetched")
+    @Test("without a known version the request has no condition")
     func nothingKnown() {
         var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
