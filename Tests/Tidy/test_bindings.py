@@ -180,7 +180,8 @@ def part(tmp_path):
 
 def test_a_value_of_python_has_types_words_and_defaults(part):
     text = python_options.Options(part).dataclass(part.struct("bh_part"), "@dataclass")
-    assert 'class Part:\n    """When."""\n\n    #: Default 1,000: before the next.\n    first_delay_ms: int = 0\n' in text
+    assert ('class Part:\n    """When."""\n\n    #: Default 1,000: before the next.\n'
+            "    first_delay_ms: int = 0\n") in text
     assert "    #: True: it is new; None and ``first_delay_ms`` are not.\n    is_new: bool | None = None\n" in text
     assert ("    #: Which redirects are followed. Default: Redirects.SAME_ORIGIN. \"same_origin\" or \"none\".\n"
             "    redirects: str | Redirects | None = None\n") in text

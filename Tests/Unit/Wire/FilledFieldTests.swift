@@ -3,9 +3,9 @@ import Testing
 
 @testable import BackhaulWire
 
-/// The round trips find a field that the description of its record leaves out only if the generator fills it.
+/// A round trip finds a field that is missing in the description of its record only if the generator fills that field.
 @Suite struct FilledFieldTests {
-    /// The stored properties that are the same in all of many values and in an empty one.
+    /// Returns the stored properties that have the same value in many generated records and in an empty one.
     private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
         unfilled(Record.blank, make)
     }
@@ -22,7 +22,7 @@ import Testing
         return names
     }
 
-    @Test("the generator fills every field of what hosts hand over")
+    @Test("the generator fills every field of records that hosts send")
     func handedOver() {
         // The engine sets these itself.
         #expect(unfilled { $0.request() } == ["isElsewhere"])
@@ -43,7 +43,7 @@ import Testing
         #expect(unfilled { $0.activity() } == [])
     }
 
-    @Test("the generator fills every field of what hosts are told")
+    @Test("the generator fills every field of records that hosts get")
     func told() {
         #expect(unfilled { $0.event() } == [])
         #expect(unfilled { $0.endedTask() } == [])

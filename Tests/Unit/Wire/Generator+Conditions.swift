@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// What is demanded of the conditions, and what is told of them.
+/// Values about constraints, conditions, networks and activities.
 extension Generator {
     mutating func constraints() -> Constraints {
         var constraints = Constraints()

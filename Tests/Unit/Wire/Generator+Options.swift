@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// What few requests have, and what a session has of the same.
+/// Rarely used options of requests, and the same options of sessions.
 extension Generator {
     mutating func checksum() -> Checksum {
         let algorithm: Checksum.Algorithm = any()
