@@ -103,8 +103,9 @@
  *
  * Threads
  *   Any thread may call any function at any time. Calls on one handle from several threads take effect one after
- *   another, in no fixed order. A call that waits when its application is closed returns BH_INVALID_HANDLE. Signals do
- *   not end a wait. The library makes no call-backs, installs no signal handler, and blocks all signals in its threads.
+ *   another, in no fixed order. If the application is closed while a call waits, the call returns BH_INVALID_HANDLE.
+ *   Signals do not end a wait. The library makes no call-backs, installs no signal handler, and blocks all signals in
+ *   its threads.
  *
  * Fork
  *   Handles belong to the process that made them. In a forked child each call on an inherited handle returns
@@ -115,18 +116,17 @@
  *   Arguments are copied before a call returns. The caller owns what a function returns through a `**` parameter, and
  *   error->ticket, and passes it to the close or release function of its type; bh_application_next_ticket is the
  *   exception. Handles may be closed in any order; these functions accept NULL. Closing an application also closes its
- *   sessions and tickets; batches stay valid. A closed handle is refused with BH_INVALID_HANDLE; functions without a
- *   status return 0 or NULL. All that a batch points to lives as long as the batch. Strings are UTF-8 and end with NUL.
- *   NULL stands for "none" where a pointer is documented as optional.
+ *   sessions and tickets; batches stay valid. A call on a closed handle returns BH_INVALID_HANDLE; functions without a
+ *   status return 0 or NULL. All memory that a batch points to is valid until the batch is released. Strings are UTF-8
+ *   and end with NUL. NULL stands for "none" where a pointer is documented as optional.
  *
  * Structs
  *   Initialize each struct that has struct_size with BH_INIT, and others with {0}; 0 and NULL mean the default. From a
  *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields, or use reserved
  *   ones of an embedded struct, whose size never changes. The library accepts structs of every 1.x header; a field that
- *   it does not have must be 0. Later versions also add values to enumerations and bits to sets. A host ignores kinds,
- *   reasons and bits that it does not have, and treats an unknown status as a failure. The elements of an array of
- *   arguments have the distance struct_size of the first one; arrays of results hold pointers, or structs that never
- *   grow.
+ *   the library does not have must be 0. Later versions also add values to enumerations and bits to sets. A host
+ *   ignores unknown kinds, reasons and bits, and treats an unknown status as a failure. The stride of an array of
+ *   arguments is the struct_size of its first element. Arrays in results contain pointers, or structs that never grow.
  *
  * Times
  *   Fields that end in _ms: int64_t are Unix times, unsigned ones are durations. Times that a host passes are between
@@ -144,13 +144,13 @@
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30
  *   seconds. There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT, or
  *   BH_ENGINE_UNRESPONSIVE while the engine's process is stopped, with its process id in `detail`. When error->ticket
- *   is not NULL the operation goes on: the ticket returns its outcome later, so do not repeat the call. Without a
- *   ticket the call may be repeated. After a time-out with a NULL error the operation goes on, too; a session that it
- *   attaches is closed.
- *   BH_START in place of a time-out starts the operation and does not wait for the engine. The call returns BH_STARTED
- *   with a ticket, or an error without one; never BH_OK. It sets no output parameters; these may be NULL. It still
- *   reads its arguments, and an enqueue checks directories and files. A NULL error is BH_INVALID_ARGUMENT. Hosts with
- *   an event loop use it together with bh_application_event_fd and bh_application_next_ticket.
+ *   is not NULL the operation continues: the ticket returns its outcome later, so do not repeat the call. Without a
+ *   ticket the call may be repeated. After a time-out with a NULL error the operation continues, too; a session that it
+ *   attaches is closed. BH_START in place of a time-out starts the operation and does not wait for the engine. The call
+ *   returns BH_STARTED with a ticket, or an error without one; never BH_OK. It sets no output parameters; these may be
+ *   NULL. It still reads its arguments, and an enqueue checks directories and files. A NULL error is
+ *   BH_INVALID_ARGUMENT. Hosts with an event loop use it together with bh_application_event_fd and
+ *   bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -208,7 +208,7 @@ template <typename type> inline type bh_initialized() {
 #define BH_CAST(type, value) (type)(value)
 #endif
 
-/* Whether a struct of a result has this field: bindings and hosts that run with older libraries test it before they
+/* Whether a struct of a result has this field. Bindings and hosts that run with older libraries check this before they
  * read a field that was added after 1.0. */
 #define BH_HAS(pointer, type, field)                                                                                   \
     ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
@@ -251,28 +251,28 @@ BH_API const char *bh_abi_json(void);
 #define BH_STATUS_TABLE(X)                                                                                             \
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
-    X(INVALID_HANDLE, 2, "the handle is closed or was never one")                                                      \
+    X(INVALID_HANDLE, 2, "the handle is closed or was never valid")                                                    \
     X(FORKED, 3, "the handle belongs to the parent process; open the application again in this one")                   \
     X(NOT_FOUND, 4, "there is no such session, task, challenge or activity")                                           \
     X(ALREADY_EXISTS, 5, "something else is already there")                                                            \
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
     X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
     X(IN_USE, 8, "another consumer has the session")                                                                   \
-    X(TIMEOUT, 9, "the wait ended before the operation did; ask for its outcome with the ticket")                      \
+    X(TIMEOUT, 9, "the wait ended before the operation did; the ticket returns its outcome later")                     \
     X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
     X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
     X(EVENTS_OUTSTANDING, 13, "events were handed out and not acknowledged")                                           \
     X(TOO_MANY, 14, "a limit of the library is reached")                                                               \
     X(COMPLETED, 15, "the session was completed, which ended this handle; attach again")                               \
-    X(STARTED, 16, "the operation was started; ask for its outcome with the ticket")                                   \
+    X(STARTED, 16, "the operation was started; the ticket returns its outcome")                                        \
     X(STORE_UNAVAILABLE, 20, "the store cannot be opened or made")                                                     \
     X(STORE_READ_ONLY, 21, "the store cannot be written")                                                              \
     X(STORE_FULL, 22, "the store's file system is full")                                                               \
     X(STORE_DAMAGED, 23, "the store's database is damaged")                                                            \
     X(STORE_NEWER, 24, "the store was written by a newer version of the library")                                      \
-    X(STORE_ON_NETWORK_FILE_SYSTEM, 25, "the store is on a network file system, where locks do not hold")              \
-    X(ENGINE_UNRESPONSIVE, 30, "the engine holds the store but does not answer")                                       \
+    X(STORE_ON_NETWORK_FILE_SYSTEM, 25, "the store is on a network file system, where locks are not reliable")         \
+    X(ENGINE_UNRESPONSIVE, 30, "the engine has the lock of the store, but does not reply")                             \
     X(ENGINE_INCOMPATIBLE, 31, "the engine speaks another version of the protocol")                                    \
     X(ENGINE_FAILED, 32, "the engine stopped because of an error")                                                     \
     X(OUT_OF_RESOURCES, 33, "memory, threads or descriptors are exhausted")                                            \
@@ -281,24 +281,24 @@ BH_API const char *bh_abi_json(void);
     X(CANCELLED, 40, "the task was cancelled")                                                                         \
     X(NAME_NOT_RESOLVED, 41, "the server's name cannot be resolved")                                                   \
     X(CONNECTION_FAILED, 42, "no connection to the server can be made")                                                \
-    X(CONNECTION_LOST, 43, "the connection broke before the transfer was whole")                                       \
-    X(REQUEST_TIMEOUT, 44, "the server sent nothing for as long as the request time-out")                              \
+    X(CONNECTION_LOST, 43, "the connection broke before the transfer was complete")                                    \
+    X(REQUEST_TIMEOUT, 44, "the server sent no bytes within the request time-out")                                     \
     X(RESOURCE_TIMEOUT, 45, "the task did not end within its resource time-out")                                       \
     X(TLS_FAILED, 46, "the TLS connection cannot be made or the certificate does not verify")                          \
-    X(HTTP_STATUS, 47, "the server answered with a status that is not accepted")                                       \
-    X(REDIRECT_REFUSED, 48, "a redirect leads nowhere, in circles or to a scheme that is not allowed")                 \
+    X(HTTP_STATUS, 47, "the server responded with a status that is not accepted")                                      \
+    X(REDIRECT_REFUSED, 48, "a redirect has no valid target, leads in a circle, or to a scheme that is not allowed")   \
     X(BAD_RESPONSE, 49, "the server's response breaks the rules of HTTP")                                              \
     X(DESTINATION_EXISTS, 50, "a file with the destination's name is already there")                                   \
     X(DESTINATION_UNAVAILABLE, 51, "the destination cannot be written")                                                \
     X(DISK_FULL, 52, "the destination's file system is full")                                                          \
     X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
     X(TOO_LARGE, 54, "the server's response is larger than a limit allows")                                            \
-    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy asks for a credential, and none that it accepts was given")    \
-    X(CHECKSUM_MISMATCH, 56, "the bytes have another digest than they should have")                                    \
-    X(SIZE_MISMATCH, 57, "the file has another size than it should have")                                              \
+    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy demands a credential, and got none that it accepts")           \
+    X(CHECKSUM_MISMATCH, 56, "the digest of the bytes is not the expected one")                                        \
+    X(SIZE_MISMATCH, 57, "the size of the file is not the expected one")                                               \
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
-    X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")                           \
-    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may have been cut")
+    X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
+    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")
 
 /* What a call returns, and why a task failed. */
 BH_ENUM(bh_status) {
@@ -330,23 +330,23 @@ typedef struct bh_batch bh_batch;             /* what a list or poll returns */
 
 /* Bytes of bh_error.message, the NUL included. */
 #define BH_ERROR_MESSAGE_SIZE 512
-/* No item of an array was wrong. */
+/* The value of bh_error.index when no item of an array was wrong. */
 #define BH_NO_INDEX 18446744073709551615u
 
-/* Details of a call, owned by the caller. A call that returns BH_OK sets `status` to BH_OK and `ticket` to NULL, and
- * leaves the rest; any other sets all fields. Release a ticket, or keep it elsewhere, before the struct is used again.
- * An error whose struct_size is not set counts as NULL. */
+/* The error of a call; the caller owns the struct. A call that returns BH_OK sets `status` to BH_OK and `ticket` to
+ * NULL, and does not change the other fields. Any other call sets all fields. Release a ticket, or copy its pointer,
+ * before the struct is used again. An error whose struct_size is not set counts as NULL. */
 typedef struct bh_error {
     size_t struct_size;
     bh_status status;                    /* what the call returned */
     bh_domain domain;                    /* what `detail` is */
     int64_t detail;
     uint64_t index;                      /* number of the first wrong item of an array argument, or BH_NO_INDEX */
-    bh_ticket *ticket;                   /* of an operation that goes on, owned by the caller; else NULL */
+    bh_ticket *ticket;                   /* of an operation that continues, owned by the caller; else NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
 } bh_error;
 
-/* Values of timeout_ms. Others below 0 are refused: -1 means "for ever" elsewhere, and there is no endless wait. */
+/* Values of timeout_ms. Other values below 0 are refused: -1 means "for ever" in POSIX, but each wait has a limit. */
 #define BH_WAIT_DEFAULT (-2147483647) /* 30 seconds */
 #define BH_START (-2147483646)        /* start the operation and do not wait: BH_STARTED */
 #define BH_WAIT_MAXIMUM 86400000      /* the longest wait of one call: a day */
@@ -358,7 +358,7 @@ BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
  * Application: a host opens it first, and closes it last.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs. */
+/* Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs. */
 BH_ENUM(bh_hosting) {
     BH_HOSTING_DEFAULT = 0, /* BH_HOSTING_DAEMON */
     BH_HOSTING_DAEMON = 1,  /* in backhauld, which the library starts */
@@ -374,13 +374,13 @@ typedef struct bh_launch_command {
     const char *const *environment; /* optional: additions, "NAME=value". docs/launch.md has the rest of it */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
-    uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has attached no session by then gets
-                                       SIGTERM, and SIGKILL ten seconds later; then it is launched again */
+    uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has not attached a session after this time
+                                       gets SIGTERM, and SIGKILL ten seconds later; then it is launched again */
     uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
                                        with each such launch */
     uint32_t longest_delay_ms;      /* default 3,600,000 */
-    uint32_t maximum_launches;      /* default 8: after so many in a row without completing, launches end until a host
-                                       of the application connects by itself. Events stay */
+    uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
+                                       launches no host until one of the application connects by itself. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */
@@ -397,35 +397,35 @@ typedef struct bh_application_options {
     const char *store;               /* absolute path of the store's directory, made with mode 0700 if its parent
                                         exists. It must be on a local file system and belong to the user. NULL: the
                                         user's default store, $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul, made with its parents. All programs of a user share
-                                        it, and with it limits */
+                                        ~/.local/state/backhaul, made with its parents. All programs of a user share it,
+                                        and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
     const char *daemon;              /* absolute path of backhauld; NULL: searched for at $BACKHAUL_DAEMON, beside the
                                         library, in ../libexec/backhaul, then below /usr/local and /usr */
-    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: what is registered stays */
+    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
 } bh_application_options;
 
 /* Opens the application on its store, and waits until an engine replies: one that runs, the daemon, or one in this
- * process. With timeout_ms 0 it does not wait, though it may start the daemon, and the first call that needs the engine
- * reports what went wrong. A process may open one store several times. A time-out gives neither handle nor ticket;
- * BH_START is refused.
- * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where it was searched
- * for, or why it did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
+ * process. With timeout_ms 0 it does not wait, but may start the daemon; the first call that needs the engine then
+ * reports errors. A process may open one store several times. A call that times out returns neither a handle nor a
+ * ticket; BH_START is refused.
+ * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the daemon was
+ * searched, or why it did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
-/* Frees the handle. Its sessions and tickets become invalid, its tasks go on. When a process with an embedded engine
- * closes its last handle, another process takes over, or the engine ends. The call waits for the engine's threads,
- * about a second at most. */
+/* Frees the handle. Its sessions and tickets become invalid; tasks continue. When a process with an embedded engine
+ * closes its last handle, another process becomes the engine, or the engine ends. The call waits for the engine's
+ * threads, about a second at most. */
 BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while one of these
- * holds: a session that this handle attached as consumer has events that were not handed out; bh_application_poll has
- * news; an ended ticket was not returned by bh_application_next_ticket, nor released. A host with BH_START calls
- * bh_application_next_ticket until it gives NULL. It watches bh_session_event_fd of each session for events, and starts
- * a poll only when that is readable and no poll of the session is under way. The library owns the descriptor until the
- * application is closed: do not read, write or close it. Its number never changes. */
+ * holds: a session that this handle attached as consumer has events that were not handed out; bh_application_poll has a
+ * session to return; an ended ticket was neither returned by bh_application_next_ticket nor released. A host with
+ * BH_START calls bh_application_next_ticket until it returns NULL. It watches bh_session_event_fd of each session for
+ * events, and starts a poll only when that is readable and no poll of the session is under way. The library owns the
+ * descriptor until the application is closed: do not read, write or close it. Its number never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
@@ -439,13 +439,13 @@ BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application
 BH_API BH_CHECK_RESULT bh_status bh_application_sessions(bh_application *application, int32_t timeout_ms,
                                                          bh_batch **sessions, bh_error *error);
 
-/* Registers the application's launch command, durably, in place of an earlier one; NULL removes it. Whether the program
- * exists is found out at the launch. */
+/* Registers the application's launch command, durably, in place of an earlier one; NULL removes it. The call does not
+ * check whether the program exists. */
 BH_API BH_CHECK_RESULT bh_status bh_application_set_launch(bh_application *application,
                                                            const bh_launch_command *command, int32_t timeout_ms,
                                                            bh_error *error);
 
-/* The launch that started this process or one of its ancestors, and is not over: a batch with one bh_launch, or an
+/* The launch that started this process or one of its ancestors, if it is not over: a batch with one bh_launch, or an
  * empty one. A launched program has the launch in its environment, as BACKHAUL_LAUNCH. */
 BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *application, int32_t timeout_ms,
                                                                bh_batch **launch, bh_error *error);
@@ -471,7 +471,7 @@ typedef struct bh_engine_info {
 BH_API BH_CHECK_RESULT bh_status bh_store_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine,
                                                  bh_error *error);
 
-/* What all sessions of the store may use together. 0 is the default. */
+/* Limits for all sessions of the store together. 0 is the default. */
 typedef struct bh_limits {
     size_t struct_size;
     uint64_t bytes_per_second;       /* both directions; default: no limit */
@@ -481,7 +481,7 @@ typedef struct bh_limits {
     uint32_t reserved;
 } bh_limits;
 
-/* Sets the store's limits, durably and at once. */
+/* Sets the store's limits durably. They apply immediately. */
 BH_API BH_CHECK_RESULT bh_status bh_store_set_limits(bh_application *application, const bh_limits *limits,
                                                      int32_t timeout_ms, bh_error *error);
 
@@ -529,7 +529,8 @@ BH_FLAGS(bh_retry_errors) {
     BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
     BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST, BH_TLS_TRUNCATED */
     BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
-    BH_RETRY_TLS = 16,          /* a broken handshake, but never a certificate that does not verify */
+    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED because of a broken handshake, but never because of a certificate that
+                                   does not verify */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NONE = 128         /* none of them; not to be combined */
@@ -545,7 +546,7 @@ typedef struct bh_retry_policy {
     bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
                                    9.2.2) are repeated although a server may have acted on them. BH_NO, the default:
-                                   only when no server has */
+                                   only when no server can have */
     const char *statuses;       /* default "408,425,429,500,502-504" */
     uint64_t reserved[2];
 } bh_retry_policy;
@@ -558,8 +559,8 @@ BH_ENUM(bh_http_version) {
     BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* without negotiation, also without TLS (RFC 9113, section 3.3) */
 };
 
-/* Which redirects are followed (RFC 9110, section 15.4). None leads from https to http. Headers and credentials of the
- * host never reach another origin. */
+/* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers and
+ * credentials of the host never reach another origin. */
 BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
@@ -567,13 +568,13 @@ BH_ENUM(bh_redirects) {
     BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other, accepted or not by its status */
 };
 
-/* What is accepted from a server, and for how long it is waited for. */
+/* Which responses are accepted, and how long a task waits for them. */
 typedef struct bh_transfer_rules {
     uint32_t request_timeout_ms;   /* default 60,000 without a byte from the server (Apple:
                                       timeoutIntervalForRequest) */
     bh_http_version http_version;
     uint64_t resource_timeout_ms;  /* default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource).
-                                      It stands still while the task is suspended */
+                                      It does not count the time in which the task is suspended */
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
     const char *accepted_statuses; /* default "200-299": statuses and ranges; others are failures. The body of an
@@ -583,8 +584,8 @@ typedef struct bh_transfer_rules {
     uint64_t reserved[2];
 } bh_transfer_rules;
 
-/* A set of constraints by its common name. Fields that are set beside it take the place of its own. A preset's
- * constraints end at bh_request.latest_start_ms; those of fields hold always. docs/conditions.md */
+/* A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
+ * constraints end at bh_request.latest_start_ms; constraints of fields do not end. docs/conditions.md */
 BH_ENUM(bh_preset) {
     BH_PRESET_DEFAULT = 0,       /* no constraints */
     BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
@@ -602,7 +603,7 @@ BH_ENUM(bh_thermal_state) {
     BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: no task runs */
 };
 
-/* Kinds of network: that of the default route. */
+/* Kinds of network. The network of the default route counts. */
 BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_ETHERNET = 1,
     BH_NETWORK_WIFI = 2,
@@ -612,8 +613,8 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session and
- * request both have constraints, the stricter one holds. */
+/* Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
+ * defaults. If session and request both have a constraint, the stricter one applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
@@ -621,7 +622,8 @@ typedef struct bh_constraints {
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
                                                  BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* held on battery with less, then until it has 5 more; 1 to 100 */
+    uint32_t minimum_battery_percent;         /* held on battery with less charge, and then until it has 5 more, or
+                                                 external power is there; 1 to 100 */
     bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* percentage of the last ten seconds in which a process waited for a
                                                  processor (/proc/pressure); 1 to 100; default: no limit */
@@ -631,12 +633,12 @@ typedef struct bh_constraints {
     uint64_t minimum_bytes_per_second;        /* tasks pause when an origin, or the network, is slower than this for
                                                  slow_after_ms; one task then probes. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
-                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". An end before its
-                                                 begin is on the next day. Default: none */
+                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
+                                                 the begin, it is on the next day. Default: none */
     uint64_t reserved[2];
 } bh_constraints;
 
-/* Oldest version of TLS. */
+/* The oldest version of TLS that is accepted. */
 BH_ENUM(bh_tls_version) {
     BH_TLS_DEFAULT = 0, /* BH_TLS_1_2 */
     BH_TLS_1_2 = 12,
@@ -654,7 +656,7 @@ typedef struct bh_tls_settings {
     uint64_t reserved[2];
 } bh_tls_settings;
 
-/* The way to servers. */
+/* The proxy through which servers are reached. */
 typedef struct bh_proxy_settings {
     const char *url;      /* "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without
                              user and password; "none": no proxy; NULL: http_proxy, https_proxy, all_proxy and no_proxy
@@ -665,12 +667,12 @@ typedef struct bh_proxy_settings {
     uint64_t reserved[2];
 } bh_proxy_settings;
 
-/* Not one byte. */
+/* A budget that permits no bytes. */
 #define BH_BUDGET_NOTHING 18446744073709551615u
 
 /* Bytes that may move on one network, both directions. It never grows. */
 typedef struct bh_budget {
-    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: none */
+    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
     uint64_t monthly; /* in a calendar month */
 } bh_budget;
 
@@ -680,36 +682,36 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* How one task differs from its session. 0 and NULL: as the session's configuration says. */
+/* Settings of one task in place of its session's. 0 and NULL: the session's setting. */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
     bh_transfer_rules rules;
     bh_constraints constraints;
-    uint64_t bytes_per_second; /* of this task, beside the session's limit; bh_tasks_set_rate changes it */
+    uint64_t bytes_per_second; /* limit of this task; the session's limit also applies; bh_tasks_set_rate changes it */
 } bh_policy;
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Session: a host creates it once, attaches it by its identifier ever after, and completes it after the work.
+ * Session: a host creates it once, later attaches it by its identifier, and completes it after the work.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What a handle may do. Every role lists tasks. */
 BH_ENUM(bh_role) {
-    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. It may do all that other
-                                     roles may */
+    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. It has the rights of all
+                                     other roles */
     BH_ROLE_PRODUCE = 2,          /* enqueues, controls, claims, responds, configures, invalidates, sets activities */
     BH_ROLE_OBSERVE = 3,          /* lists and watches */
-    BH_ROLE_CONSUME_WHEN_FREE = 4 /* BH_ROLE_CONSUME, after waiting while another handle consumes. That handle is asked
-                                     to yield (BH_ATTENTION_YIELD). Releasing the ticket ends the wait */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* waits until no other handle consumes, then is BH_ROLE_CONSUME. The other handle
+                                     gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
 };
 
-/* Faults of servers that a session accepts. */
+/* Violations by servers that a session tolerates. */
 BH_FLAGS(bh_tolerances) {
     BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* a body that ends with its TLS connection is complete without close_notify
                                              (RFC 9112, section 9.8). Without this flag the task fails with
-                                             BH_TLS_TRUNCATED, because an attacker can cut such a body */
-    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response to an upload counts before its body was sent. Without
-                                             this flag the whole body must be sent */
+                                             BH_TLS_TRUNCATED, because an attacker can truncate the body */
+    BH_TOLERATE_EARLY_RESPONSE = 2        /* an upload succeeds by a successful response that comes before its body was
+                                             sent. Without this flag the whole body must be sent */
 };
 
 /* Where a session's cookies are kept (RFC 6265). */
@@ -745,16 +747,18 @@ typedef struct bh_session_configuration {
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: its rounds and challenges launch the application
                                             (Apple: sessionSendsLaunchEvents) */
-    bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, for which tasks wait. BH_NO, the
-                                            default: they are failures, as other statuses that are not accepted */
+    bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, and tasks wait for the response to it.
+                                            BH_NO, the default: they are failures, like other statuses that are not
+                                            accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
                                             with tasks of an app in the background. Default BH_NO */
-    uint32_t launch_if_stopped_ms;       /* launches a host although one consumes the session, when the session needs it
-                                            and the consumer's process was stopped for this long (SIGSTOP, debugger,
-                                            freezer). 0: never. The library does not resume stopped processes */
-    uint32_t slow_after_ms;              /* default 60,000: time for constraints.minimum_bytes_per_second */
+    uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
+                                            freezer), and the session needs a host, the engine launches another one. 0:
+                                            never. The library does not resume stopped processes */
+    uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
+                                            constraints.minimum_bytes_per_second before tasks pause */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first probe of a slow origin; it doubles
-                                            up to twelve times this */
+                                            with each failed probe, up to twelve times this */
     uint32_t reserved;
 } bh_session_configuration;
 
