@@ -701,8 +701,8 @@ BH_ENUM(bh_role) {
                                      other roles */
     BH_ROLE_PRODUCE = 2,          /* enqueues, controls, claims, responds, configures, invalidates, sets activities */
     BH_ROLE_OBSERVE = 3,          /* lists and watches */
-    BH_ROLE_CONSUME_WHEN_FREE = 4 /* waits until no other handle consumes, then is BH_ROLE_CONSUME. The other handle
-                                     gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The other
+                                     handle gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
 };
 
 /* Violations by servers that a session tolerates. */
@@ -710,8 +710,8 @@ BH_FLAGS(bh_tolerances) {
     BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* a body that ends with its TLS connection is complete without close_notify
                                              (RFC 9112, section 9.8). Without this flag the task fails with
                                              BH_TLS_TRUNCATED, because an attacker can truncate the body */
-    BH_TOLERATE_EARLY_RESPONSE = 2        /* an upload succeeds by a successful response that comes before its body was
-                                             sent. Without this flag the whole body must be sent */
+    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed even if its body was not sent
+                                             completely. Without this flag the whole body must be sent */
 };
 
 /* Where a session's cookies are kept (RFC 6265). */
@@ -781,7 +781,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_create(bh_application *application,
 BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, const char *identifier, bh_role role,
                                                    int32_t timeout_ms, bh_session **session, bh_error *error);
 
-/* Frees the handle and gives up its role. Transfers go on; events that are not acknowledged stay. */
+/* Frees the handle and releases its role. Transfers continue; events that are not acknowledged stay. */
 BH_API void bh_session_close(bh_session *session);
 
 /* A descriptor like that of bh_application_event_fd, readable while this session has events that were not handed out
@@ -792,19 +792,19 @@ BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *d
 BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms,
                                                               bh_batch **configuration, bh_error *error);
 
-/* Replaces the stored configuration; its identifier is the session's or NULL. It applies to attempts that start after
- * that. bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and
- * time-outs apply at once. */
+/* Replaces the stored configuration; its identifier is the session's or NULL. It applies to attempts that start later.
+ * bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and time-outs
+ * apply immediately. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);
 
 /* Reports that the host has processed all events that were handed to it (Apple: the completion handler of
  * handleEventsForBackgroundURLSession). It ends the launch for this session. If a launched host attached the handle for
- * that launch, the handle ends too: later calls return BH_COMPLETED. Create and attach work at once, in any process.
- * Other handles stay. An open challenge whose event is acknowledged does not launch again. Without a launch the call
- * has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in `detail`, when events that this handle was handed
- * are not acknowledged. */
+ * that launch, the handle ends too: later calls return BH_COMPLETED. The session can be created or attached again
+ * immediately, in any process. Other handles stay. An open challenge whose event is acknowledged causes no further
+ * launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in `detail`, when
+ * events that were handed to this handle are not acknowledged. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -845,13 +845,14 @@ typedef struct bh_session_info {
     uint8_t reserved[3];
 } bh_session_info;
 
-/* A launch, for the host that it started. */
+/* A launch, as the host that it started sees it. */
 typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
-    uint32_t launches;               /* in a row, this one included: 1 unless earlier ones did not complete */
+    uint32_t launches;               /* launches in a row without completing, this one included: 1 if the launch before
+                                        completed */
     bh_attention attention;          /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY of its sessions */
-    const bh_session_info *const *sessions; /* pointers to those that need their host and are not completed */
+    const bh_session_info *const *sessions; /* pointers to the sessions that need a host and are not completed */
     size_t session_count;
 } bh_launch;
 
@@ -859,25 +860,28 @@ typedef struct bh_launch {
  * Enqueue: a host passes requests to the engine.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* What happens to a file that has the destination's name, at the enqueue and when the download is finished. */
+/* What the engine does with an existing file that has the destination's name, at the enqueue and when the download is
+ * finished. */
 BH_ENUM(bh_if_exists) {
     BH_IF_EXISTS_FAIL = 0,
     BH_IF_EXISTS_REPLACE = 1, /* replaced atomically by rename(2); a directory is never replaced */
-    BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file matches those given, the task succeeds
-                                 without a request (attempts and http_status are 0). Otherwise the file is replaced */
+    BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file has the given checksum and size, the
+                                 task succeeds without a request (attempts and http_status are 0). Otherwise the file is
+                                 replaced */
 };
 
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
     BH_REQUEST_STARTS_SUSPENDED = 1,
     BH_REQUEST_IF_CHANGED = 2,      /* a conditional request (RFC 9110, section 13.1). It applies to a file that an
-                                       earlier task with this flag fetched from this URL. If the server's
+                                       earlier task with this flag downloaded from this URL. If the server's
                                        representation is the same, the task succeeds with http_status 304 and the file
-                                       stays. A file that was changed or removed since is fetched. Requires
-                                       BH_IF_EXISTS_REPLACE */
-    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The file's name is that of
-                                       Content-Disposition (RFC 6266), else the URL's last part: never a path, never
-                                       hidden, at most 255 bytes. bh_event.path has it */
+                                       stays. A file that was changed or removed since then is downloaded again.
+                                       Requires BH_IF_EXISTS_REPLACE */
+    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine names the file as
+                                       Content-Disposition says (RFC 6266), else by the last segment of the URL's path.
+                                       The name is never a path, never hidden, and has at most 255 bytes. bh_event.path
+                                       contains it */
     BH_REQUEST_IGNORES_DIGESTS = 8  /* Repr-Digest and Content-Digest (RFC 9530) are not verified */
 };
 
@@ -886,18 +890,19 @@ BH_ENUM(bh_body_source) {
     BH_BODY_REFERENCE = 0, /* reads them where they are; a change after the enqueue is BH_BODY_CHANGED */
     BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink where the file system can */
     BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. When the task
-                              ends otherwise, bh_event.path says where the file is. The files of a form are beside the
-                              first, ".0", ending in ".1" and so on. When the event is acknowledged, each file returns
-                              to its own place, or beside it as "NAME.~TASK" if that name is taken. One that cannot be
-                              returned stays in the store, and the engine tries again. The acknowledgement returns
-                              after that. bh_task_claim moves a file elsewhere before. Symbolic links are refused */
+                              ends otherwise, bh_event.path is the file's path in the store. With a form, it is the path
+                              of the first file, which ends in ".0"; the others are beside it, ending in ".1" and so on.
+                              When the event is acknowledged, each file gets its old path back, or "NAME.~TASK" beside
+                              it if that path is taken. The acknowledgement returns after that. If a file cannot be
+                              returned, it stays in the store, and the engine tries again. bh_task_claim can move a file
+                              elsewhere before the acknowledgement. Symbolic links are refused */
 };
 
-/* What expires, and what the host is asked for then, by a challenge of the kind BH_CHALLENGE_REFRESH. */
+/* Which part of the request expires. The host gets a challenge of the kind BH_CHALLENGE_REFRESH for a new one. */
 BH_ENUM(bh_refresh) {
     BH_REFRESH_NONE = 0,
-    BH_REFRESH_HEADERS = 1, /* headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
-                               responds for those enqueued before */
+    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
+                               applies to all tasks that were enqueued before it */
     BH_REFRESH_URL = 2      /* the URL: one challenge for each task, for BH_RESPOND_URL or …_HEADERS. A partial
                                download continues only if the strong entity tag and the size are the same */
 };
@@ -909,12 +914,12 @@ typedef struct bh_part {
     const char *file;       /* absolute path, or NULL */
     const void *value;      /* bytes of a part without a file */
     size_t value_size;
-    const char *file_name;  /* sent to the server; NULL: the last part of `file`, none for a value */
+    const char *file_name;  /* the name that the server gets; NULL: the last part of `file`, none for a value */
     const char *media_type; /* NULL: application/octet-stream for a file, none for a value */
 } bh_part;
 
-/* Priority of a task that starts at once, beyond its session's limits. At the engine's limits it preempts the task with
- * the lowest priority. */
+/* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
+ * reached, it preempts the task with the lowest priority. */
 #define BH_PRIORITY_NOW 101
 #define BH_URL_SIZE_MAXIMUM 16384
 #define BH_USER_DATA_SIZE_MAXIMUM 65536
@@ -925,31 +930,33 @@ typedef struct bh_part {
 #define BH_GROUP_SIZE_MAXIMUM 255
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
-/* A download or an upload. A request with a body and without a destination is an upload, whose event has the response's
- * body. One with both is a download with that method; it starts from its first byte after each break. Fields that
- * contradict each other are refused, and the message names both. */
+/* A download or an upload. A request with a body and without a destination is an upload, and its event has the
+ * response's body. A request with both is a download with that method; after each break it starts again from the first
+ * byte. Fields that contradict each other are refused, and the message names both. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
-    const char *destination;     /* absolute path of the file to make; NULL: kept in the store until it is claimed, or
-                                    an upload */
-    const char *idempotency_key; /* 1 to 255 bytes. A request with a key that is used in the session finds the earlier
-                                    task, and is not checked against existing files. It is BH_KEY_CONFLICT if it differs
-                                    in more than rate, constraints, priority, starts and expiry. The key is free when
-                                    the event of a failed or cancelled task is acknowledged. After a success it is free
-                                    when the event at the end of the round is acknowledged */
+    const char *destination;     /* absolute path of the file to make; NULL: the file is kept in the store until it is
+                                    claimed, or the request is an upload */
+    const char *idempotency_key; /* 1 to 255 bytes. If the session has used the key, the request finds the earlier task,
+                                    and existing files are not checked. If the request differs in more than rate,
+                                    constraints, priority, starts and expiry, the call fails with BH_KEY_CONFLICT. After
+                                    a failure or cancellation, the key is free when the task's event is acknowledged.
+                                    After a success, it is free when the event at the end of the round is acknowledged
+                                    */
     const bh_header *headers;    /* sent to the URL's origin only; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM, names and values at most BH_HEADERS_SIZE_MAXIMUM bytes */
     size_t header_count;
-    const void *user_data;       /* any bytes, which come back with events and lists */
+    const void *user_data;       /* any bytes, which are returned with events and lists */
     size_t user_data_size;
     const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: GET; with body_file
                                     or body PUT; with parts POST */
-    const char *group;           /* 1 to 255 bytes: when the group's last live task has ended there is one
+    const char *group;           /* 1 to 255 bytes: the name of a group. When its last live task has ended there is one
                                     BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* of a download: "sha-256:" with 64, or "sha-512:" with 128 hexadecimal digits. A file
-                                    with another digest is fetched once more, then it is BH_CHECKSUM_MISMATCH; it never
-                                    gets its final name. Digests of the server are not verified then */
+                                    with another digest is downloaded once more; after that the task fails with
+                                    BH_CHECKSUM_MISMATCH. The file never gets its final name. With a checksum, digests
+                                    of the server are not verified */
     uint64_t expected_size;      /* bytes of the file, else BH_SIZE_MISMATCH after a second attempt; 0: any */
     const char *body_file;       /* the body: absolute path of a regular file, */
     const void *body;            /* or bytes, which are kept in the store, */
@@ -957,12 +964,12 @@ typedef struct bh_request {
     const bh_part *parts;        /* or a form */
     size_t part_count;
     const bh_policy *policy;     /* NULL: the session's rules. Requests may share one */
-    int64_t expires_ms;          /* until when the headers or URL that `refresh` names are valid: the host is asked
-                                    before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
-    int64_t earliest_start_ms;   /* the task does not start before (Apple: earliestBeginDate); 0: at once */
-    int64_t latest_start_ms;     /* from then on presets do not hold the task, those of its session included; not before
-                                    earliest_start_ms; 0: they always do */
-    uint64_t expected_bytes_received; /* upper bound, for budgets: held when less is left (Apple:
+    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. Before a later attempt
+                                    the host gets a challenge. 0: not known; it gets one after a 401 or 403 */
+    int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
+    int64_t latest_start_ms;     /* after this time presets do not hold the task, also not its session's; not before
+                                    earliest_start_ms; 0: no such time */
+    uint64_t expected_bytes_received; /* upper bound, for budgets: the task is held when less is left (Apple:
                                          countOfBytesClientExpectsToReceive); 0: expected_size, or not known */
     uint64_t expected_bytes_sent; /* the same for the body (Apple: countOfBytesClientExpectsToSend); 0: its size */
     bh_request_flags flags;
@@ -975,7 +982,7 @@ typedef struct bh_request {
 
 /* State of a task. The last three are final. */
 BH_ENUM(bh_task_state) {
-    BH_TASK_NONE = 0, /* not of a task */
+    BH_TASK_NONE = 0, /* no task */
     BH_TASK_WAITING = 1,
     BH_TASK_RUNNING = 2,
     BH_TASK_SUSPENDED = 3,
@@ -995,18 +1002,19 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* of the end of a task that its idempotency key found, while it is not acknowledged;
-                                 else 0 */
+    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until it is
+                                 acknowledged; else 0 */
     bh_enqueue_disposition disposition;
-    bh_task_state task_state; /* of a found task. BH_TASK_SUCCEEDED without event_id: its event was acknowledged, and no
-                                 event comes again; another transfer needs another key */
+    bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
+                                 acknowledged and is not delivered again; another transfer needs another key */
 } bh_enqueued;
 
-/* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first, and a bad
- * one refuses the call, with its number in error->index. Then they are applied in chunks, each atomically. When the
- * engine refuses one, error->index is its number and no request of its chunk is applied; later chunks may be. `results`
- * (optional) is a batch of bh_enqueued, one for each applied request. It is set on a refusal, too: to NULL if none was
- * applied. BH_START copies all requests; otherwise a few thousand are in memory at a time.
+/* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first. If one is
+ * invalid, the call is refused, and error->index is its number. Then the requests are applied in chunks, each
+ * atomically. If the engine refuses one, error->index is its number and no request of its chunk is applied; later
+ * chunks may be. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set when the
+ * engine refuses a request: to NULL if none was applied. BH_START copies all requests; otherwise a few thousand are in
+ * memory at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1023,15 +1031,16 @@ BH_ENUM(bh_event_kind) {
     BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. Acknowledging it does not
                                       respond to it */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
-    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches. Windows that open before it is
-                                      acknowledged make no other event */
+    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches a host. Until it is
+                                      acknowledged, further windows of the activity make no event */
 };
 
-/* Who asks for a credential. */
+/* What demands a credential. */
 BH_ENUM(bh_challenge_kind) {
-    BH_CHALLENGE_SERVER = 1, /* a server asks: 401 */
-    BH_CHALLENGE_PROXY = 2,  /* a proxy asks: 407 */
-    BH_CHALLENGE_REFRESH = 3 /* the engine asks: what bh_request.refresh names has expired, or got a 401 or 403 */
+    BH_CHALLENGE_SERVER = 1, /* a server, with 401 */
+    BH_CHALLENGE_PROXY = 2,  /* a proxy, with 407 */
+    BH_CHALLENGE_REFRESH = 3 /* the engine: the part of the request that bh_request.refresh names has expired, or got a
+                                401 or 403 */
 };
 
 /* Authentication schemes that were offered (RFC 9110, section 11). */
@@ -1045,7 +1054,7 @@ BH_FLAGS(bh_schemes) {
 
 /* A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
  * bh_session_respond, or until no task waits for it; acknowledging its event does not end it. When the server refuses
- * the credential, a new challenge opens with a new id, whose `failures` is one more. docs/credentials.md */
+ * the credential, a new challenge opens with a new id, and its `failures` is one higher. docs/credentials.md */
 typedef struct bh_challenge {
     size_t struct_size;
     uint64_t id;            /* grows; never used twice in a store */
@@ -1053,11 +1062,11 @@ typedef struct bh_challenge {
     bh_schemes schemes;
     const char *origin;     /* "https://example.org:443", of the server or the proxy */
     const char *realm;      /* or NULL */
-    const char *url;        /* of BH_CHALLENGE_REFRESH for a URL: the present one; else NULL */
-    uint64_t task_id;       /* of the same: its task; else 0 */
+    const char *url;        /* of BH_CHALLENGE_REFRESH for a URL: the present URL; else NULL */
+    uint64_t task_id;       /* of BH_CHALLENGE_REFRESH for a URL: its task; else 0 */
     uint64_t waiting_tasks; /* when this was read */
     int64_t time_ms;        /* of its opening */
-    uint32_t failures;      /* credentials in a row that were refused: limit your tries */
+    uint32_t failures;      /* credentials in a row that were refused. A host should stop after a few */
     uint32_t reserved;
 } bh_challenge;
 
@@ -1081,7 +1090,7 @@ typedef struct bh_event {
     size_t struct_size;
     uint64_t id;             /* grows; never used twice in a store */
     int64_t time_ms;         /* of the commit */
-    uint64_t round;          /* that has ended, or of the task */
+    uint64_t round;          /* the round that has ended, or the round of the task */
     uint64_t task_id;
     bh_event_kind kind;
     bh_task_kind task_kind;
@@ -1092,9 +1101,9 @@ typedef struct bh_event {
     int64_t error_detail;
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
-    const char *final_url;   /* after redirects; NULL when no response came */
-    const char *path;        /* of the complete, synced file; of a task without success that of its consumed body until
-                                the event is acknowledged; else NULL */
+    const char *final_url;   /* after redirects; NULL without a response */
+    const char *path;        /* of the complete, synced file. If the task did not succeed: of its consumed body, until
+                                the event is acknowledged. Else NULL */
     const char *media_type;  /* or NULL */
     const char *checksum;    /* of the file, as bh_request.checksum, if its digest was computed; else NULL */
     const char *idempotency_key;
@@ -1103,7 +1112,8 @@ typedef struct bh_event {
     uint64_t size;           /* bytes of the file */
     uint64_t bytes_received; /* body bytes over all attempts */
     uint64_t bytes_sent;     /* body bytes over all attempts */
-    const bh_header *headers; /* of the last response, at most 16 KiB: validators, Content-Type and the like first */
+    const bh_header *headers; /* of the last response, at most 16 KiB: the important ones first, such as validators and
+                                 Content-Type */
     size_t header_count;
     const void *error_body;  /* of a response that was not accepted: first 4,096 bytes of its body, or NULL */
     size_t error_body_size;
@@ -1111,26 +1121,26 @@ typedef struct bh_event {
     size_t response_body_size;
     uint32_t attempts;       /* requests that were sent */
     uint32_t reserved;
-    const bh_challenge *challenge; /* NULL when it is not open any more */
+    const bh_challenge *challenge; /* NULL when it is no longer open */
     const char *group;
-    uint64_t group_succeeded; /* tasks of the group that ended so since the group last finished */
+    uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
     uint64_t group_failed;
     uint64_t group_cancelled;
     const char *activity;    /* its identifier */
 } bh_event;
 
 /* Returns up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after`, a batch of
- * bh_event. 0 starts at the first that is not acknowledged. It waits up to timeout_ms for the first; an empty batch is
- * no error, and means that all events committed so far were handed out. The engine has five seconds to reply, also with
- * timeout_ms 0: use BH_START in an event loop, which does not wait for events. The same `after` returns the same events
- * until they are acknowledged. bh_batch_more says whether others follow. Consumers only. */
+ * bh_event. 0 starts at the first that is not acknowledged. It waits up to timeout_ms for the first event. An empty
+ * batch is not an error: it means that all events committed so far were handed out. The engine has five seconds to
+ * reply, also with timeout_ms 0: use BH_START in an event loop, which does not wait for events. The same `after`
+ * returns the same events until they are acknowledged. bh_batch_more returns whether others follow. Consumers only. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 
-/* Acknowledges events: they are not delivered again, and kept files of theirs that were not claimed are removed. Events
- * that are gone are skipped, so it may be repeated. It needs no poll before: a host may keep ids over its own restart.
- * `acknowledged` (optional) is the number of events removed. An id that the session has not used is
- * BH_INVALID_ARGUMENT. */
+/* Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed. Events
+ * that no longer exist are skipped, so the call may be repeated. It needs no earlier poll: a host may store ids and use
+ * them after a restart. `acknowledged` (optional) is the number of events removed. An id that the session has not used
+ * is BH_INVALID_ARGUMENT. */
 BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count,
                                         int32_t timeout_ms, uint64_t *acknowledged, bh_error *error);
 
@@ -1144,13 +1154,13 @@ BH_API BH_CHECK_RESULT bh_status bh_session_challenges(bh_session *session, int3
 
 /* How a host responds to a challenge. */
 BH_ENUM(bh_challenge_response_kind) {
-    BH_RESPOND_REFUSE = 1,     /* tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
+    BH_RESPOND_REFUSE = 1,     /* waiting tasks fail with BH_AUTHENTICATION_REQUIRED */
     BH_RESPOND_CREDENTIAL = 2, /* user and password, for Basic and Digest. Both empty, for Negotiate: the user's
                                   Kerberos credentials */
     BH_RESPOND_HEADERS = 3,    /* header fields such as "Authorization: Bearer …". For a refresh they replace the tasks'
-                                  own of the same name, durably */
-    BH_RESPOND_DEFAULT = 4,    /* no credential: tasks that wait end as their status says (Apple:
-                                  performDefaultHandling). For a refresh: they are sent unchanged */
+                                  headers of the same name, durably */
+    BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 counts as any other (Apple:
+                                  performDefaultHandling). For a refresh: requests are sent unchanged */
     BH_RESPOND_URL = 5         /* for a refresh of a URL: the new one; https if the old one was. Headers of request and
                                   session are not sent to another origin */
 };
@@ -1161,7 +1171,7 @@ BH_FLAGS(bh_challenge_response_flags) {
 };
 
 /* The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only, and
- * keeps it in memory. A later engine asks for it again. */
+ * keeps it in memory. A later engine opens a new challenge. */
 typedef struct bh_challenge_response {
     size_t struct_size;
     bh_challenge_response_kind kind;
@@ -1171,13 +1181,14 @@ typedef struct bh_challenge_response {
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization */
     size_t header_count;
     const char *url;          /* for BH_RESPOND_URL */
-    int64_t expires_ms;       /* the host is asked again before a request starts later; 0: valid until refused */
+    int64_t expires_ms;       /* until when the credential is valid. Before a later request the host gets a new
+                                 challenge; 0: until it is refused */
 } bh_challenge_response;
 
-/* Responds to an open challenge, and acknowledges its event. One of the tasks that wait is tried first, then the
- * others. Consumers and producers. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT for a
- * credential without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a URL if
- * none was asked for, and expires_ms in the past. */
+/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks is tried first, then the others.
+ * Consumers and producers. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT for a credential
+ * without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a URL for a challenge
+ * that is not for a URL, and expires_ms in the past. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
@@ -1186,7 +1197,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
  * Tasks: what a host shows to its user, and what the user decides.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Why a task does not move. */
+/* Why a task does not progress. */
 BH_ENUM(bh_reason) {
     BH_REASON_NONE = 0,      /* it runs, or has ended */
     BH_REASON_SLOT = 1,      /* other tasks run before it: limits on connections or running tasks */
@@ -1194,10 +1205,10 @@ BH_ENUM(bh_reason) {
     BH_REASON_RETRY = 3,     /* after an error, until next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* no response came yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
-    BH_REASON_FINISHING = 6, /* all bytes are here, and are being made durable */
+    BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the
                                 file system, the smaller of both. Checked again at next_attempt_ms. A file larger than
-                                the file system is BH_TOO_LARGE at once */
+                                the file system fails immediately with BH_TOO_LARGE */
     BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
     BH_REASON_RATE = 10,     /* a limit of bytes per second */
@@ -1215,7 +1226,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_PORTAL = 22    /* all servers fail in the same manner: a portal asks for a login, or the uplink is dead */
 };
 
-/* Size of a file that no response has said yet. */
+/* The size of a file, while no response has stated it. */
 #define BH_SIZE_UNKNOWN 18446744073709551615u
 
 typedef struct bh_task_info {
@@ -1257,8 +1268,8 @@ typedef struct bh_task_info {
 /* The bit of a state, for bh_task_selection.states. */
 #define BH_STATE(state) (1u << (state))
 
-/* Which tasks: those that are among `ids` (all if id_count is 0), in one of `states` (0: any) and in `group` (NULL:
- * any). A NULL selection is all tasks. */
+/* Selects tasks. A selected task is one of `ids` (all if id_count is 0), in one of `states` (0: any) and in `group`
+ * (NULL: any). A NULL selection selects all tasks. */
 typedef struct bh_task_selection {
     size_t struct_size;
     const uint64_t *ids;
@@ -1284,8 +1295,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
 /* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. `affected` (optional in this
- * and the next functions) counts the tasks that changed, and those for which one is tried. Tasks that have ended or are
- * already so are skipped. */
+ * and the next functions) is the number of tasks that changed, including tasks with BH_REASON_PORTAL, of which a resume
+ * starts one. Tasks that have ended, or are already in the requested state, are skipped. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1293,8 +1304,9 @@ BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *s
 BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *selection,
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
-/* Resumes suspended tasks. It also starts the next attempt of waiting tasks at once, as far as conditions allow. Tasks
- * with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of tasks with BH_REASON_PORTAL it tries one. */
+/* Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow it.
+ * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with BH_REASON_PORTAL it starts one.
+ * */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1303,12 +1315,13 @@ BH_API bh_status bh_tasks_set_priority(bh_session *session, const bh_task_select
                                        int32_t priority, int32_t timeout_ms, uint64_t *affected,
                                        bh_error *error);
 
-/* Limits each of the tasks, both directions. 0: no limit but those of session and store. */
+/* Limits the rate of each of the tasks, both directions. 0: only the limits of session and store apply. */
 BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection,
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
 
-/* Replaces the tasks' own constraints; NULL removes them. Those of the session stay (bh_session_set_configuration). */
+/* Replaces the tasks' own constraints; NULL removes them. The session's constraints stay
+ * (bh_session_set_configuration). */
 BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection *selection,
                                           const bh_constraints *constraints, int32_t timeout_ms,
                                           uint64_t *affected, bh_error *error);
@@ -1324,7 +1337,7 @@ BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selectio
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Moves the kept file of a successful task to `destination` (absolute path), synced, across file systems if needed.
- * Its event has the new path. Repeating it with the same destination has no effect.
+ * The task's event then has the new path. A repeated call with the same destination has no effect.
  * Errors: BH_NOT_FOUND, BH_WRONG_STATE (no success, or claimed elsewhere), BH_DESTINATION_EXISTS,
  * BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
@@ -1339,7 +1352,8 @@ BH_ENUM(bh_next_step) {
 };
 
 /* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
- * microseconds after the start, or -1 when that was not reached, or not needed on a connection that was open. */
+ * microseconds after the start, or -1 if the attempt did not get so far, or did not need the step because its
+ * connection was open. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
@@ -1354,15 +1368,15 @@ typedef struct bh_attempt {
     const char *url;              /* of the last request, after redirects */
     int32_t http_status;          /* 0 when no response came */
     uint32_t redirects;
-    uint64_t offset;              /* of the file's byte that it started with */
-    uint64_t end_offset;          /* bytes of the file that were here after it */
+    uint64_t offset;              /* offset in the file at which the attempt started */
+    uint64_t end_offset;          /* bytes of the file that were received after it */
     int64_t domain_lookup_us;     /* the name was resolved (Apple: domainLookupEndDate) */
     int64_t connect_us;           /* TCP, or the proxy's tunnel, was connected (connectEndDate) */
     int64_t secure_connection_us; /* TLS was negotiated (secureConnectionEndDate) */
     int64_t request_start_us;     /* the request was about to be sent (requestStartDate) */
     int64_t request_end_us;       /* its last body byte was sent (requestEndDate) */
-    int64_t response_start_us;    /* the first byte of the response came (responseStartDate) */
-    int64_t response_end_us;      /* the last one came (responseEndDate) */
+    int64_t response_start_us;    /* the first byte of the response was received (responseStartDate) */
+    int64_t response_end_us;      /* the last byte was received (responseEndDate) */
     const char *protocol;         /* "h2", "http/1.1" (names of RFC 7301), or NULL (networkProtocolName) */
     const char *local_address;    /* or NULL */
     const char *remote_address;   /* of the server or proxy, or NULL */
@@ -1374,28 +1388,28 @@ typedef struct bh_attempt {
     uint64_t response_body_bytes;
     uint16_t local_port;
     uint16_t remote_port;
-    bool reused_connection;       /* the connection was open (isReusedConnection) */
+    bool reused_connection;       /* the connection was open before (isReusedConnection) */
     bool proxy_connection;        /* through a proxy (isProxyConnection) */
     uint8_t reserved[2];
 } bh_attempt;
 
-/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt; of more, the first and the newest.
- * BH_NOT_FOUND if the session has no such task, live or in its history. */
+/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, it has the first and the
+ * newest ones. BH_NOT_FOUND if the session has no such task, live or in its history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
-/* A time in which a task did not run. */
+/* A period in which a task did not run, and why. */
 typedef struct bh_wait_record {
     size_t struct_size;
     bh_reason reason;
     uint32_t reserved;
     const char *reason_text; /* one sentence */
     int64_t began_ms;
-    int64_t ended_ms;        /* or 0: it lasts */
+    int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
-/* When and why a task waited, oldest first: a batch of at most 1,000 bh_wait_record, the newest. Tasks of the history
- * included, else BH_NOT_FOUND. Waits for a slot, for a rate and for a response are too short and too many to be
+/* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may be in the
+ * history; otherwise BH_NOT_FOUND. Waits for a slot, for a rate and for a response are too short and too many to be
  * recorded. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
@@ -1417,7 +1431,7 @@ typedef struct bh_progress {
 } bh_progress;
 
 /* Sends readings of the session's running tasks to this handle, for each task at most one in interval_ms (100 to
- * 60,000; 0 ends it). Any role. */
+ * 60,000; 0: no more readings). Any role. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
@@ -1448,7 +1462,7 @@ BH_ENUM(bh_condition_kind) {
     BH_CONDITION_THROUGHPUT = 11      /* bytes per second of all transfers together, over the last seconds */
 };
 
-/* How far the network reaches. */
+/* How much of the internet the network reaches. */
 BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_NONE = 1,    /* no default route */
     BH_CONNECTIVITY_PORTAL = 2,  /* a portal asks for a login */
@@ -1465,7 +1479,7 @@ typedef struct bh_condition {
     const char *name;   /* of the network; else NULL */
     const char *text;   /* the value in words: "on battery" */
     const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it cannot be read */
-    int64_t since_ms;   /* when the engine saw it become so */
+    int64_t since_ms;   /* when the engine first read the present value */
 } bh_condition;
 
 /* The present conditions, read for this call if no task depends on them: a batch of bh_condition, one of each kind. */
@@ -1486,7 +1500,7 @@ typedef struct bh_hold {
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;
 
-/* What is held in all sessions of the store: a batch of bh_hold. */
+/* The holds of all sessions of the store: a batch of bh_hold. */
 BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int32_t timeout_ms, bh_batch **holds,
                                                 bh_error *error);
 
@@ -1495,19 +1509,19 @@ BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int
 typedef struct bh_network {
     size_t struct_size;
     const char *name;          /* required: 1 to 255 bytes, as conditions and lists show it */
-    bh_choice metered;         /* BH_YES or BH_NO in place of what the system says; BH_DEFAULT: as the system says */
+    bh_choice metered;         /* BH_YES or BH_NO in place of the system's value; BH_DEFAULT: the system's value */
     uint32_t month_starts_on;  /* first day of the budget's month: 1 to 28; 0: 1 */
     bh_budget budget;          /* of all sessions together */
     bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen it */
     bool is_current;           /* read only: the default route uses it */
     uint8_t reserved[3];
-    uint64_t used_today;       /* read only: bytes; an engine that is killed loses the count of its last seconds */
+    uint64_t used_today;       /* read only: bytes; a killed engine does not count the bytes of its last seconds */
     uint64_t used_this_month;  /* read only */
     int64_t day_ends_ms;       /* read only */
     int64_t month_ends_ms;     /* read only */
 } bh_network;
 
-/* Stores the settings of a network; they apply at once. All defaults remove them. */
+/* Stores the settings of a network; they apply immediately. If all are defaults, they are removed. */
 BH_API BH_CHECK_RESULT bh_status bh_store_set_network(bh_application *application, const bh_network *network,
                                                       int32_t timeout_ms, bh_error *error);
 
@@ -1517,8 +1531,8 @@ BH_API BH_CHECK_RESULT bh_status bh_store_networks(bh_application *application, 
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Activities: work that repeats (Apple: NSBackgroundActivityScheduler). Each has windows of time. It starts once in a
- * window: when the conditions are as its quality of service asks, at the latest when the window ends. Windows that
- * passed while no engine ran are made up for by one.
+ * window: when the conditions of its quality of service are met, or at the end of the window. If windows passed while
+ * no engine ran, the activity starts once for all of them.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What an activity waits for in its window. */
@@ -1531,14 +1545,14 @@ BH_ENUM(bh_quality_of_service) {
 
 typedef struct bh_activity {
     size_t struct_size;
-    const char *identifier;    /* required: 1 to 255 bytes, its name within the session */
+    const char *identifier;    /* required: 1 to 255 bytes, the activity's name within the session */
     uint64_t interval_ms;      /* required: from one window's opening to the next; 1,000 to ten years */
     uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of it */
     bh_choice repeats;         /* BH_NO: it runs once and is removed. Default BH_YES */
     bh_quality_of_service quality_of_service;
-    const bh_request *request; /* what is enqueued, without idempotency_key, body files, earliest and latest start; its
-                                  destination with BH_IF_EXISTS_REPLACE or named by the server. No second task is made
-                                  while one lives. NULL: BH_EVENT_ACTIVITY */
+    const bh_request *request; /* the request that is enqueued, without idempotency_key, body files, earliest and latest
+                                  start; a destination needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a
+                                  task of the activity has not ended, no second one is made. NULL: BH_EVENT_ACTIVITY */
     int64_t first_ms;          /* opening of the first window, of an existing activity of the next one; 0: after
                                   interval_ms */
     int64_t next_ms;           /* read only: opening of the open or the next window */
@@ -1548,12 +1562,12 @@ typedef struct bh_activity {
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces that with its identifier, whose next window stays unless first_ms or
- * interval_ms changes. A session has at most 1,000. Consumers and producers. */
+/* Makes the activity, durably, or replaces the one with the same identifier. A replaced activity keeps its next window
+ * unless first_ms or interval_ms changes. A session has at most 1,000. Consumers and producers. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 
-/* Removes an activity; its tasks go on. BH_NOT_FOUND. */
+/* Removes an activity; its tasks continue. Errors: BH_NOT_FOUND. */
 BH_API BH_CHECK_RESULT bh_status bh_session_remove_activity(bh_session *session, const char *identifier,
                                                             int32_t timeout_ms, bh_error *error);
 
@@ -1599,9 +1613,9 @@ BH_API size_t bh_batch_count(const bh_batch *batch);
 BH_API bool bh_batch_more(const bh_batch *batch);
 
 /* The item at `index`, or NULL when the batch has another kind or fewer items. `size` is sizeof the struct in the
- * caller's header. The item's struct_size is the smaller of that and the library's size, so that a copy can be passed
- * back. Fields that the library does not have read as 0. A struct that an item points to has the library's struct_size:
- * see BH_HAS. */
+ * caller's header. The item's struct_size is the smaller of `size` and the library's size, so that a copy can be passed
+ * back to the library. Fields that the library does not have read as 0. A struct that an item points to has the
+ * library's struct_size: see BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 
 /* The same for each kind: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index), and so on. */
@@ -1619,8 +1633,9 @@ BH_API void bh_batch_release(bh_batch *batch);
  * Tickets: outcomes of operations that were started or timed out.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* An ended ticket of this application that this function has not returned before, in the order of their ends; NULL in
- * `ticket` when there is none. It is the pointer that the host got from the call; the host still releases it. */
+/* Returns an ended ticket of this application that this function has not returned before, in the order in which
+ * operations end. `ticket` is NULL if there is none. It is the pointer that the host got from the call; the host still
+ * releases it. */
 BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket,
                                                             bh_error *error);
 
@@ -1631,20 +1646,20 @@ BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error 
 /* Each returns a result of an ended operation, in place of its output parameter: a session of create and attach, a
  * count of acknowledge and of the functions that change tasks, a batch of those that return one. For operations without
  * a result call bh_ticket_wait with timeout_ms 0. Errors: the operation's own status when it failed; BH_TIMEOUT or
- * BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no such result, or a session or batch was
- * taken. bh_ticket_batch gives the results of a refused enqueue, too. */
+ * BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no such result, or when its session or
+ * batch was already taken. bh_ticket_batch also returns the results of a refused enqueue. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer of the host, for its own use; NULL at first. An operation may end before it is set. */
+/* A pointer that the host stores with the ticket; NULL at first. An operation may end before the host sets it. */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 
-/* Frees the ticket. Its operation goes on, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
- * bh_application_next_ticket does not return it any more. A session that was not taken is closed. Events that were not
- * taken count as not handed out. */
+/* Frees the ticket. Its operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
+ * bh_application_next_ticket does not return the ticket after that. A session that was not taken is closed. Events that
+ * were not taken count as not handed out. */
 BH_API void bh_ticket_release(bh_ticket *ticket);
 
 #if defined(__cplusplus)
