@@ -1251,7 +1251,7 @@ typedef struct bh_task_info {
     int32_t http_status;
     uint32_t attempts;
     uint32_t reserved;
-    uint64_t offset;          /* bytes of the file that are here */
+    uint64_t offset;          /* bytes of the file that were received and kept */
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t body_sent;       /* bytes of the request's body that were sent in this attempt */
     uint64_t body_size;       /* of the request's body; 0 without one */
@@ -1423,7 +1423,7 @@ typedef struct bh_progress {
     uint64_t task_id;
     bh_task_state state;
     bh_reason reason;
-    uint64_t offset;           /* bytes of the file that are here */
+    uint64_t offset;           /* bytes of the file that were received and kept */
     uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t bytes_per_second; /* over the last seconds, both directions */
     uint64_t body_sent;        /* bytes of the request's body that were sent in this attempt */
