@@ -8,7 +8,7 @@ private func set(
     _ session: OpaquePointer?, _ activity: UnsafePointer<bh_activity>?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return StartedVerb(session.client.setActivity(try ActivityArgument.read(activity)), .nothing, session.application)
+    return StartedVerb(session.client.setActivity(try ActivityArgument.read(activity)), .empty, session.application)
 }
 
 @c @implementation
@@ -24,7 +24,7 @@ private func remove(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let identifier = try TextArgument.required(identifier, "identifier", limit: Limits.identifierSize)
-    return StartedVerb(session.client.removeActivity(identifier), .nothing, session.application)
+    return StartedVerb(session.client.removeActivity(identifier), .empty, session.application)
 }
 
 @c @implementation

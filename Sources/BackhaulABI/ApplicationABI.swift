@@ -6,7 +6,7 @@ public import CBackhaul
 // Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
 private enum Options {
-    static let firstSize = StructArgument.end(of: \bh_application_options.launch)
+    static let minimumSize = StructArgument.end(of: \bh_application_options.launch)
 }
 
 @c @implementation
@@ -17,7 +17,7 @@ public func bh_application_open(
     Call.immediate(error) { () throws(Failure) in
         let given = try StructArgument.read(
             NumberArgument.required(options, "options"), "options", into: bh_application_options(),
-            firstSize: Options.firstSize)
+            minimumSize: Options.minimumSize)
         let application = try NumberArgument.required(application, "application")
         let identifier = try TextArgument.required(given.identifier, "options.identifier", limit: Limits.identifierSize)
         try SessionCheck.checkApplication(identifier)

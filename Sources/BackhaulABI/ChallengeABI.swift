@@ -21,9 +21,9 @@ private func respond(
     _ session: OpaquePointer?, _ challenge: UInt64, _ response: UnsafePointer<bh_challenge_response>?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    let (response, life) = try ResponseArgument.read(response)
+    let (response, life) = try ChallengeResponseArgument.read(response)
     return StartedVerb(
-        session.client.respond(ChallengeID(ofHost: challenge), response, life), .nothing, session.application)
+        session.client.respond(ChallengeID(hostValue: challenge), response, life), .empty, session.application)
 }
 
 @c @implementation

@@ -53,7 +53,7 @@ private func set(
     _ application: OpaquePointer?, _ network: UnsafePointer<bh_network>?
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return StartedVerb(application.client.setNetwork(try NetworkArgument.read(network)), .nothing, application)
+    return StartedVerb(application.client.setNetwork(try NetworkArgument.read(network)), .empty, application)
 }
 
 @c @implementation

@@ -12,7 +12,7 @@ private func poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    let after = EventID(ofHost: after)
+    let after = EventID(hostValue: after)
     let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
     let ticket =
         if let deadline {
@@ -40,7 +40,7 @@ private func acknowledge(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let ids = try NumberArgument.array(ids, "ids", count: count, "count", limit: Limits.enqueueCount)
-    return StartedVerb(session.client.acknowledge(.ids(ids.map(EventID.init(ofHost:)))), .count, session.application)
+    return StartedVerb(session.client.acknowledge(.ids(ids.map(EventID.init(hostValue:)))), .count, session.application)
 }
 
 @c @implementation
@@ -55,7 +55,7 @@ public func bh_session_acknowledge(
 
 private func acknowledge(_ session: OpaquePointer?, through id: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return StartedVerb(session.client.acknowledge(.through(EventID(ofHost: id))), .count, session.application)
+    return StartedVerb(session.client.acknowledge(.through(EventID(hostValue: id))), .count, session.application)
 }
 
 @c @implementation

@@ -6,7 +6,7 @@ public import CBackhaul
 
 private func attempts(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return StartedVerb(session.client.attempts(TaskID(ofHost: task)), .batch, session.application)
+    return StartedVerb(session.client.attempts(TaskID(hostValue: task)), .batch, session.application)
 }
 
 @c @implementation
@@ -23,7 +23,7 @@ private func history(_ session: OpaquePointer?, _ after: UInt64, _ maximum: Int)
     let session = try SessionHandle(session)
     let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
     return StartedVerb(
-        session.client.history(after: TaskID(ofHost: after), maximum: maximum), .batch, session.application)
+        session.client.history(after: TaskID(hostValue: after), maximum: maximum), .batch, session.application)
 }
 
 @c @implementation
@@ -38,7 +38,7 @@ public func bh_session_history(
 
 private func waits(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return StartedVerb(session.client.waits(TaskID(ofHost: task)), .batch, session.application)
+    return StartedVerb(session.client.waits(TaskID(hostValue: task)), .batch, session.application)
 }
 
 @c @implementation

@@ -9,7 +9,7 @@ private func set(
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
     let command = try command.map { pointer throws(Failure) in try LaunchArgument.read(pointer) }
-    return StartedVerb(application.client.setLaunch(command), .nothing, application)
+    return StartedVerb(application.client.setLaunch(command), .empty, application)
 }
 
 @c @implementation

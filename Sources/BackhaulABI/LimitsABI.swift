@@ -8,7 +8,7 @@ private func set(
     _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?
 ) throws(Failure) -> StartedVerb {
     let application = try ApplicationHandle(application)
-    return StartedVerb(application.client.setLimits(try LimitsArgument.read(limits)), .nothing, application)
+    return StartedVerb(application.client.setLimits(try LimitsArgument.read(limits)), .empty, application)
 }
 
 @c @implementation

@@ -12,7 +12,7 @@ private func watch(_ session: OpaquePointer?, _ interval: UInt32) throws(Failure
             "interval_ms is \(interval); give \(Limits.progressInterval.lowerBound) to "
                 + "\(Limits.progressInterval.upperBound), or 0 to end the stream")
     }
-    return StartedVerb(session.client.watchProgress(intervalMilliseconds: interval), .nothing, session.application)
+    return StartedVerb(session.client.watchProgress(intervalMilliseconds: interval), .empty, session.application)
 }
 
 @c @implementation

@@ -96,7 +96,7 @@ private func update(
 ) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     let configuration = try ConfigurationArgument.read(configuration, of: session.client.identifier)
-    return StartedVerb(session.client.update(configuration), .nothing, session.application)
+    return StartedVerb(session.client.update(configuration), .empty, session.application)
 }
 
 @c @implementation
@@ -111,7 +111,7 @@ public func bh_session_set_configuration(
 
 private func complete(_ session: OpaquePointer?) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
-    return StartedVerb(session.client.complete(), .nothing, session.application)
+    return StartedVerb(session.client.complete(), .empty, session.application)
 }
 
 @c @implementation
@@ -131,7 +131,7 @@ private func invalidate(_ session: OpaquePointer?, _ mode: Int32) throws(Failure
             throw Failure(
                 .invalidArgument, "mode is \(mode); give BH_INVALIDATE_FINISH or BH_INVALIDATE_CANCEL")
         }
-    return StartedVerb(session.client.invalidate(cancelTasks: cancelTasks), .nothing, session.application)
+    return StartedVerb(session.client.invalidate(cancelTasks: cancelTasks), .empty, session.application)
 }
 
 @c @implementation

@@ -13,7 +13,7 @@ private func list(
     let selection = try SelectionArgument.read(selection)
     let maximum = UInt32(try NumberArgument.count(maximum, "maximum", in: 1...Limits.batchCount))
     return StartedVerb(
-        session.client.tasks(selection, after: TaskID(ofHost: after), maximum: maximum), .batch, session.application)
+        session.client.tasks(selection, after: TaskID(hostValue: after), maximum: maximum), .batch, session.application)
 }
 
 @c @implementation
@@ -29,7 +29,7 @@ public func bh_session_tasks(
 private func info(_ session: OpaquePointer?, _ task: UInt64) throws(Failure) -> StartedVerb {
     let session = try SessionHandle(session)
     return StartedVerb(
-        session.client.tasks(TaskSelection(ids: [TaskID(ofHost: task)]), after: .zero, maximum: 1), .oneTask,
+        session.client.tasks(TaskSelection(ids: [TaskID(hostValue: task)]), after: .zero, maximum: 1), .oneTask,
         session.application)
 }
 
@@ -55,7 +55,7 @@ private func claim(
     var checker = DestinationChecker()
     // The file at the destination may be this task's, from an earlier claim. The engine decides that.
     let destination = try checker.check(path: path, ifExists: .replace)
-    return StartedVerb(session.client.claim(TaskID(ofHost: task), destination, policy), .nothing, session.application)
+    return StartedVerb(session.client.claim(TaskID(hostValue: task), destination, policy), .empty, session.application)
 }
 
 @c @implementation

@@ -29,7 +29,7 @@ public func bh_ticket_wait(
     Call.immediate(error) { () throws(Failure) in
         let verb = try StartedVerb.of(ticket)
         guard let outcome = try verb.outcome(until: Timeout.deadline(timeout_ms)) else {
-            throw verb.unanswered
+            throw verb.notCompletedFailure
         }
         if case .enqueued(_, let failure?) = outcome { throw failure }
     }
@@ -41,7 +41,7 @@ public func bh_ticket_session(
     _ disposition: UnsafeMutablePointer<bh_session_disposition>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
-        let (verb, outcome) = try answered(ticket) { $0 == .session }
+        let (verb, outcome) = try completedOutcome(ticket) { $0 == .session }
         try verb.deliverSession(outcome, to: NumberArgument.required(session, "session"), disposition)
     }
 }
@@ -51,7 +51,7 @@ public func bh_ticket_batch(
     _ ticket: OpaquePointer?, _ batch: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
-        let (verb, outcome) = try answered(ticket) { kind in
+        let (verb, outcome) = try completedOutcome(ticket) { kind in
             kind == .batch || kind == .oneTask || kind == .enqueue
         }
         try verb.deliverBatch(outcome, to: NumberArgument.required(batch, "batch"))
@@ -63,7 +63,7 @@ public func bh_ticket_count(
     _ ticket: OpaquePointer?, _ count: UnsafeMutablePointer<UInt64>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.immediate(error) { () throws(Failure) in
-        let (_, outcome) = try answered(ticket) { $0 == .count }
+        let (_, outcome) = try completedOutcome(ticket) { $0 == .count }
         let count = try NumberArgument.required(count, "count")
         if case .reply(.count(let number)) = outcome { count.pointee = number }
     }
@@ -88,13 +88,13 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
 }
 
 /// The verb of the ticket and its outcome. Throws if the verb has a result of another kind.
-private func answered(
+private func completedOutcome(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {
     let verb = try StartedVerb.of(ticket)
     guard isRight(verb.kind) else {
         throw Failure(.wrongState, "the ticket's operation has no result of this kind")
     }
-    guard let outcome = try verb.outcome(until: nil) else { throw verb.unanswered }
+    guard let outcome = try verb.outcome(until: nil) else { throw verb.notCompletedFailure }
     return (verb, outcome)
 }

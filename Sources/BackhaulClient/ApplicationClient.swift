@@ -8,7 +8,7 @@ internal import Glibc
 /// sends them again to the next one. It buffers what arrives until the host reads it. Any thread may use it.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
-    private let descriptor: WakeUp
+    private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
@@ -31,7 +31,7 @@ public final class ApplicationClient: Sendable {
             switch state.link {
             case .connected: .some(nil)
             case .failed(let failure): .some(failure)
-            case .seeking, .closed: nil
+            case .connecting, .closed: nil
             }
         } ?? client.timeoutFailure(hasTicket: false)
         if let failure {
@@ -45,10 +45,10 @@ public final class ApplicationClient: Sendable {
         // Opened here too, so that the call itself reports a bad path. The thread opens the store again.
         _ = try StoreDirectory.open(path: options.storePath)
         storePath = options.storePath
-        descriptor = try WakeUp()
+        descriptor = try EventFD()
         state = Lock(ClientState(options, descriptor: descriptor))
-        let seeker = EngineSeeker(path: options.storePath, hosting: options.hosting, state: state)
-        let thread = try Thread(name: "bh-client") { seeker.run() }
+        let connector = EngineConnector(path: options.storePath, hosting: options.hosting, state: state)
+        let thread = try Thread(name: "bh-client") { connector.run() }
         self.thread.withLock { $0 = thread }
     }
 
@@ -59,8 +59,8 @@ public final class ApplicationClient: Sendable {
     /// Releases the sessions' roles and disconnects from the engine. The last client of an engine in this process stops
     /// it. The call takes a limited time.
     public func close() {
-        let (waiting, carrier) = state.change { $0.close() }
-        carrier?.close()
+        let (waiting, transport) = state.change { $0.close() }
+        transport?.close()
         for answer in waiting { answer(.failed(ClientState.closedFailure)) }
         thread.withLock { thread in
             if thread?.isCurrent == false { thread?.join() }
@@ -110,21 +110,21 @@ public final class ApplicationClient: Sendable {
     /// Waits for sessions that need attention and have not been reported for it, and returns them.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
-            let wanted: Result<Attention.Untold, Failure>? = state.wait(until: deadline) { state in
+            let wanted: Result<Attention.Unreported, Failure>? = state.wait(until: deadline) { state in
                 if let failure = state.failure { return .failure(failure) }
-                let untold = state.attention.untold
-                return untold.isEmpty ? nil : .success(untold)
+                let unreported = state.attention.unreported
+                return unreported.isEmpty ? nil : .success(unreported)
             }
             guard let wanted else { return [] }
-            let untold = try wanted.get()
-            let answerBefore = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
-            guard let outcome = sessions().wait(until: answerBefore) else {
+            let unreported = try wanted.get()
+            let replyDeadline = Deadline.after(milliseconds: max(1_000, deadline.millisecondsLeft))
+            guard let outcome = sessions().wait(until: replyDeadline) else {
                 throw timeoutFailure(hasTicket: false)
             }
             switch outcome {
             case .reply(.sessions(let infos)):
-                let found = infos.filter { untold.contains($0.identifier) && $0.needsAttention }
-                state.change { $0.told(untold, infos) }
+                let found = infos.filter { unreported.contains($0.identifier) && $0.needsAttention }
+                state.change { $0.reported(unreported, infos) }
                 if !found.isEmpty { return found }
             case .reply(.failed(let failure)): throw failure
             default: return []
@@ -134,7 +134,7 @@ public final class ApplicationClient: Sendable {
 
     /// Returns the next announced ticket that has its outcome. Each is returned once.
     public func nextTicket() -> Ticket? {
-        state.change { $0.takeAnnounced() }
+        state.change { $0.dequeueAnnounced() }
     }
 
     /// The failure of a wait that timed out. `hasTicket`: the outcome can still be read from the ticket.
@@ -151,7 +151,7 @@ public final class ApplicationClient: Sendable {
         do {
             session = try SessionClient(application: self, identifier: identifier, role: role)
         } catch {
-            return answered(.failed(Failure.system(.outOfResources, code: error.code, error.description)))
+            return completedTicket(.failed(Failure.system(.outOfResources, code: error.code, error.description)))
         }
         let handle = session.handle
         let waitingFor =
@@ -188,7 +188,7 @@ public final class ApplicationClient: Sendable {
     }
 
     /// Returns a ticket with a reply that needs no engine.
-    func answered(_ reply: Reply) -> Ticket {
+    func completedTicket(_ reply: Reply) -> Ticket {
         let ticket = makeTicket()
         ticket.complete(with: .reply(reply))
         return ticket

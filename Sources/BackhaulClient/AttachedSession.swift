@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
-    let descriptor: WakeUp
+    let descriptor: EventFD
     var isAttached = false
     /// The reason why the handle does not work any more: it could not be attached to the next engine, or has ended.
     var failure: Failure?
@@ -16,22 +16,22 @@ struct AttachedSession: Sendable {
     /// The progress that the host has not read, and the interval of the host's watch.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
-    var progressDescriptor: WakeUp?
+    var progressDescriptor: EventFD?
     /// Whether the descriptor is readable.
-    private var isShown = false
+    private var isSignalled = false
 
-    init(identifier: String, role: Role, descriptor: WakeUp) {
+    init(identifier: String, role: Role, descriptor: EventFD) {
         self.identifier = identifier
         self.role = role
         self.descriptor = descriptor
     }
 
-    var hasUnseen: Bool { newest > handedOutThrough }
+    var hasUnreported: Bool { newest > handedOutThrough }
 
-    mutating func show() {
-        guard hasUnseen || isShown else { return }
-        isShown = hasUnseen
-        descriptor.set(isShown)
+    mutating func updateDescriptor() {
+        guard hasUnreported || isSignalled else { return }
+        isSignalled = hasUnreported
+        descriptor.set(isSignalled)
     }
 
     /// Ends the handle, because the engine does not know it any more.
@@ -39,10 +39,10 @@ struct AttachedSession: Sendable {
         self.failure = failure
         isAttached = false
         handedOutThrough = newest
-        show()
+        updateDescriptor()
     }
 
-    mutating func learn(newest id: EventID) { newest = max(newest, id) }
+    mutating func record(newest id: EventID) { newest = max(newest, id) }
 
     /// Counts the events up to this one as handed out. Pushes start again after the last event that was handed out.
     mutating func begin(at id: EventID) {

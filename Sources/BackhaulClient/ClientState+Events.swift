@@ -11,7 +11,7 @@ extension ClientState {
         let found = sessions[handle]?.pushed.take(after: after, maximum: Int(maximum), newest: session.newest)
         guard let found else { return nil }
         if let last = found.events.last?.id { handedOut(handle, through: last) }
-        renewCredit(handle)
+        grantCredit(handle)
         return found
     }
 
@@ -23,23 +23,23 @@ extension ClientState {
         if let known = sessions[handle]?.newest {
             sessions[handle]?.pushed.polled(after: after, events, more: more, newest: known)
         }
-        renewCredit(handle)
+        grantCredit(handle)
     }
 
     mutating func pushed(_ handle: HandleID, _ events: [Event], after: EventID, through: EventID) {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.pushed.pushed(events, after: after, through: through)
-        learn(session.identifier, newest: through)
-        renewCredit(handle)
+        record(session.identifier, newest: through)
+        grantCredit(handle)
     }
 
     /// The session was attached, to this or the next engine.
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
-        sessions[handle]?.learn(newest: newest)
+        sessions[handle]?.record(newest: newest)
         // If all events are acknowledged, none waits, also when the newest id is greater.
         sessions[handle]?.begin(at: unacknowledged == 0 ? newest : .zero)
-        renewCredit(handle)
+        grantCredit(handle)
         updateDescriptors()
     }
 
@@ -47,7 +47,7 @@ extension ClientState {
     private mutating func handedOut(_ handle: HandleID, through id: EventID) {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.handOut(through: id)
-        if session.role == .consume { attention.tell(session.identifier, through: id) }
+        if session.role == .consume { attention.report(session.identifier, through: id) }
         updateDescriptors()
     }
 
@@ -64,7 +64,7 @@ extension ClientState {
 
     mutating func acknowledging(_ handle: HandleID, _ acknowledgement: Acknowledgement) {
         sessions[handle]?.pushed.acknowledging(acknowledgement)
-        renewCredit(handle)
+        grantCredit(handle)
     }
 
     mutating func acknowledged(_ handle: HandleID, _ acknowledgement: Acknowledgement, _ reply: Reply) {
@@ -73,6 +73,6 @@ extension ClientState {
         } else {
             sessions[handle]?.pushed.acknowledged(acknowledgement)
         }
-        renewCredit(handle)
+        grantCredit(handle)
     }
 }

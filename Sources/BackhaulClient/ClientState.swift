@@ -5,21 +5,21 @@ internal import BackhaulPlatform
 struct ClientState: Sendable {
     enum Link: Sendable {
         /// No engine replies yet, and commands wait.
-        case seeking
+        case connecting
         case connected
         /// The store or its engine cannot be used. The next command makes the client try again.
         case failed(Failure)
         case closed
     }
 
-    typealias Waiting = @Sendable (Reply) -> Void
+    typealias ReplyHandler = @Sendable (Reply) -> Void
 
-    struct Sent: Sendable {
+    struct PendingCommand: Sendable {
         var command: Command
-        var waiting: Waiting
+        var waiting: ReplyHandler
     }
 
-    private(set) var link = Link.seeking
+    private(set) var link = Link.connecting
     let client = ClientID.random()
     let application: String
     private let isObserver: Bool
@@ -27,25 +27,25 @@ struct ClientState: Sendable {
     /// The process of the present engine, or of the last one.
     private(set) var engineProcess: Int32?
     /// Whether an engine has replied. The client's sessions are then in that engine's store.
-    var hasBeenServed: Bool { engineProcess != nil }
+    var hasConnected: Bool { engineProcess != nil }
     private(set) var isLocal = false
-    private var carrier: (any Carrier)?
+    private var transport: (any ClientTransport)?
     /// The connection over which the hello was sent and the welcome is awaited, and the engine's process.
-    private var openingCarrier: (any Carrier)?
+    private var openingTransport: (any ClientTransport)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
-    private var pending: [UInt64: Sent] = [:]
+    private var pending: [UInt64: PendingCommand] = [:]
     /// The commands that attach sessions to a new engine. No other command is sent before their replies.
     private var reattaching: [UInt64: HandleID] = [:]
     private var lastHandle: UInt64 = 0
     var sessions: [HandleID: AttachedSession] = [:]
     var attention = Attention()
     private var announced: [Ticket] = []
-    private let descriptor: WakeUp
+    private let descriptor: EventFD
     /// Whether the descriptor is readable.
-    private var isShown = false
+    private var isSignalled = false
 
-    init(_ options: ApplicationOptions, descriptor: WakeUp) {
+    init(_ options: ApplicationOptions, descriptor: EventFD) {
         application = options.application
         isObserver = options.isObserver
         launch = options.launch
@@ -54,7 +54,7 @@ struct ClientState: Sendable {
 
     func hello(process: Int32) -> Hello {
         Hello(client: client, application: application, process: process, isObserver: isObserver, launch: launch,
-            departed: DepartedClients.all)
+            closedClients: ClosedClients.all)
     }
 
     static let closedFailure = Failure(.invalidHandle, "the application was closed")
@@ -65,7 +65,7 @@ struct ClientState: Sendable {
         switch link {
         case .failed(let failure): failure
         case .closed: Self.closedFailure
-        case .seeking, .connected: nil
+        case .connecting, .connected: nil
         }
     }
 
@@ -89,26 +89,26 @@ struct ClientState: Sendable {
     // MARK: Commands
 
     /// Sends a command. Returns a failure if it can never have a reply.
-    mutating func send(_ command: Command, _ waiting: @escaping Waiting) -> Failure? {
+    mutating func send(_ command: Command, _ waiting: @escaping ReplyHandler) -> Failure? {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
-        pending[lastSequence] = Sent(command: command, waiting: waiting)
+        pending[lastSequence] = PendingCommand(command: command, waiting: waiting)
         switch link {
         case .connected: transmit(lastSequence, command)
-        case .failed: link = .seeking
-        case .seeking, .closed: break
+        case .failed: link = .connecting
+        case .connecting, .closed: break
         }
         return nil
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
         // Commands that wait for a session are left out: they may wait long, and the engine stores no reply for them.
-        let answeredThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
-        carrier?.send(.command(sequence: sequence, answeredThrough: answeredThrough, command))
+        let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
+        transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
     }
 
     /// Takes a reply. Returns the command's call-back, which the caller calls without the lock.
-    mutating func answered(_ sequence: UInt64, _ reply: Reply) -> Waiting? {
+    mutating func replied(_ sequence: UInt64, _ reply: Reply) -> ReplyHandler? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
             if reattaching.isEmpty { resend() }
@@ -121,20 +121,20 @@ struct ClientState: Sendable {
 
     /// An engine has sent its welcome. Attaches the sessions again, and then sends the commands without a reply again,
     /// with the same ids. Returns false when the client was closed meanwhile.
-    mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
+    mutating func connected(_ transport: any ClientTransport, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
-        openingCarrier = nil
+        openingTransport = nil
         openingProcess = nil
-        self.carrier = carrier
+        self.transport = transport
         self.engineProcess = engineProcess
         self.isLocal = isLocal
         reattaching = [:]
         for (handle, session) in sessions where session.isAttached {
             lastSequence += 1
             reattaching[lastSequence] = handle
-            carrier.send(
+            transport.send(
                 .command(
-                    sequence: lastSequence, answeredThrough: 0,
+                    sequence: lastSequence, repliedThrough: 0,
                     .attachSession(identifier: session.identifier, session.role, handle, waits: false)))
         }
         if reattaching.isEmpty { resend() }
@@ -145,7 +145,7 @@ struct ClientState: Sendable {
         switch reply {
         case .session(_, _, let newest, let unacknowledged):
             attached(handle, newest: newest, unacknowledged: unacknowledged)
-            watchAgain(handle)
+            resumeWatching(handle)
         case .failed(let failure): sessions[handle]?.failure = failure
         default: break
         }
@@ -160,25 +160,25 @@ struct ClientState: Sendable {
     }
 
     /// Notes the connection on which the welcome is awaited. Returns false when the client was closed meanwhile.
-    mutating func opening(_ carrier: any Carrier, engineProcess: Int32) -> Bool {
+    mutating func opening(_ transport: any ClientTransport, engineProcess: Int32) -> Bool {
         guard !isClosed else { return false }
-        openingCarrier = carrier
+        openingTransport = transport
         openingProcess = engineProcess
         return true
     }
 
     mutating func disconnected() {
-        carrier = nil
-        openingCarrier = nil
+        transport = nil
+        openingTransport = nil
         openingProcess = nil
         // The next engine does not know which events this one has pushed.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
-        link = .seeking
+        link = .connecting
     }
 
     /// No engine can be reached. Returns the call-backs of all waiting commands, which fail with this failure.
-    mutating func failed(_ failure: Failure) -> [Waiting] {
+    mutating func failed(_ failure: Failure) -> [ReplyHandler] {
         guard !isClosed else { return [] }
         link = .failed(failure)
         defer { pending = [:] }
@@ -187,16 +187,16 @@ struct ClientState: Sendable {
 
     /// Closes the client. Returns the call-backs of all waiting commands, and the carrier to close. The caller uses
     /// both without the lock, because an engine that stops takes the lock to deliver its last replies.
-    mutating func close() -> (waiting: [Waiting], carrier: (any Carrier)?) {
+    mutating func close() -> (waiting: [ReplyHandler], transport: (any ClientTransport)?) {
         guard !isClosed else { return ([], nil) }
         link = .closed
-        DepartedClients.add(client)
+        ClosedClients.add(client)
         defer {
             pending = [:]
-            carrier = nil
-            openingCarrier = nil
+            transport = nil
+            openingTransport = nil
         }
-        return (pending.values.map(\.waiting), carrier ?? openingCarrier)
+        return (pending.values.map(\.waiting), transport ?? openingTransport)
     }
 
     // MARK: Sessions and events
@@ -206,23 +206,23 @@ struct ClientState: Sendable {
         return HandleID(rawValue: lastHandle)
     }
 
-    mutating func noticed(_ notice: Notice) {
+    mutating func received(_ notice: Notice) {
         switch notice {
-        case .event(let identifier, let newest): learn(identifier, newest: newest)
+        case .event(let identifier, let newest): record(identifier, newest: newest)
         case .events(let handle, let after, let through, let events):
             pushed(handle, events, after: after, through: through)
         case .yield(let identifier):
-            attention.learnYield(identifier)
+            attention.recordYieldRequest(identifier)
             updateDescriptors()
-        case .progress(let handle, let readings): learn(handle, readings)
+        case .progress(let handle, let readings): record(handle, readings)
         }
     }
 
-    mutating func learn(_ identifier: String, newest: EventID) {
-        attention.learn(identifier, newest: newest)
-        let name = ExactText(identifier)
-        for (handle, session) in sessions where ExactText(session.identifier) == name {
-            sessions[handle]?.learn(newest: newest)
+    mutating func record(_ identifier: String, newest: EventID) {
+        attention.record(identifier, newest: newest)
+        let name = ByteString(identifier)
+        for (handle, session) in sessions where ByteString(session.identifier) == name {
+            sessions[handle]?.record(newest: newest)
         }
         updateDescriptors()
     }
@@ -234,28 +234,28 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    private mutating func learn(_ handle: HandleID, _ readings: [Progress]) {
+    private mutating func record(_ handle: HandleID, _ readings: [Progress]) {
         sessions[handle]?.progress.add(readings)
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
     /// Sends the watch of progress to a new engine, which does not know it. The reply is not used.
-    private mutating func watchAgain(_ handle: HandleID) {
+    private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
         transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
     /// Sends a new credit when enough events were handed out, so that the engine pushes more.
-    mutating func renewCredit(_ handle: HandleID) {
-        guard let session = sessions[handle], session.role == .consume, session.isAttached, let carrier,
+    mutating func grantCredit(_ handle: HandleID) {
+        guard let session = sessions[handle], session.role == .consume, session.isAttached, let transport,
             let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)
         else { return }
-        carrier.send(.credit(handle, credit))
+        transport.send(.credit(handle, credit))
     }
 
-    mutating func told(_ untold: Attention.Untold, _ infos: [SessionInfo]) {
-        attention.told(untold, infos)
+    mutating func reported(_ unreported: Attention.Unreported, _ infos: [SessionInfo]) {
+        attention.reported(unreported, infos)
         updateDescriptors()
     }
 
@@ -270,21 +270,21 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    mutating func takeAnnounced() -> Ticket? {
+    mutating func dequeueAnnounced() -> Ticket? {
         guard !announced.isEmpty else { return nil }
         defer { updateDescriptors() }
         return announced.removeFirst()
     }
 
     mutating func updateDescriptors() {
-        var anything = !announced.isEmpty || attention.hasUntold
+        var anything = !announced.isEmpty || attention.hasUnreported
         for (handle, session) in sessions where session.role == .consume && session.isAttached {
-            sessions[handle]?.show()
-            anything = anything || session.hasUnseen
+            sessions[handle]?.updateDescriptor()
+            anything = anything || session.hasUnreported
         }
         // Written also while it is readable, for hosts that use edge-triggered polling.
-        guard anything || isShown else { return }
-        isShown = anything
+        guard anything || isSignalled else { return }
+        isSignalled = anything
         descriptor.set(anything)
     }
 }

@@ -18,11 +18,11 @@ enum DaemonEnvironment {
     static var current: [String: String] { selection(of: Environment.entries) }
 
     static func selection(of entries: [String]) -> [String: String] {
-        let named = entries.compactMap(Environment.split).filter { passes($0.name) }
+        let named = entries.compactMap(Environment.split).filter { isPassed($0.name) }
         return Dictionary(named.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
     }
 
-    private static func passes(_ name: String) -> Bool {
+    private static func isPassed(_ name: String) -> Bool {
         names.contains(name) || name.hasPrefix("XDG_") || name.hasPrefix("LC_") || isTestSwitch(name)
     }
 

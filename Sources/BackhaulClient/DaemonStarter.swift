@@ -6,9 +6,9 @@ internal import BackhaulUserManager
 /// Starts the daemon of a store when no process has its lock, and checks that it starts to serve.
 struct DaemonStarter {
     private let path: String?
-    private var started: (program: String, process: DaemonProcess, complaint: DaemonComplaint)?
+    private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?
     private var pause = RestartPause()
-    private var complaint: Failure?
+    private var logError: Failure?
 
     /// - path: the path of the daemon's program from the host's options; nil: it is searched.
     init(path: String?) { self.path = path }
@@ -16,18 +16,18 @@ struct DaemonStarter {
     /// An engine has replied. Forgets earlier failures.
     mutating func succeeded() {
         started = nil
-        complaint = nil
+        logError = nil
         // A long pause belongs to daemons that never replied.
         if pause.isLong { pause = RestartPause() }
     }
 
     /// The most requests to older daemons to end. The program that is started instead may be as old, or an older
     /// library may start its own daemon again.
-    private static let mostAsked = 3
-    private var asked = 0
+    private static let exitRequestLimit = 3
+    private var exitRequests = 0
     /// Whether an older daemon may be asked to end. Not if there is no program that can replace it.
-    var mayAskToLeave: Bool { asked < Self.mostAsked && DaemonFinder(path: path).program != nil }
-    mutating func askedToLeave() { asked += 1 }
+    var mayRequestExit: Bool { exitRequests < Self.exitRequestLimit && DaemonFinder(path: path).program != nil }
+    mutating func exitRequested() { exitRequests += 1 }
 
     /// A daemon that replied has ended soon after. Waits a moment before the next start, in case it ends in the same
     /// way.
@@ -42,7 +42,7 @@ struct DaemonStarter {
 
     /// The failure after the time for a start has passed.
     var failure: Failure? {
-        guard let started else { return complaint }
+        guard let started else { return logError }
         return Failure(
             .daemonUnavailable, "the daemon \(started.program) was started and does not reply yet; try again",
             domain: .process, detail: Int64(started.process.processID ?? 0))
@@ -50,39 +50,39 @@ struct DaemonStarter {
 
     /// Starts the daemon if it is needed. Returns when the caller has to wait for an engine. Throws daemonUnavailable
     /// if there is no program or it cannot be run, or the error that an ended daemon has logged.
-    mutating func tend(_ directory: StoreDirectory) throws(Failure) {
+    mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
         // A daemon that this or another process has started has the lock, or an engine that is ending.
         guard !directory.isLocked else { return }
-        if let (program, process, complaint) = started {
+        if let (program, process, logError) = started {
             guard process.hasEnded else { return }
             started = nil
             pause.failed()
             // On a full disk the daemon cannot write its log. This process checks for that itself.
-            let said = complaint.read(directory) ?? directory.writeFailure()
+            let said = logError.read(directory) ?? directory.writeFailure()
             let reason = said.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
-            self.complaint = failure
+            self.logError = failure
             // A daemon without an error was killed, or another one had the lock. The next start may succeed.
             if said != nil { throw failure }
         }
         guard pause.isOver else {
             // The next start would probably fail with the same error.
-            if let complaint, pause.isLong { throw complaint }
+            if let logError, pause.isLong { throw logError }
             return
         }
         let program = try DaemonFinder(path: path).find()
         do {
-            let complaint = DaemonComplaint(directory)
-            started = (program, try DaemonProcess.start(program, directory), complaint)
+            let logError = DaemonLogError(directory)
+            started = (program, try DaemonProcess.start(program, directory), logError)
         } catch {
             pause.failed()
             let failure = Failure.system(
                 .daemonUnavailable, code: error.code,
                 "the daemon cannot be started: \(error.description); let this process start programs, start the daemon "
                     + "before it, or choose embedded hosting")
-            complaint = failure
+            logError = failure
             throw failure
         }
     }

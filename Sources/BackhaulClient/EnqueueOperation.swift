@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 /// A large enqueue, which is sent in chunks. A few chunks are under way at a time: the engine commits one while the
 /// next is sent, and the memory stays small. The first refused chunk ends the enqueue.
 final class EnqueueOperation: Sendable {
-    private static let underWay = 4
+    private static let maximumChunksInFlight = 4
 
     private struct State {
         /// The number of chunks under way.
@@ -14,11 +14,11 @@ final class EnqueueOperation: Sendable {
         var applied: [Int: EnqueuedList] = [:]
         var firstFailure: (chunk: Int, failure: Failure)?
         /// The chunks that the operation still has to send itself. The next one is the last of the array.
-        var rest: [[Request]] = []
+        var remaining: [[Request]] = []
         var isEnded = false
-        var isAnswered = false
+        var isCompleted = false
 
-        var hasRoom: Bool { open < EnqueueOperation.underWay }
+        var hasFreeSlot: Bool { open < EnqueueOperation.maximumChunksInFlight }
     }
 
     private let handle: HandleID
@@ -32,19 +32,19 @@ final class EnqueueOperation: Sendable {
         self.ticket = ticket
     }
 
-    enum Room {
+    enum SlotWait {
         case free
         /// A chunk was refused, so no further chunk is sent.
-        case notWanted
-        case timeIsUp
+        case refused
+        case timedOut
     }
 
     /// Waits until another chunk may be sent.
-    func waitForRoom(until deadline: Deadline) -> Room {
+    func waitForSlot(until deadline: Deadline) -> SlotWait {
         state.wait(until: deadline) { state in
-            if state.firstFailure != nil { return .notWanted }
-            return state.hasRoom ? .free : nil
-        } ?? .timeIsUp
+            if state.firstFailure != nil { return .refused }
+            return state.hasFreeSlot ? .free : nil
+        } ?? .timedOut
     }
 
     func send(_ chunk: [Request]) {
@@ -55,32 +55,32 @@ final class EnqueueOperation: Sendable {
             }
             return (state.counts.count, state.counts.reduce(0, +))
         }
-        application.send(.enqueue(handle, chunk)) { self.answered(number, start, $0) }
+        application.send(.enqueue(handle, chunk)) { self.replied(number, start, $0) }
     }
 
-    /// The caller passes no further chunks. The operation sends `rest` when there is room. `failure`: the reason for
+    /// The caller passes no further chunks. The operation sends `remaining` when there is room. `failure`: the reason for
     /// which the caller could not make the next request.
-    func end(_ rest: [[Request]] = [], _ failure: Failure? = nil) {
+    func end(_ remaining: [[Request]] = [], _ failure: Failure? = nil) {
         state.withLock { state in
             state.isEnded = true
-            state.rest = rest.reversed()
+            state.remaining = remaining.reversed()
             if let failure, state.firstFailure == nil { state.firstFailure = (state.counts.count, failure) }
         }
-        proceed()
+        advance()
     }
 
-    private func proceed() {
+    private func advance() {
         while true {
             let chunk: [Request]? = state.withLock { state in
-                state.firstFailure == nil && state.hasRoom ? state.rest.popLast() : nil
+                state.firstFailure == nil && state.hasFreeSlot ? state.remaining.popLast() : nil
             }
             guard let chunk else { break }
             send(chunk)
         }
         let outcome: Ticket.Outcome? = state.withLock { state in
-            guard state.isEnded, state.open == 0, state.firstFailure != nil || state.rest.isEmpty, !state.isAnswered
+            guard state.isEnded, state.open == 0, state.firstFailure != nil || state.remaining.isEmpty, !state.isCompleted
             else { return nil }
-            state.isAnswered = true
+            state.isCompleted = true
             // Chunks after a refused one may have been applied already. The outcome has their items too.
             var items = EnqueuedList()
             for (chunk, count) in state.counts.enumerated() {
@@ -91,7 +91,7 @@ final class EnqueueOperation: Sendable {
         if let outcome { ticket.complete(with: outcome) }
     }
 
-    private func answered(_ chunk: Int, _ start: Int, _ reply: Reply) {
+    private func replied(_ chunk: Int, _ start: Int, _ reply: Reply) {
         state.change { state in
             state.open -= 1
             switch reply {
@@ -103,6 +103,6 @@ final class EnqueueOperation: Sendable {
                 state.firstFailure = (chunk, Failure(.internal, "the engine answered another command"))
             }
         }
-        proceed()
+        advance()
     }
 }

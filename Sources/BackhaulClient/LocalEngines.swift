@@ -20,8 +20,8 @@ final class LocalEngines: Sendable {
     }
 
     private let state = Lock(State())
-    private static let perProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
-    static var current: LocalEngines { perProcess.current }
+    private static let ofProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
+    static var current: LocalEngines { ofProcess.current }
 
     /// Returns a lease of the store's engine, if this process has the engine or can become it. Nil: another process has
     /// it.
@@ -33,7 +33,7 @@ final class LocalEngines: Sendable {
                 state.change { $0.entries[store] = nil }
                 return nil
             }
-            let engine = try Engine(directory: directory, lock: lock, ended: { [self] _ in retire(store) })
+            let engine = try Engine(directory: directory, lock: lock, ended: { [self] _ in removeFailed(store) })
             state.change { state in
                 state.entries[store] = .running(engine, leases: 1)
                 installExitHook(&state)
@@ -46,7 +46,7 @@ final class LocalEngines: Sendable {
     }
 
     /// Returns a lease of the store's engine, if this process has it already.
-    func existing(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+    func existingLease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         guard state.withLock({ $0.entries[store] != nil }) else { return nil }
         return try lease(directory)
@@ -89,7 +89,7 @@ final class LocalEngines: Sendable {
 
     /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and so stop
     /// it.
-    private func retire(_ store: StoreIdentity) {
+    private func removeFailed(_ store: StoreIdentity) {
         state.change { state in
             if case .running = state.entries[store] { state.entries[store] = nil }
         }

@@ -13,11 +13,11 @@ struct RequestChunks {
 
     /// Adds a request. Returns the chunk before it, if that is full.
     mutating func append(_ request: Request) -> [Request]? {
-        let weight = request.weight
-        let isFull = chunk.count >= limit || (!chunk.isEmpty && size + weight > Limits.chunkSize)
+        let estimatedSize = request.estimatedSize
+        let isFull = chunk.count >= limit || (!chunk.isEmpty && size + estimatedSize > Limits.chunkSize)
         let full = isFull ? take() : nil
         chunk.append(request)
-        size += weight
+        size += estimatedSize
         return full
     }
 
@@ -34,34 +34,34 @@ struct RequestChunks {
 
 extension Request {
     /// The approximate number of bytes of the encoded request.
-    fileprivate var weight: Int {
-        var weight = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
-        for field in headers { weight += 8 + field.name.utf8.count + field.value.utf8.count }
-        return hasOptions ? weight + options.weight : weight
+    fileprivate var estimatedSize: Int {
+        var estimatedSize = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
+        for field in headers { estimatedSize += 8 + field.name.utf8.count + field.value.utf8.count }
+        return hasOptions ? estimatedSize + options.estimatedSize : estimatedSize
     }
 }
 
 extension RequestOptions {
-    fileprivate var weight: Int {
+    fileprivate var estimatedSize: Int {
         let texts = [
             method, group, policy.retryStatuses?.text, policy.acceptedStatuses?.text,
         ]
-        return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.weight ?? 0)
+        return texts.reduce(300) { $0 + ($1?.utf8.count ?? 0) } + (body?.estimatedSize ?? 0)
     }
 }
 
 extension RequestBody {
-    fileprivate var weight: Int {
+    fileprivate var estimatedSize: Int {
         switch self {
         case .bytes(let bytes): bytes.count
         case .file(let file, _): 40 + file.path.utf8.count
-        case .form(let parts, _): parts.reduce(0) { $0 + $1.weight }
+        case .form(let parts, _): parts.reduce(0) { $0 + $1.estimatedSize }
         }
     }
 }
 
 extension FormPart {
-    fileprivate var weight: Int {
+    fileprivate var estimatedSize: Int {
         let texts = 20 + name.utf8.count + (fileName?.utf8.count ?? 0) + (mediaType?.utf8.count ?? 0)
         return switch content {
         case .value(let bytes): texts + bytes.count

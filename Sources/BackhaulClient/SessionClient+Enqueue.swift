@@ -5,7 +5,7 @@ public import BackhaulPlatform
 /// first refused chunk ends the enqueue.
 extension SessionClient {
     public func enqueue(_ requests: [Request]) -> Ticket {
-        if let failure { return application.answered(.failed(failure)) }
+        if let failure { return application.completedTicket(.failed(failure)) }
         let ticket = application.makeTicket()
         var chunks = RequestChunks()
         var all: [[Request]] = []
@@ -23,36 +23,36 @@ extension SessionClient {
     public func enqueue(
         count: Int, until deadline: Deadline, _ make: (Int) throws(Failure) -> Request
     ) -> Ticket {
-        if let failure { return application.answered(.failed(failure)) }
+        if let failure { return application.completedTicket(.failed(failure)) }
         let ticket = application.makeTicket()
         let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
         var chunks = RequestChunks(first: 512)
-        var rest: [[Request]] = []
+        var remaining: [[Request]] = []
         /// Returns false when no further chunk is sent.
-        func pass(_ chunk: [Request]) -> Bool {
-            guard rest.isEmpty else {
-                rest.append(chunk)
+        func sendChunk(_ chunk: [Request]) -> Bool {
+            guard remaining.isEmpty else {
+                remaining.append(chunk)
                 return true
             }
-            switch operation.waitForRoom(until: deadline) {
+            switch operation.waitForSlot(until: deadline) {
             case .free: operation.send(chunk)
-            case .timeIsUp: rest.append(chunk)
-            case .notWanted: return false
+            case .timedOut: remaining.append(chunk)
+            case .refused: return false
             }
             return true
         }
         for index in 0..<max(0, count) {
             do throws(Failure) {
-                if let full = chunks.append(try make(index)), !pass(full) { break }
+                if let full = chunks.append(try make(index)), !sendChunk(full) { break }
             } catch var failure {
                 failure.index = UInt64(index)
-                operation.end(rest, failure)
+                operation.end(remaining, failure)
                 return ticket
             }
         }
         let last = chunks.take()
-        if !last.isEmpty { _ = pass(last) }
-        operation.end(rest)
+        if !last.isEmpty { _ = sendChunk(last) }
+        operation.end(remaining)
         return ticket
     }
 }

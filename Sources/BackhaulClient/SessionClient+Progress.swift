@@ -12,9 +12,9 @@ extension SessionClient {
 
     /// Returns a descriptor that is readable while there are readings for `pollProgress`. The first call makes it.
     public func progressDescriptor() throws(Failure) -> Int32 {
-        let fresh: WakeUp
+        let fresh: EventFD
         do throws(SystemError) {
-            fresh = try WakeUp()
+            fresh = try EventFD()
         } catch {
             throw Failure.system(.outOfResources, code: error.code, error.description)
         }

@@ -7,13 +7,13 @@ public final class SessionClient: Sendable {
     public let role: Role
     let handle: HandleID
     let application: ApplicationClient
-    private let descriptor: WakeUp
+    private let descriptor: EventFD
 
     init(application: ApplicationClient, identifier: String, role: Role) throws(SystemError) {
         self.application = application
         self.identifier = identifier
         self.role = role
-        let descriptor = try WakeUp()
+        let descriptor = try EventFD()
         self.descriptor = descriptor
         handle = application.state.withLock { state in
             let handle = state.nextHandle()
@@ -41,10 +41,10 @@ public final class SessionClient: Sendable {
 
     /// Completes the session. Ends this handle if it was attached for a launch; a second call then does nothing.
     public func complete() -> Ticket {
-        if let failure { return application.answered(failure.status == .completed ? .done : .failed(failure)) }
+        if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
-        let handedOut = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
-        application.send(.complete(handle, handedOut: handedOut)) { [application, handle] reply in
+        let deliveredThrough = application.state.withLock { $0.sessions[handle]?.handedOutThrough ?? .zero }
+        application.send(.complete(handle, deliveredThrough: deliveredThrough)) { [application, handle] reply in
             if reply == .completed(endsHandle: true) { application.state.change { $0.completed(handle) } }
             ticket.complete(with: .reply(reply))
         }
@@ -54,9 +54,9 @@ public final class SessionClient: Sendable {
     public func challenges() -> Ticket { submit(.challenges(handle)) }
 
     public func respond(
-        _ challenge: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife()
+        _ challenge: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime = CredentialLifetime()
     ) -> Ticket {
-        submit(.respond(handle, challenge, response, life))
+        submit(.respond(handle, challenge, response, lifetime))
     }
 
     public func attempts(_ task: TaskID) -> Ticket { submit(.attempts(handle, task)) }
@@ -79,7 +79,7 @@ public final class SessionClient: Sendable {
 
     public func acknowledge(_ acknowledgement: Acknowledgement) -> Ticket {
         if case .ids(let ids) = acknowledgement, let failure = tooMany(ids.count) { return failure }
-        if let failure { return application.answered(.failed(failure)) }
+        if let failure { return application.completedTicket(.failed(failure)) }
         application.state.withLock { $0.acknowledging(handle, acknowledgement) }
         let ticket = application.makeTicket()
         application.send(.acknowledge(handle, acknowledgement)) { [application, handle] reply in
@@ -103,7 +103,7 @@ public final class SessionClient: Sendable {
 
     /// Returns the events that there are now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
-        if let failure { return application.answered(.failed(failure)) }
+        if let failure { return application.completedTicket(.failed(failure)) }
         let ticket = application.makeTicket(unread: { [weak application, handle] outcome in
             guard case .reply(.events(let events, _)) = outcome, let first = events.first else { return }
             application?.state.change { $0.takeBack(handle, from: first.id) }
@@ -125,16 +125,16 @@ public final class SessionClient: Sendable {
 
     /// How long an engine may take to reply after the host's deadline. It may be syncing to a slow disk, and a late
     /// empty reply is better for the host than an error.
-    private static let answerMilliseconds: Int64 = 5_000
+    private static let replyTimeoutMilliseconds: Int64 = 5_000
 
     /// Waits for the first event. The returned ticket has its outcome, unless the engine did not reply in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }
             let ticket = poll(after: after, maximum: maximum)
-            let answerBefore = Deadline.after(
-                milliseconds: max(Self.answerMilliseconds, deadline.millisecondsLeft))
-            guard case .reply(.events(let events, let more)) = ticket.wait(until: answerBefore), events.isEmpty, !more
+            let replyDeadline = Deadline.after(
+                milliseconds: max(Self.replyTimeoutMilliseconds, deadline.millisecondsLeft))
+            guard case .reply(.events(let events, let more)) = ticket.wait(until: replyDeadline), events.isEmpty, !more
             else { return ticket }
             let isWorthAnotherLook = application.state.wait(until: deadline) { state -> Bool? in
                 guard state.failure == nil, let session = state.sessions[handle], session.failure == nil else {
@@ -149,11 +149,11 @@ public final class SessionClient: Sendable {
     private func tooMany(_ count: Int) -> Ticket? {
         guard count > Limits.idCount else { return nil }
         let failure = Failure(.tooMany, "the call names \(count) ids; at most \(Limits.idCount) are allowed at a time")
-        return application.answered(.failed(failure))
+        return application.completedTicket(.failed(failure))
     }
 
     func submit(_ command: Command) -> Ticket {
-        if let failure { return application.answered(.failed(failure)) }
+        if let failure { return application.completedTicket(.failed(failure)) }
         return application.submit(command)
     }
 

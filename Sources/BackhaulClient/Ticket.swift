@@ -17,10 +17,10 @@ public final class Ticket: Sendable {
         var outcome: Outcome?
         var isAnnounced = false
         var isReleased = false
-        var sessionWasTaken = false
+        var isSessionClaimed = false
 
-        var untakenSession: SessionClient? {
-            if !sessionWasTaken, case .session(let session, _) = outcome { session } else { nil }
+        var unclaimedSession: SessionClient? {
+            if !isSessionClaimed, case .session(let session, _) = outcome { session } else { nil }
         }
     }
 
@@ -52,12 +52,12 @@ public final class Ticket: Sendable {
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
             guard let outcome = state.outcome else { return nil }
-            if case .session = outcome { state.sessionWasTaken = true }
+            if case .session = outcome { state.isSessionClaimed = true }
             return outcome
         }
     }
 
-    public var isAnswered: Bool { state.withLock { $0.outcome != nil } }
+    public var isCompleted: Bool { state.withLock { $0.outcome != nil } }
 
     /// Announces the outcome when it comes: the application's event descriptor becomes readable, and `nextTicket`
     /// returns the ticket.
@@ -73,7 +73,7 @@ public final class Ticket: Sendable {
     public func release(isRead: Bool = false) {
         let (before, orphan): (State, SessionClient?) = state.withLock { state in
             defer { state.isReleased = true }
-            return (state, state.isReleased ? nil : state.untakenSession)
+            return (state, state.isReleased ? nil : state.unclaimedSession)
         }
         orphan?.close()
         if !before.isReleased {
@@ -93,7 +93,7 @@ public final class Ticket: Sendable {
             state.outcome = outcome
             // Under the lock, so that a host that has waited for the outcome finds the ticket among the announced ones.
             if state.isAnnounced, !state.isReleased { announced(self) }
-            return (state.isReleased, state.isReleased ? state.untakenSession : nil)
+            return (state.isReleased, state.isReleased ? state.unclaimedSession : nil)
         }
         orphan?.close()
         if isUnread { unread(outcome) }

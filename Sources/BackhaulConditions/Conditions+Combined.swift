@@ -19,16 +19,16 @@ extension Conditions {
         conditions.cpuPressurePercent = pressure[.cpu] ?? Reading()
         conditions.ioPressurePercent = pressure[.io] ?? Reading()
         conditions.memoryPressurePercent = pressure[.memory] ?? Reading()
-        if let bus { conditions.isAboutToSleep = bus.isAboutToSleep }
+        if let bus { conditions.isPreparingForSleep = bus.isPreparingForSleep }
         guard let network else { return conditions }
         conditions.network = network.network
         conditions.isMetered = network.isMetered
         conditions.connectivity = network.connectivity
         guard network.connectivity.value != ConnectivityState.none else { return conditions }
         if let bus {
-            conditions.network.prefer(bus.network)
-            conditions.isMetered.prefer(bus.isMetered)
-            conditions.connectivity.prefer(bus.connectivity)
+            conditions.network.combine(bus.network)
+            conditions.isMetered.combine(bus.isMetered)
+            conditions.connectivity.combine(bus.connectivity)
         }
         if let name = conditions.network.value?.name, let answer = metered[name] {
             conditions.isMetered = Reading(answer, source: "configured")
@@ -37,7 +37,7 @@ extension Conditions {
     }
 
     /// Replaces the readings of these needs by those of `other`.
-    mutating func take(_ other: Conditions, _ needs: ConditionNeeds) {
+    mutating func take(_ other: Conditions, _ needs: ConditionSet) {
         if needs.contains(.power) {
             externalPower = other.externalPower
             batteryPercent = other.batteryPercent
@@ -54,7 +54,7 @@ extension Conditions {
             isMetered = other.isMetered
             connectivity = other.connectivity
         }
-        if needs.contains(.sleep) { isAboutToSleep = other.isAboutToSleep }
+        if needs.contains(.sleep) { isPreparingForSleep = other.isPreparingForSleep }
     }
 
     /// Whether all values are equal. Sources are not compared.
@@ -65,13 +65,13 @@ extension Conditions {
             && ioPressurePercent.value == other.ioPressurePercent.value
             && memoryPressurePercent.value == other.memoryPressurePercent.value
             && network.value == other.network.value && isMetered.value == other.isMetered.value
-            && connectivity.value == other.connectivity.value && isAboutToSleep.value == other.isAboutToSleep.value
+            && connectivity.value == other.connectivity.value && isPreparingForSleep.value == other.isPreparingForSleep.value
     }
 }
 
 extension Reading {
     /// Takes the other reading if it has a value. If neither has a value, the source names both reasons.
-    fileprivate mutating func prefer(_ other: Reading) {
+    fileprivate mutating func combine(_ other: Reading) {
         if other.value != nil { self = other } else if value == nil { source += "; \(other.source)" }
     }
 }

@@ -4,42 +4,42 @@ internal import BackhaulPlatform
 
 /// The readings of services on the system bus: network and system sleep.
 extension ConditionsWatch {
-    static let noBus = "the system's message bus cannot be used: libsystemd is missing"
+    static let busMissing = "the system's message bus cannot be used: libsystemd is missing"
 
     func openBus() {
-        let wants = needs.intersection(ConditionsWatch.busNeeds)
-        guard systemBus == nil, !wants.isEmpty else { return }
+        let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
+        guard systemBus == nil, !subscriptions.isEmpty else { return }
         isBusSettled = false
-        guard let started = startBus(roots.busAddress, wants) else {
-            return busSays(.unknown(ConditionsWatch.noBus))
+        guard let started = startBus(roots.busAddress, subscriptions) else {
+            return busReadingsChanged(.unknown(ConditionsWatch.busMissing))
         }
         do throws(SystemError) {
             let watch = try loop.watch(started.number, .readable) { [unowned self] _ in
                 let readings = started.takeReadings()
-                tell { busSays(readings) }
+                update { busReadingsChanged(readings) }
             }
-            systemBus = (started, wants, watch)
+            systemBus = (started, subscriptions, watch)
         } catch {
             started.close()
-            busSays(.unknown(error.description))
+            busReadingsChanged(.unknown(error.description))
         }
     }
 
     /// Adapts the connection to the needs, or closes it. All needs share one connection: replacing it would release the
     /// delay of a sleep that is being prepared.
-    func closeBus(except needs: ConditionNeeds) {
-        let wants = needs.intersection(ConditionsWatch.busNeeds)
-        if wants.isEmpty {
+    func closeBus(except needs: ConditionSet) {
+        let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
+        if subscriptions.isEmpty {
             systemBus?.watch.cancel()
             systemBus?.bus.close()
             systemBus = nil
             bus = nil
             isBusSettled = true
         } else if let open = systemBus {
-            guard open.wants != wants else { return }
-            systemBus?.wants = wants
-            if !wants.isSubset(of: open.wants) { isBusSettled = false }
-            open.bus.want(wants)
+            guard open.subscriptions != subscriptions else { return }
+            systemBus?.subscriptions = subscriptions
+            if !subscriptions.isSubset(of: open.subscriptions) { isBusSettled = false }
+            open.bus.subscribe(subscriptions)
         } else if !isClosed {
             openBus()
         }
@@ -47,14 +47,14 @@ extension ConditionsWatch {
 
     /// Stores readings of the bus. Earlier readings stay until all that is wanted has a reply. Otherwise the network
     /// would seem to change when sleep becomes needed too.
-    private func busSays(_ readings: BusReadings) {
-        let isWhole = readings.isSettled && readings.asked.isSuperset(of: systemBus?.wants ?? [])
+    private func busReadingsChanged(_ readings: BusReadings) {
+        let isWhole = readings.isSettled && readings.requested.isSuperset(of: systemBus?.subscriptions ?? [])
         if isWhole || bus?.isSettled != true || isBusSettled { bus = readings }
         guard isWhole else { return }
         isBusSettled = true
-        unanswered.remove(.sleep)
+        pendingNeeds.remove(.sleep)
         // The network also needs the kernel's reading.
-        if network != nil { unanswered.remove(.network) }
+        if network != nil { pendingNeeds.remove(.network) }
         settle()
     }
 }

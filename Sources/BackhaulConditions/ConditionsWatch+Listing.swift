@@ -11,7 +11,7 @@ extension ConditionsWatch {
         if let listing { return listing.waiting.append(then) }
         let listing = ConditionsListing(then)
         self.listing = listing
-        let missing = ConditionNeeds.all.subtracting(needs).union(unanswered)
+        let missing = ConditionSet.all.subtracting(needs).union(pendingNeeds)
         let files = missing.intersection(ConditionsWatch.readNeeds)
         // Kinds that hang already are not awaited.
         listing.unread = files.subtracting(readers.stuck)
@@ -32,7 +32,7 @@ extension ConditionsWatch {
         var result = Conditions.combined(
             power: found.power, heat: found.heat, pressure: found.pressure, network: found.network,
             bus: listing.busReadings, metered: metered)
-        result.take(current, needs.subtracting(unanswered))
+        result.take(current, needs.subtracting(pendingNeeds))
         return result
     }
 }
@@ -41,10 +41,10 @@ extension ConditionsWatch {
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
     /// The kinds that are being read from files.
-    var unread: ConditionNeeds = []
+    var unread: ConditionSet = []
     private(set) var found = SystemReadings(needs: [])
     private(set) var busReadings: BusReadings?
-    private var isBusAnswered = false
+    private var hasBusReplied = false
     private var bus: (bus: any SystemBus, watch: Watch)?
     private var timer: LoopTimer?
     private var finished: () -> Void = {}
@@ -52,36 +52,36 @@ final class ConditionsListing {
     init(_ first: @escaping (Conditions) -> Void) { waiting = [first] }
 
     func read(
-        _ wanted: ConditionNeeds, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusStart,
+        _ wanted: ConditionSet, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusFactory,
         then: @escaping () -> Void
     ) {
         finished = then
         // The bus is called first, because it can reply while files are read.
-        askBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
-        let isComplete = unread.isEmpty && isBusAnswered
+        readBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
+        let isComplete = unread.isEmpty && hasBusReplied
         timer = loop.timer { [unowned self] in finish() }
-        timer?.start(milliseconds: isComplete ? 0 : ConditionsWatch.patience)
+        timer?.start(milliseconds: isComplete ? 0 : ConditionsWatch.replyTimeout)
     }
 
-    private func askBus(
-        _ wants: ConditionNeeds, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusStart
+    private func readBus(
+        _ subscriptions: ConditionSet, _ loop: Loop, _ roots: ConditionRoots, _ startBus: SystemBusFactory
     ) {
-        isBusAnswered = true
-        guard !wants.isEmpty else { return }
-        guard let started = startBus(roots.busAddress, wants) else {
-            busReadings = .unknown(ConditionsWatch.noBus)
+        hasBusReplied = true
+        guard !subscriptions.isEmpty else { return }
+        guard let started = startBus(roots.busAddress, subscriptions) else {
+            busReadings = .unknown(ConditionsWatch.busMissing)
             return
         }
         do throws(SystemError) {
             let watch = try loop.watch(started.number, .readable) { [unowned self] _ in
                 let readings = started.takeReadings()
                 busReadings = readings
-                isBusAnswered = readings.isSettled
+                hasBusReplied = readings.isSettled
                 finishIfComplete()
             }
             bus = (started, watch)
             busReadings = .unknown("the bus has not answered within two seconds")
-            isBusAnswered = false
+            hasBusReplied = false
         } catch {
             started.close()
             busReadings = .unknown(error.description)
@@ -95,7 +95,7 @@ final class ConditionsListing {
     }
 
     private func finishIfComplete() {
-        if unread.isEmpty, isBusAnswered { finish() }
+        if unread.isEmpty, hasBusReplied { finish() }
     }
 
     private func finish() {

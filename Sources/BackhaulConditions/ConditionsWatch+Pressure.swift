@@ -10,16 +10,16 @@ extension ConditionsWatch {
         else { return }
         let watch = try? loop.watch(trigger.number, .urgent) { [unowned self] _ in
             disarm(resource)
-            felt.insert(resource)
+            triggeredResources.insert(resource)
             pressureTimer.start(milliseconds: ConditionsWatch.pressureDelay)
-            planReading()
+            scheduleReading()
         }
         if let watch { triggers[resource] = (trigger, watch) }
     }
 
-    func readFelt() {
-        let felt = felt.reduce(into: ConditionNeeds()) { $0.formUnion($1.need) }
-        read(felt.intersection(needs))
+    func readTriggered() {
+        let triggeredResources = triggeredResources.reduce(into: ConditionSet()) { $0.formUnion($1.need) }
+        read(triggeredResources.intersection(needs))
     }
 
     func disarm(_ resource: PressureResource) {

@@ -5,28 +5,28 @@ internal import BackhaulPlatform
 /// Which sources are open, and when they are read. Sources are open only while a need depends on them.
 extension ConditionsWatch {
     /// Needs that are read from files and from the kernel.
-    static let readNeeds: ConditionNeeds = [
+    static let readNeeds: ConditionSet = [
         .power, .heat, .cpuPressure, .ioPressure, .memoryPressure, .network,
     ]
-    static let busNeeds: ConditionNeeds = [.network, .sleep]
+    static let busNeeds: ConditionSet = [.network, .sleep]
 
-    func needsChanged(from before: ConditionNeeds) {
+    func needsChanged(from before: ConditionSet) {
         let added = isClosed ? [] : needs.subtracting(before)
         // This comes first, because opening a source may report at once that the source is missing.
-        unanswered = unanswered.union(added).intersection(needs)
+        pendingNeeds = pendingNeeds.union(added).intersection(needs)
         forget(before.subtracting(needs))
         closeSources(except: needs)
         if !added.isEmpty {
-            answerTimer.start(milliseconds: ConditionsWatch.patience)
+            timeoutTimer.start(milliseconds: ConditionsWatch.replyTimeout)
             openSources()
             read(added.intersection(ConditionsWatch.readNeeds))
         }
         settle()
-        planReading()
+        scheduleReading()
         refresh()
     }
 
-    private func forget(_ gone: ConditionNeeds) {
+    private func forget(_ gone: ConditionSet) {
         if gone.contains(.power) { power = nil }
         if gone.contains(.heat) { heat = nil }
         if gone.contains(.network) {
@@ -36,7 +36,7 @@ extension ConditionsWatch {
         for resource in PressureResource.allCases where gone.contains(resource.need) { pressure[resource] = nil }
     }
 
-    func closeSources(except needs: ConditionNeeds) {
+    func closeSources(except needs: ConditionSet) {
         readers.forget(except: needs.union(listing?.unread ?? []))
         closeReader()
         if needs.isDisjoint(with: [.power, .heat]) {
@@ -69,7 +69,7 @@ extension ConditionsWatch {
             let events = try DeviceEvents()
             let watch = try loop.watch(events.number, .readable) { [unowned self] _ in
                 let changed = events.take()
-                var wanted: ConditionNeeds = []
+                var wanted: ConditionSet = []
                 if changed.contains(.powerSupply) { wanted.insert(.power) }
                 if changed.contains(.thermal) { wanted.insert(.heat) }
                 read(wanted.intersection(needs))
@@ -97,7 +97,7 @@ extension ConditionsWatch {
 
     // MARK: - Reading
 
-    func read(_ wanted: ConditionNeeds) {
+    func read(_ wanted: ConditionSet) {
         guard !wanted.isEmpty else { return }
         do {
             try readers.read(wanted)
@@ -105,46 +105,46 @@ extension ConditionsWatch {
         } catch {
             isUnreadable = true
             log(LogEntry(.warning, "the system's conditions cannot be read for now: \(error)"))
-            planReading()
+            scheduleReading()
         }
     }
 
     func hasRead(_ found: SystemReadings) {
-        tell {
+        update {
             if needs.contains(.power), let state = found.power { power = state }
             if needs.contains(.heat), let state = found.heat { heat = state }
             if needs.contains(.network), let state = found.network { network = state }
             for (resource, value) in found.pressure where needs.contains(resource.need) {
                 pressure[resource] = value
-                if value.value == 0, !felt.contains(resource) { arm(resource) }
+                if value.value == 0, !triggeredResources.contains(resource) { arm(resource) }
             }
             // A kind that was requested again during this reading is covered by the next reading.
             let isRead = found.needs.subtracting(readers.postponed.union(readers.reading))
-            unanswered.subtract(isRead.subtracting(isBusSettled ? [] : .network))
+            pendingNeeds.subtract(isRead.subtracting(isBusSettled ? [] : .network))
             settle()
         }
         listing?.take(found)
         closeReader()
-        planReading()
+        scheduleReading()
     }
 
     /// The needed kinds whose changes no source reports. They are read at intervals.
-    var untold: ConditionNeeds {
-        var untold: ConditionNeeds = []
+    var polledNeeds: ConditionSet {
+        var polledNeeds: ConditionSet = []
         let areDevicesTold = devices?.events.isComplete ?? false
-        if needs.contains(.power), !areDevicesTold || power?.isOnBattery ?? false { untold.insert(.power) }
-        if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { untold.insert(.heat) }
-        if needs.contains(.network), routes == nil { untold.insert(.network) }
+        if needs.contains(.power), !areDevicesTold || power?.isOnBattery ?? false { polledNeeds.insert(.power) }
+        if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
+        if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
             // A kind of pressure that the kernel does not measure will not appear later.
-            if triggers[resource] == nil, pressure[resource]?.value != nil { untold.insert(resource.need) }
+            if triggers[resource] == nil, pressure[resource]?.value != nil { polledNeeds.insert(resource.need) }
         }
-        if isUnreadable { untold.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
-        return untold
+        if isUnreadable { polledNeeds.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
+        return polledNeeds
     }
 
-    func planReading() {
-        if untold.isEmpty {
+    func scheduleReading() {
+        if polledNeeds.isEmpty {
             readingTimer.stop()
         } else if !readingTimer.isRunning {
             readingTimer.start(milliseconds: interval)
@@ -152,18 +152,18 @@ extension ConditionsWatch {
     }
 
     func readAgain() {
-        felt = []
-        if readers.reading.isEmpty { read(untold) }
-        planReading()
+        triggeredResources = []
+        if readers.reading.isEmpty { read(polledNeeds) }
+        scheduleReading()
     }
 
     // MARK: - Pending replies
 
     func settle() {
-        if unanswered.isEmpty { answerTimer.stop() }
+        if pendingNeeds.isEmpty { timeoutTimer.stop() }
     }
 
-    func answersAreLate() {
-        tell { unanswered = [] }
+    func readingsTimedOut() {
+        update { pendingNeeds = [] }
     }
 }

@@ -10,7 +10,7 @@ internal import BackhaulPlatform
 public final class ConditionsWatch {
     /// The conditions that are needed. Their readings follow later, with `onChange`. Readings that are not needed any
     /// more are dropped immediately, without `onChange`.
-    public var needs: ConditionNeeds = [] {
+    public var needs: ConditionSet = [] {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
 
@@ -24,8 +24,8 @@ public final class ConditionsWatch {
     /// The needed conditions without a reply. Each stays for two seconds at most. The network stays for up to ten
     /// seconds if the kernel has a new interface that NetworkManager has not identified yet. `onChange` reports
     /// changes.
-    public var pending: ConditionNeeds {
-        isNetworkPending && needs.contains(.network) ? unanswered.union(.network) : unanswered
+    public var pending: ConditionSet {
+        isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
 
     /// Whether networks are metered, as the administrator has set by name. It overrides the system's reading. A change
@@ -38,7 +38,7 @@ public final class ConditionsWatch {
     let roots: ConditionRoots
     let log: (LogEntry) -> Void
     let interval: Int64
-    let startBus: SystemBusStart
+    let startBus: SystemBusFactory
     private let readSystem: ReadSystem
     private let onChange: () -> Void
     var isClosed = false
@@ -61,21 +61,21 @@ public final class ConditionsWatch {
     var devices: (events: DeviceEvents, watch: Watch)?
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
-    var systemBus: (bus: any SystemBus, wants: ConditionNeeds, watch: Watch)?
+    var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
     /// The resources whose pressure has begun since the last regular reading.
-    var felt: Set<PressureResource> = []
+    var triggeredResources: Set<PressureResource> = []
     /// Whether the bus has replied to all that is wanted.
     var isBusSettled = true
-    var unanswered: ConditionNeeds = []
+    var pendingNeeds: ConditionSet = []
     private(set) lazy var readingTimer = loop.timer { [unowned self] in readAgain() }
-    private(set) lazy var answerTimer = loop.timer { [unowned self] in answersAreLate() }
-    private(set) lazy var identityTimer = loop.timer { [unowned self] in tell {} }
+    private(set) lazy var timeoutTimer = loop.timer { [unowned self] in readingsTimedOut() }
+    private(set) lazy var identityTimer = loop.timer { [unowned self] in update {} }
     private(set) lazy var routeTimer = loop.timer { [unowned self] in read(.network) }
-    private(set) lazy var pressureTimer = loop.timer { [unowned self] in readFelt() }
+    private(set) lazy var pressureTimer = loop.timer { [unowned self] in readTriggered() }
     var listing: ConditionsListing?
 
     /// How long to wait for replies, in milliseconds.
-    static let patience: Int64 = 2_000
+    static let replyTimeout: Int64 = 2_000
     /// The time between two readings of conditions whose changes no source reports, in milliseconds.
     static let readingInterval: Int64 = 30_000
     /// Changes of the network come in groups. They are collected for this many milliseconds before one reading.
@@ -89,12 +89,12 @@ public final class ConditionsWatch {
     ) {
         self.init(
             loop: loop, roots: roots, log: log, interval: ConditionsWatch.readingInterval,
-            startBus: { BusWatch.start(address: $0, wants: $1) }, onChange: onChange)
+            startBus: { BusWatch.start(address: $0, subscriptions: $1) }, onChange: onChange)
     }
 
     init(
         loop: Loop, roots: ConditionRoots, log: @escaping (LogEntry) -> Void, interval: Int64,
-        startBus: @escaping SystemBusStart, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:),
+        startBus: @escaping SystemBusFactory, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:),
         onChange: @escaping () -> Void
     ) {
         self.loop = loop
@@ -127,7 +127,7 @@ public final class ConditionsWatch {
     func refresh() {
         let known = identity.take(network, bus, now: loop.now)
         isNetworkPending = known.isPending
-        if let look = known.nextLook, !isClosed {
+        if let look = known.nextCheck, !isClosed {
             identityTimer.start(milliseconds: max(1, look - loop.now))
         } else {
             identityTimer.stop()
@@ -139,7 +139,7 @@ public final class ConditionsWatch {
     }
 
     /// Runs `body`, which stores readings, and calls `onChange` if a value has changed.
-    func tell(after body: () -> Void) {
+    func update(after body: () -> Void) {
         let before = current
         let awaited = pending
         body()

@@ -26,7 +26,7 @@ extension Failure {
             "A file with the name \(path) is already there; remove it, or ask for it to be replaced.")
     }
 
-    static func changedByOthers(_ path: String) -> Failure {
+    static func changedExternally(_ path: String) -> Failure {
         Failure(
             .diskFailed,
             "The part file of \(path) was changed or removed by another program; the download must start again.")

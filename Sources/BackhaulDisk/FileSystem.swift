@@ -136,10 +136,10 @@ struct FileSystem: Sendable {
     }
 
     /// The space of the file system of this file or directory.
-    func space(_ descriptor: Int32) throws(SystemError) -> Space {
+    func space(_ descriptor: Int32) throws(SystemError) -> FileSystemSpace {
         var status = statvfs()
         _ = try call(.space) { fstatvfs(descriptor, &status) }
-        return Space(status)
+        return FileSystemSpace(status)
     }
 
     /// Checks the effective user's rights, which also apply to open and rename.

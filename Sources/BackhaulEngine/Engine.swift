@@ -35,14 +35,14 @@ public final class Engine: Sendable {
         store = try StoreThread(directory: directory, lock: storeLock)
         do {
             disk = try DiskThreads(
-                count: DiskThreads.usualCount, home: directory.path,
+                count: DiskThreads.defaultCount, home: directory.path,
                 journal: PartJournal(path: directory.partJournalPath))
         } catch {
             store.close()
             throw Failure(.outOfResources, "the engine's disk threads cannot be started; lower the number of threads")
         }
-        let outbox = Outbox()
-        let services = Services(store: store, disk: disk, directory: directory, outbox: outbox, options: options)
+        let mailbox = LoopMailbox()
+        let services = Services(store: store, disk: disk, directory: directory, mailbox: mailbox, options: options)
         do {
             loop = try LoopThread(
                 name: "bh-loop",
@@ -57,7 +57,7 @@ public final class Engine: Sendable {
                     "the engine's loop cannot be started: \(error); \((error as? SystemError)?.advice ?? "try again")")
         }
         lock = Lock(storeLock)
-        outbox.open(loop)
+        mailbox.open(loop)
         loop.post { engine in engine.begin() }
     }
 
@@ -78,17 +78,17 @@ public final class Engine: Sendable {
         }) else { return }
         let saved = Lock(false)
         let posted = loop.post { engine in
-            engine.leaveAll { saved.change { $0 = true } }
+            engine.drainAll { saved.change { $0 = true } }
         }
         if posted { _ = saved.wait(until: .after(milliseconds: Engine.stopMilliseconds)) { $0 ? true : nil } }
-        leaveDisks()
+        closeDisks()
         loop.post { engine in engine.close() }
         loop.stop()
         store.close()
         lock.withLock { $0 = nil }
     }
 
-    private func leaveDisks() {
+    private func closeDisks() {
         let changing = disk.close(until: .after(milliseconds: Engine.diskMilliseconds))
         guard !changing.isEmpty else { return }
         let renewed = Lock(false)

@@ -14,30 +14,30 @@ extension EngineLoop {
     private func apply(_ effect: EngineEffect) {
         switch effect {
         case .fail(let failure): fail(failure)
-        case .end(let reason): life.end(reason)
+        case .end(let reason): lifecycle.end(reason)
         case .mayBeIdle: housekeeping.idle.mayBeIdle()
-        case .worked: housekeeping.idle.noteWork()
-        case .giveMemoryBack:
-            services.store.giveMemoryBack { [outbox = services.outbox] in
-                outbox.post { _ in ProcessMemory.giveBack() }
+        case .workDone: housekeeping.idle.noteWork()
+        case .releaseMemory:
+            services.store.releaseMemory { [mailbox = services.mailbox] in
+                mailbox.post { _ in ProcessMemory.trim() }
             }
-        case .leaveIfUnconnected: leaveIfUnconnected()
-        case .storeDirectoryChanged: receiver.mendSoon()
+        case .exitIfUnconnected: exitIfUnconnected()
+        case .storeDirectoryChanged: receiver.scheduleListenerRepair()
         case .retryLater(let work): housekeeping.storeRetries.add(work)
         case .announce(let change): announce(change)
-        case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventCame(for: client) }
+        case .eventFor(let id): if let client = clients.registry[id] { hosts.launches.eventArrived(for: client) }
         case .opened(let session, let opening, let consumer):
             opened(session, opening, consumer)
             if clients.registry[opening.address.connection] == nil { clients.claims.released(opening.name) }
         case .ended(let endings, let change): ended(endings, change)
-        case .notEnded(let ending, let failure): endAgain(ending, after: failure)
+        case .notEnded(let ending, let failure): retryEnd(ending, after: failure)
         case .schedule: tasks.scheduler.plan()
         case .startReadyTasks: startReadyTasks()
         case .start(let task, let isProbe): start(task, isProbe: isProbe)
-        case .load(let lane, let limit): starting.loader.load(lane, limit: limit)
+        case .load(let lane, let limit): startParts.loader.load(lane, limit: limit)
         case .preempt(let origin): base.transfers.leastImportant(at: origin)?.preempt()
         case .releaseDue: tasks.scheduler.releaseDue()
-        case .lookAtCalendar: base.calendar.look()
+        case .checkCalendar: base.calendar.check()
         case .reloadLater(let lanes): tasks.scheduler.reloadLater(lanes)
         case .holdChanged(let lanes): tasks.scheduler.holdChanged(of: lanes)
         case .endWaits(let lanes): for lane in lanes { tasks.reachability.endWaitIfIdle(lane) }
@@ -47,24 +47,24 @@ extension EngineLoop {
         case .tasksWait(let lanes, let reload): tasks.scheduler.tasksWait(in: lanes, reload: reload)
         case .due(let time): tasks.scheduler.due(at: time)
         case .deferTasks(let tasks, let reason): deferRunning(tasks, for: reason)
-        case .tasksAreHeld(let session): tasks.deadlines.tasksAreHeld(of: session)
+        case .tasksHeld(let session): tasks.deadlines.tasksHeld(of: session)
         case .startProbe(let task, let key, let kind):
-            if !startProbe(task, key, kind) { apply(holding.probes.notStarted(key, kind)) }
+            if !startProbe(task, key, kind) { apply(conditionParts.probes.probeNotStarted(key, kind)) }
         case .endOverdue(let tasks): endOverdue(tasks)
         case .restated(let moved): restated(moved)
         case .conditionsChanged: apply(conditions.conditionsChanged())
         case .conditionsDecided:
             housekeeping.sleep.consider()
             hosts.activities.conditionsChanged()
-            apply(holding.budgets.decided())
-        case .reconsider: conditions.planReconsider()
-        case .prune: conditions.planPruning()
-        case .planLook: conditions.planLook()
-        case .judgeDelayed: holding.admission.judgeDelayed()
+            apply(conditionParts.budgets.decided())
+        case .reconsider: conditions.scheduleReconsideration()
+        case .prune: conditions.schedulePruning()
+        case .scheduleCheck: conditions.scheduleCheck()
+        case .reevaluateDelayed: conditionParts.admission.reevaluateDelayed()
         case .clockWasSet: apply(conditions.clockWasSet())
         case .latestStart(let time): apply(tasks.deadlines.latestStart(at: time))
         case .calendarStepped(let step): calendarStepped(by: step)
-        case .resume(let ids): for id in ids { base.transfers[id]?.attempt.goOn() }
+        case .resume(let ids): for id in ids { base.transfers[id]?.attempt.resumeTransfer() }
         }
     }
 
@@ -77,21 +77,21 @@ extension EngineLoop {
     }
 
     private func deferRunning(_ tasks: HeldTasks, for reason: WaitReason) {
-        for runner in Array(base.transfers.all) where holding.holds.contains(tasks, runner.attempt.task) {
-            let isProbe = holding.probes.isProbe(runner.attempt.task.id)
-            if isProbe, case .laneGroup(_, sparesProbes: true) = tasks { continue }
+        for runner in Array(base.transfers.all) where conditionParts.holds.contains(tasks, runner.attempt.task) {
+            let isProbe = conditionParts.probes.isProbe(runner.attempt.task.id)
+            if isProbe, case .laneGroup(_, excludesProbes: true) = tasks { continue }
             deferRunning(runner, for: reason)
         }
     }
 
     private func deferRunning(_ runner: any TransferRunner, for reason: WaitReason) {
-        holding.holds.waitsInStore(runner.attempt.task)
+        conditionParts.holds.recordWaiting(runner.attempt.task)
         runner.deferred(for: reason)
     }
 
     /// The constraints of these tasks changed. Running tasks that now belong to a held group stop.
     private func restated(_ moved: RestatedTasks) {
-        holding.holds.add(moved.constraints.values)
+        conditionParts.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []
         for (id, constraints) in moved.tasks {
             tasks.scheduler.changeReady(id) { $0.constraints = constraints }
@@ -100,20 +100,20 @@ extension EngineLoop {
             joined.append(runner)
         }
         for runner in joined {
-            let group = holding.holds.group(of: runner.attempt.task)
+            let group = conditionParts.holds.group(of: runner.attempt.task)
             apply(conditions.note(group))
-            let hold = holding.holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
+            let hold = conditionParts.holds.hold(of: LaneGroup(of: runner.attempt.task), in: group)
             if let hold { deferRunning(runner, for: hold.reason) }
         }
-        conditions.planReconsider()
-        conditions.planPruning()
+        conditions.scheduleReconsideration()
+        conditions.schedulePruning()
     }
 
     private func calendarStepped(by step: Int64) {
         tasks.scheduler.calendarStepped(by: step)
         apply(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
-        hosts.activities.look()
+        hosts.activities.check()
         // Earliest starts are times of the wall clock.
         if step != 0 { tasks.scheduler.releaseDue() }
     }
@@ -123,10 +123,10 @@ extension EngineLoop {
     /// Rows changed. Passes the changes to running tasks, and notifies clients of the application about new events.
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
-            tasksLeft(change.lanes)
+            tasksStopped(change.lanes)
             for id in change.tasks {
                 forgetRepeats(of: id)
-                holding.admission.endDelay(of: id)
+                conditionParts.admission.endDelay(of: id)
                 if let runner = base.transfers[id] {
                     event == .cancel ? runner.cancel() : runner.take(event)
                 } else {
@@ -154,7 +154,7 @@ extension EngineLoop {
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
-        if change.needsHost { hosts.launches.look(at: change.application) }
+        if change.needsHost { hosts.launches.check(at: change.application) }
         clients.events.announce(change)
     }
 
@@ -170,15 +170,15 @@ extension EngineLoop {
         announce(change)
     }
 
-    func endAgain(_ ending: Ending, after failure: Failure) {
-        base.transfers.runner(ending.end.task, ending.attempt)?.attempt.commitAgain(after: failure) { [unowned self] in
-            tasks.endings.writeAgain(ending)
+    func retryEnd(_ ending: Ending, after failure: Failure) {
+        base.transfers.runner(ending.end.task, ending.attempt)?.attempt.retryCommit(after: failure) { [unowned self] in
+            tasks.endings.retryWrite(ending)
         }
     }
 
     /// Tasks of these lanes have ended or stopped.
-    func tasksLeft(_ lanes: Set<LaneID>) {
-        tasks.reachability.tasksLeft(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
+    func tasksStopped(_ lanes: Set<LaneID>) {
+        tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
     /// Forgets the repeats of a task, because it has ended or the host has changed it.
@@ -205,7 +205,7 @@ extension EngineLoop {
             .session(
                 opened.id, isNew: opened.isNew, newestEvent: opened.newestEvent,
                 unacknowledged: opened.unacknowledged))
-        if opening.role == .consume { clients.claims.askToYield(opening.name) }
+        if opening.role == .consume { clients.claims.requestYield(opening.name) }
     }
 
     func remember(_ configuration: SessionConfiguration, of session: SessionID) {
@@ -214,7 +214,7 @@ extension EngineLoop {
         tasks.scheduler.setLimits(of: session, configuration)
         setRate(configuration.bytesPerSecond, of: .session(session))
         apply(conditions.configurationChanged(of: session))
-        if isOther { holding.admission.judgeDelayed() }
+        if isOther { conditionParts.admission.reevaluateDelayed() }
     }
 
     func forget(_ session: SessionID) {
@@ -223,8 +223,8 @@ extension EngineLoop {
         base.credentials.forget(session)
         base.cookies.forget(session)
         tasks.scheduler.forget(session)
-        holding.holds.forget(session)
-        conditions.planPruning()
+        conditionParts.holds.forget(session)
+        conditions.schedulePruning()
     }
 
     /// Sets new limits, which apply immediately.
@@ -260,9 +260,9 @@ extension EngineLoop {
     // MARK: End
 
     /// The remaining work, as far as the engine knows it without the store. Nil while the engine ends.
-    func leaveFacts() -> LeaveDecision.Facts? {
-        guard !life.isEnding else { return nil }
-        var facts = LeaveDecision.Facts()
+    func exitFacts() -> IdleExitPolicy.Facts? {
+        guard !lifecycle.isEnding else { return nil }
+        var facts = IdleExitPolicy.Facts()
         facts.connections = clients.registry.connections.count
         facts.runningTasks = base.transfers.runners.count
         facts.isCleaning = housekeeping.leftovers.isSweeping || housekeeping.requestBodies.isBusy
@@ -272,21 +272,21 @@ extension EngineLoop {
 
     /// Ends a daemon at the request of a newer library, which takes over the store.
     func leave(for library: Versions, _ connection: ClientConnection) {
-        guard HandOver.leaves(services.welcome, askedBy: library) else {
+        guard VersionNegotiation.mustExit(services.welcome, requestedBy: library) else {
             connection.deliver(.goodbye(Failure(.wrongState, "this engine is not replaced by that library version")))
             return
         }
-        life.end(.replaced(by: library))
+        lifecycle.end(.replaced(by: library))
     }
 
     /// Ends the daemon, unless a client has connected until now. It still has the store's lock. A client that comes
     /// later finds no socket, or its connection ends without a reply. It then waits for the lock and starts the next
     /// daemon.
-    func leaveIfUnconnected() {
+    func exitIfUnconnected() {
         receiver.acceptAll()
         guard clients.registry.connections.isEmpty else { return }
         receiver.close()
-        life.end(.nothingLeft)
+        lifecycle.end(.idleExit)
     }
 
     /// Gives new part files to tasks whose part files are used by disk calls that hang. Such a call may change its file
@@ -306,10 +306,10 @@ extension EngineLoop {
 
     /// Reads all present conditions for a listing, also those that nothing depends on.
     func readConditions(then: @escaping ([ConditionInfo]) -> Void) {
-        holding.monitor.readAll { [unowned self] conditions in
+        conditionParts.monitor.readAll { [unowned self] conditions in
             let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }
-            let infos = ConditionTexts.infos(
-                conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: holding.monitor.since,
+            let infos = ConditionDescriptions.infos(
+                conditions, bytesPerSecond: base.transfers.isEmpty ? nil : moved, since: conditionParts.monitor.since,
                 now: Clock.wallMilliseconds)
             then(infos)
         }
@@ -317,7 +317,7 @@ extension EngineLoop {
 
     var explainer: WaitExplainer {
         WaitExplainer(
-            scheduler: tasks.scheduler, holds: holding.holds, admission: holding.admission,
+            scheduler: tasks.scheduler, holds: conditionParts.holds, admission: conditionParts.admission,
             reachability: tasks.reachability)
     }
 }

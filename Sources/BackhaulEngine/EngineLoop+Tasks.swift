@@ -6,10 +6,10 @@ internal import BackhaulStore
 /// Starts of tasks that have a slot, and their ends.
 extension EngineLoop {
     func startReadyTasks() {
-        guard !life.isEnding else { return }
-        apply(conditions.judgePlanned())
-        apply(holding.probes.takeFreeSlot())
-        while base.transfers.room > 0, let effect = tasks.scheduler.next() { apply([effect]) }
+        guard !lifecycle.isEnding else { return }
+        apply(conditions.evaluatePlanned())
+        apply(conditionParts.probes.takeFreeSlot())
+        while base.transfers.availableCapacity > 0, let effect = tasks.scheduler.next() { apply([effect]) }
     }
 
     /// Starts a task that has a slot, unless it has to wait for a credential. A challenge may have been opened since
@@ -27,12 +27,12 @@ extension EngineLoop {
             if holdsSlot { tasks.scheduler.released(task.lane, isProbe: isProbe) }
             return
         }
-        let attempt = RunningAttempt(task, configuration, starting.context, holdsSlot: holdsSlot, isProbe: isProbe)
+        let attempt = RunningAttempt(task, configuration, startParts.context, holdsSlot: holdsSlot, isProbe: isProbe)
         let runner: any TransferRunner =
             task.request.kind == .upload ? UploadRunner(attempt) : DownloadRunner(attempt)
         base.transfers.add(runner)
-        holding.admission.endDelay(of: task.id)
-        holding.holds.noteBusy(task)
+        conditionParts.admission.endDelay(of: task.id)
+        conditionParts.holds.noteBusy(task)
         if let rate = task.request.options.policy.bytesPerSecond { setRate(rate, of: .task(task.id)) }
         if !housekeeping.ticker.isRunning { housekeeping.ticker.start(milliseconds: 1_000) }
         runner.start()
@@ -42,22 +42,22 @@ extension EngineLoop {
     func finished(_ runner: any TransferRunner) {
         guard base.transfers.remove(runner) else { return }
         let task = runner.attempt.task
-        holding.holds.noteBusy(task)
+        conditionParts.holds.noteBusy(task)
         // Counts the bytes of the task while the network that it used is known.
-        apply(holding.budgets.count())
+        apply(conditionParts.budgets.count())
         base.rates.end(task.id)
         // The lane is loaded again, so that the task comes before those that were loaded meanwhile.
-        if runner.attempt.departure == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
+        if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
-        apply(holding.probes.ended(task.id, hasAnswered: runner.attempt.left.0 == .succeeded))
-        tasksLeft([task.lane])
+        apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
+        tasksStopped([task.lane])
         reloadIfHeld(task)
-        if base.transfers.isEmpty { conditions.planPruning() }
+        if base.transfers.isEmpty { conditions.schedulePruning() }
         housekeeping.sleep.consider()
-        runner.leaveCredentials()
+        runner.endCredentialUse()
         if runner.head != nil { tasks.reachability.connected() }
-        if runner.attempt.departure == .cancelled { housekeeping.leftovers.sweep() }
-        leaveIfDone()
+        if runner.attempt.stopReason == .cancelled { housekeeping.leftovers.sweep() }
+        finishDrainingIfDone()
         tasks.scheduler.plan()
         housekeeping.idle.mayBeIdle()
         housekeeping.idle.noteWork()
@@ -65,16 +65,16 @@ extension EngineLoop {
 
     /// Loads the lane if tasks of it are held. Only a load finds that no other task waits, and then ends the hold.
     private func reloadIfHeld(_ task: StoredTask) {
-        let holds = holding.holds
+        let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
         tasks.scheduler.tasksWait(in: [task.lane], reload: false)
     }
 
     func tick() {
-        guard !base.transfers.isEmpty, life.failure == nil else { return }
-        base.calendar.look()
+        guard !base.transfers.isEmpty, lifecycle.failure == nil else { return }
+        base.calendar.check()
         for runner in Array(base.transfers.all) { runner.tick() }
-        apply(holding.budgets.count())
+        apply(conditionParts.budgets.count())
         apply(tasks.deadlines.endOverdueReadyTasks())
         measureThroughput()
         apply(conditions.prune())
@@ -82,27 +82,27 @@ extension EngineLoop {
     }
 
     private func measureThroughput() {
-        guard holding.holds.hasMinimumRate else { return }
+        guard conditionParts.holds.hasMinimumRate else { return }
         let scheduler = tasks.scheduler
-        let samples = base.transfers.all.lazy.filter { scheduler.reach(of: $0.attempt.task) != .thisMachine }
+        let samples = base.transfers.all.lazy.filter { scheduler.networkScope(of: $0.attempt.task) != .loopback }
             .map { runner in
                 ThroughputController.Sample(
                     task: runner.attempt.task.id, key: LaneGroup(of: runner.attempt.task),
                     bytes: runner.waitsForNetwork ? runner.attempt.exchange.rate.lastSecond : nil,
                     began: runner.attempt.began)
             }
-        if holding.throughput.measure(Array(samples)) { apply(holding.probes.reconsiderThroughput()) }
+        if conditionParts.throughput.measure(Array(samples)) { apply(conditionParts.probes.reconsiderThroughput()) }
     }
 
     /// Starts a probe. Returns false when the task may not run any more.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
-        guard !life.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
-            holding.probes.isStillToProbe(key, kind), !holding.admission.admit([task], in: key.lane).isEmpty
+        guard !lifecycle.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
+            conditionParts.probes.needsProbe(key, kind), !conditionParts.admission.admit([task], in: key.lane).isEmpty
         else { return false }
         let (startable, effects) = base.credentials.admit([task])
         apply(effects)
         if startable.isEmpty { return false }
-        holding.probes.began(task.id, key, kind)
+        conditionParts.probes.began(task.id, key, kind)
         run(task, holdsSlot: true)
         return true
     }

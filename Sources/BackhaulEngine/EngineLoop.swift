@@ -10,24 +10,24 @@ internal import BackhaulTransport
 final class EngineLoop {
     let runtime: LoopRuntime
     let services: Services
-    let life: EngineLife
+    let lifecycle: EngineLifecycle
     let base: BaseParts
     let clients: ClientParts
-    private(set) lazy var tasks: TaskParts = makeTasks()
-    private(set) lazy var holding: ConditionParts = makeHolding()
+    private(set) lazy var tasks: TaskParts = makeTaskParts()
+    private(set) lazy var conditionParts: ConditionParts = makeConditionParts()
     private(set) lazy var conditions: ConditionsController = ConditionsController(
-        runtime, base.transfers, holding, tasks.deadlines, TimeZoneMonitor(runtime),
+        runtime, base.transfers, conditionParts, tasks.deadlines, TimeZoneMonitor(runtime),
         activityNeeds: { [unowned self] in hosts.activities.needs })
-    private(set) lazy var starting: StartParts = makeStarting()
-    private(set) lazy var hosts: HostParts = makeHosts()
-    private(set) lazy var housekeeping: HousekeepingParts = makeHousekeeping()
+    private(set) lazy var startParts: StartParts = makeStartParts()
+    private(set) lazy var hosts: HostParts = makeHostParts()
+    private(set) lazy var housekeeping: HousekeepingParts = makeHousekeepingParts()
     private(set) lazy var receiver = CommandReceiver(self)
 
     var loop: Loop { runtime.loop }
 
     init(loop: Loop, services: Services, ended: @escaping @Sendable (EngineEnd) -> Void) throws(Failure) {
         self.services = services
-        life = EngineLife(ended: ended)
+        lifecycle = EngineLifecycle(ended: ended)
         runtime = LoopRuntime(loop, services)
         let (sessions, calendar) = (SessionTable(), CalendarWatch(runtime))
         base = BaseParts(
@@ -44,7 +44,7 @@ final class EngineLoop {
 
     // MARK: Parts
 
-    private func makeTasks() -> TaskParts {
+    private func makeTaskParts() -> TaskParts {
         let reachability = ReachabilityController(
             runtime, base.journal, log: services.options.log,
             hasTasks: { [unowned self] lane in
@@ -53,7 +53,7 @@ final class EngineLoop {
         let scheduler = TaskScheduler(
             runtime, base.credentials, reachability,
             lanesInUse: { [unowned self] in
-                holding.holds.lanesInUse.union(holding.probes.lanesInUse).union(base.transfers.lanes)
+                conditionParts.holds.lanesInUse.union(conditionParts.probes.lanesInUse).union(base.transfers.lanes)
             })
         return TaskParts(
             reachability: reachability, scheduler: scheduler,
@@ -61,14 +61,14 @@ final class EngineLoop {
             endings: EndingWriter(runtime, clients.events))
     }
 
-    private func makeHolding() -> ConditionParts {
+    private func makeConditionParts() -> ConditionParts {
         let (sessions, transfers, scheduler) = (base.sessions, base.transfers, tasks.scheduler)
         let monitor = ConditionsMonitor(runtime, makeSource: { [unowned self] in makeConditionsSource($0) })
         let budgets = BudgetAccounting(
             runtime, sessions, scheduler, monitor,
-            hasTasksWithinBudgets: { [unowned self] in holding.holds.hasTasksWithinBudgets })
+            hasTasksWithinBudgets: { [unowned self] in conditionParts.holds.hasTasksWithinBudgets })
         let uplink = UplinkMonitor(
-            runtime, scheduler, transfers, waitingLanes: { [unowned self] in holding.holds.waitingLanes })
+            runtime, scheduler, transfers, waitingLanes: { [unowned self] in conditionParts.holds.waitingLanes })
         let holds = HoldController(runtime, sessions, scheduler, monitor, budgets, uplink, base.journal)
         let throughput = ThroughputController(runtime, sessions, scheduler, holds, transfers)
         return ConditionParts(
@@ -77,34 +77,34 @@ final class EngineLoop {
             holds: holds, throughput: throughput,
             probes: ProbeController(
                 runtime, scheduler, base.calendar, holds, throughput, uplink, transfers,
-                hasRoom: { transfers.room > 0 }))
+                hasCapacity: { transfers.availableCapacity > 0 }))
     }
 
     /// The source of conditions: the system, or the fake conditions of a test.
     private func makeConditionsSource(_ changed: @escaping () -> Void) -> any ConditionsSource {
-        if let told = services.options.toldConditions {
-            return told.source { [outbox = services.outbox] in
-                outbox.post { engine in engine.holding.monitor.sourceChanged() }
+        if let fake = services.options.fakeConditions {
+            return fake.source { [mailbox = services.mailbox] in
+                mailbox.post { engine in engine.conditionParts.monitor.sourceChanged() }
             }
         }
         return ConditionsWatch(
             loop: loop, roots: services.options.conditions, log: services.options.log, onChange: changed)
     }
 
-    private func makeStarting() -> StartParts {
+    private func makeStartParts() -> StartParts {
         let endings = tasks.endings
         return StartParts(
             loader: TaskLoader(
-                runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability, holding,
+                runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability, conditionParts,
                 conditions),
             context: TransferContext(
-                runtime, services, base, tasks, holding,
+                runtime, services, base, tasks, conditionParts,
                 TransferContext.Hooks(
                     apply: { [unowned self] in apply($0) }, end: { endings.write($0) },
-                    finished: { [unowned self] in finished($0) }, isLeaving: { [life] in life.isLeaving })))
+                    finished: { [unowned self] in finished($0) }, isDraining: { [lifecycle] in lifecycle.isDraining })))
     }
 
-    private func makeHosts() -> HostParts {
+    private func makeHostParts() -> HostParts {
         HostParts(
             launches: LaunchController(runtime, clients.registry, ProgramStarter(runtime, services)),
             activities: ActivityController(
@@ -114,22 +114,22 @@ final class EngineLoop {
                     apply(effects)
                     return holds
                 },
-                isEnding: { [life] in life.isEnding }))
+                isEnding: { [lifecycle] in lifecycle.isEnding }))
     }
 
-    private func makeHousekeeping() -> HousekeepingParts {
+    private func makeHousekeepingParts() -> HousekeepingParts {
         let (files, transfers) = (base.files, base.transfers)
         return HousekeepingParts(
-            requestBodies: RequestBodyKeeper(runtime, services),
+            requestBodies: RequestBodyManager(runtime, services),
             leftovers: LeftoverSweeper(
                 runtime, services.disk, path: { files.path(of: $0) },
                 isInUse: { transfers[$0.task]?.attempt.task.part == $0.part }),
-            idle: IdleWatch(
+            idle: IdleMonitor(
                 runtime, lingerMilliseconds: services.options.lingerMilliseconds,
-                facts: { [unowned self] in leaveFacts() }),
+                facts: { [unowned self] in exitFacts() }),
             sleep: SleepController(
-                runtime, holding.monitor,
-                isSaved: { transfers.all.allSatisfy { $0.attempt.departure != .held } }),
+                runtime, conditionParts.monitor,
+                isSaved: { transfers.all.allSatisfy { $0.attempt.stopReason != .held } }),
             storeRetries: StoreRetries(runtime), storeWatch: StoreWatch(runtime, services),
             ticker: runtime.timer { [unowned self] in
                 tick()
@@ -142,7 +142,7 @@ final class EngineLoop {
     func begin() {
         // Made before the socket, so that a move of the store while the engine starts is noticed.
         _ = housekeeping
-        loop.whenClockJumps { [unowned self] in apply(conditions.clockWasSet()) }
+        loop.onClockStep { [unowned self] in apply(conditions.clockWasSet()) }
         do throws(Failure) {
             try receiver.listen()
         } catch {
@@ -153,9 +153,9 @@ final class EngineLoop {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.adopt(clock)
             try transaction.clients.releaseDead()
-            _ = try transaction.delays.releaseUnconnected()
+            _ = try transaction.delays.releaseUnreachable()
             try transaction.challenges.rescheduleParked(bootMilliseconds: clock.boot, now: clock.wall)
-            return Opening(
+            return StoredState(
                 tag: try transaction.leftovers.storeTag(), hasClients: try !transaction.clients.all().isEmpty,
                 sessions: try transaction.sessions.active(),
                 lanes: try transaction.lanes.ready(), sealed: try transaction.tasks.withIntent(),
@@ -173,27 +173,27 @@ final class EngineLoop {
         })
     }
 
-    private struct Opening: Sendable {
+    private struct StoredState: Sendable {
         var tag: String
         var hasClients: Bool
         var sessions: [(id: SessionID, application: String, configuration: SessionConfiguration)]
         var lanes: [Lane]
         var sealed: [StoredTask]
         var challenges: [(session: SessionID, challenge: Challenge)]
-        var kept: [(session: SessionID, answer: KeptAnswer)]
+        var kept: [(session: SessionID, credential: StoredCredential)]
         var nextDue: Int64?
         var latestStart: Int64?
         var waits: [OpenWait]
         var launches: [StoredLaunch]
         var limits: EngineLimits
-        var networks: (said: [NetworkSettings], used: [ByteUsage.Entry])
+        var networks: (configured: [NetworkSettings], recordedUsage: [ByteUsage.Entry])
     }
 
-    private func opened(_ opening: Opening) {
+    private func opened(_ opening: StoredState) {
         base.files.open(tag: opening.tag)
-        if opening.hasClients { clients.claims.expectClients() }
+        if opening.hasClients { clients.claims.startReconnectTimer() }
         limits(opening.limits)
-        holding.budgets.open(opening.networks.said, opening.networks.used)
+        conditionParts.budgets.open(opening.networks.configured, opening.networks.recordedUsage)
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
@@ -206,34 +206,34 @@ final class EngineLoop {
         housekeeping.leftovers.sweep()
         housekeeping.requestBodies.sweepAtStart()
         hosts.launches.restore(opening.launches)
-        hosts.activities.look()
+        hosts.activities.check()
         housekeeping.idle.mayBeIdle()
         housekeeping.idle.noteWork()
     }
 
     /// The engine cannot continue. Informs its clients, and calls its owner, which stops it.
     func fail(_ failure: Failure) {
-        guard life.fail(failure) else { return }
+        guard lifecycle.fail(failure) else { return }
         conditions.close()
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(failure)) }
         // After the goodbyes, because it closes the sockets.
         receiver.close()
-        life.end(.failed(failure))
+        lifecycle.end(.failed(failure))
     }
 
-    /// Stops all running tasks. Calls `whenLeft` when they have written and synced their bytes.
-    func leaveAll(_ whenLeft: @escaping () -> Void) {
-        life.leave(whenLeft)
+    /// Stops all running tasks. Calls `whenDrained` when they have written and synced their bytes.
+    func drainAll(_ whenDrained: @escaping () -> Void) {
+        lifecycle.leave(whenDrained)
         conditions.close()
         base.cookies.save()
-        apply(holding.budgets.ledger.save())
-        for runner in Array(base.transfers.all) { runner.take(.leave) }
-        leaveIfDone()
+        apply(conditionParts.budgets.ledger.save())
+        for runner in Array(base.transfers.all) { runner.take(.stop) }
+        finishDrainingIfDone()
     }
 
-    func leaveIfDone() {
-        guard life.isLeaving, base.transfers.all.allSatisfy({ $0.isFinishing }) else { return }
-        life.left()
+    func finishDrainingIfDone() {
+        guard lifecycle.isDraining, base.transfers.all.allSatisfy({ $0.isFinishing }) else { return }
+        lifecycle.drained()
     }
 
     func close() {
@@ -243,15 +243,15 @@ final class EngineLoop {
         base.transfers.removeAll()
         closeParts()
         runtime.close()
-        services.outbox.close()
+        services.mailbox.close()
     }
 
     private func closeParts() {
         tasks.scheduler.close()
         _ = tasks.reachability.release()
         conditions.close()
-        holding.budgets.close()
-        holding.monitor.close()
+        conditionParts.budgets.close()
+        conditionParts.monitor.close()
         clients.claims.close()
         clients.progress.close()
         base.journal.close()
@@ -265,7 +265,7 @@ final class EngineLoop {
     var information: EngineInfo {
         EngineInfo(
             processID: ProcessIdentity.current.processID, version: Versions.current.library,
-            isDaemon: services.options.isDaemon, startedMilliseconds: life.startedMilliseconds,
+            isDaemon: services.options.isDaemon, startedMilliseconds: lifecycle.startedMilliseconds,
             connections: UInt32(clamping: clients.registry.all.count { $0.hello != nil }))
     }
 }

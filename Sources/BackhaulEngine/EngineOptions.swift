@@ -7,11 +7,11 @@ public struct EngineOptions: Sendable {
     /// it.
     public var lingerMilliseconds: Int64?
     /// How long the hello of a peer on the socket, or the rest of a frame, may be missing.
-    public var patienceMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
+    public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
     /// Fake conditions that replace the system's, for tests.
-    public var toldConditions: ToldConditions?
+    public var fakeConditions: FakeConditions?
     /// Takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 
@@ -30,7 +30,7 @@ public enum EngineEnd: Equatable, Sendable {
     /// The engine cannot continue.
     case failed(Failure)
     /// The daemon has nothing to do. It accepts no clients any more.
-    case nothingLeft
+    case idleExit
     /// A newer library of this version takes over.
     case replaced(by: Versions)
 }

@@ -58,9 +58,9 @@ struct HostParts {
 
 /// The parts for other work than transfers.
 struct HousekeepingParts {
-    let requestBodies: RequestBodyKeeper
+    let requestBodies: RequestBodyManager
     let leftovers: LeftoverSweeper
-    let idle: IdleWatch
+    let idle: IdleMonitor
     let sleep: SleepController
     let storeRetries: StoreRetries
     let storeWatch: StoreWatch?

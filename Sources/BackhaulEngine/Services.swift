@@ -10,7 +10,7 @@ struct Services: Sendable {
     let store: StoreThread
     let disk: DiskThreads
     let directory: StoreDirectory
-    let outbox: Outbox
+    let mailbox: LoopMailbox
     let options: EngineOptions
 
     var welcome: Welcome {
@@ -19,7 +19,7 @@ struct Services: Sendable {
 }
 
 /// Posts results of the store and disk threads to the loop. These threads exist before the loop does.
-final class Outbox: Sendable {
+final class LoopMailbox: Sendable {
     private let loop: Lock<LoopThread<EngineLoop>?> = Lock(nil)
 
     func open(_ loop: LoopThread<EngineLoop>) { self.loop.withLock { $0 = loop } }

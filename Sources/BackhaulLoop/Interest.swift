@@ -17,14 +17,14 @@ public struct Interest: OptionSet, Sendable {
         return read | write | (contains(.urgent) ? EPOLLPRI.rawValue : 0)
     }
 
-    /// The events from epoll_wait(2). An error or a hang-up counts as all events in `asked`: the next read or write
+    /// The events from epoll_wait(2). An error or a hang-up counts as all events in `requested`: the next read or write
     /// returns the error.
-    init(events: UInt32, asked: Interest) {
+    init(events: UInt32, requested: Interest) {
         let broken = events & (EPOLLERR.rawValue | EPOLLHUP.rawValue) != 0
         var interest: Interest = []
         if broken || events & (EPOLLIN.rawValue | EPOLLRDHUP.rawValue) != 0 { interest.insert(.readable) }
         if broken || events & EPOLLOUT.rawValue != 0 { interest.insert(.writable) }
         if broken || events & EPOLLPRI.rawValue != 0 { interest.insert(.urgent) }
-        self = interest.intersection(asked)
+        self = interest.intersection(requested)
     }
 }

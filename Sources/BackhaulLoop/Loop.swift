@@ -9,26 +9,26 @@ public final class Loop {
     /// True after the host has closed a descriptor that the loop needs. Then timers and watches do not work any more.
     public private(set) var isBroken = false
 
-    let events: EventSet
+    let events: EpollSet
     private let timers: Timers
     private var watches: [Int32: Entry] = [:]
-    private var sleepAlarm: SleepAlarm?
+    private var resumeWatch: ResumeWatch?
     /// The boot clock minus the timers' clock, which stops during sleep.
     private var sleptMilliseconds: Int64
     private var lastGeneration: UInt32 = 0
     private var afterwards: [() -> Void] = []
-    private var clockJumped: (() -> Void)?
+    private var clockStepHandler: (() -> Void)?
 
     private struct Entry {
         let generation: UInt32
         unowned let watch: Watch
     }
 
-    init(_ events: EventSet) throws(SystemError) {
+    init(_ events: EpollSet) throws(SystemError) {
         self.events = events
         timers = try Timers(watching: events.number)
         sleptMilliseconds = Clock.bootMilliseconds - timers.now
-        sleepAlarm = try SleepAlarm(self)
+        resumeWatch = try ResumeWatch(self)
     }
 
     /// Makes a timer that does not run yet.
@@ -51,16 +51,16 @@ public final class Loop {
 
     /// Runs the body after the call-backs of this iteration. A body that is added by such a body runs in the next
     /// iteration, which then does not wait.
-    public func afterThisTurn(_ body: @escaping () -> Void) {
+    public func afterThisIteration(_ body: @escaping () -> Void) {
         afterwards.append(body)
     }
 
     /// Calls the handler whenever the wall clock is set or jumps, which also happens when the machine wakes from sleep.
-    public func whenClockJumps(_ handler: @escaping () -> Void) { clockJumped = handler }
+    public func onClockStep(_ handler: @escaping () -> Void) { clockStepHandler = handler }
 
     // MARK: - For Watch
 
-    func rewatch(_ watch: Watch, before: Interest) -> Bool {
+    func updateWatch(_ watch: Watch, before: Interest) -> Bool {
         guard !isBroken, watches[watch.descriptor]?.generation == watch.generation else { return false }
         do throws(SystemError) {
             if watch.interest.isEmpty {
@@ -96,7 +96,7 @@ public final class Loop {
         noticeSleep(now - timers.now)
     }
 
-    func noticeClockJump() { clockJumped?() }
+    func notifyClockStep() { clockStepHandler?() }
 
     var timerClock: Int64 { timers.now }
 
@@ -110,13 +110,13 @@ public final class Loop {
 
     // Unsafe: the events belong to the caller and are read within this call only.
     func dispatch(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) {
-        for event in arrived where event.data.u64 != EventSet.bellKey {
+        for event in arrived where event.data.u64 != EpollSet.wakerKey {
             let key = event.data.u64
             guard let entry = watches[Int32(truncatingIfNeeded: key)],
                 entry.generation == UInt32(truncatingIfNeeded: key >> 32)
             else { continue }
             let watch = entry.watch
-            let found = Interest(events: event.events, asked: watch.interest)
+            let found = Interest(events: event.events, requested: watch.interest)
             if !found.isEmpty { watch.handler(found) }
         }
     }
@@ -141,12 +141,12 @@ public final class Loop {
         watches = [:]
         afterwards = []
         timers.close()
-        sleepAlarm?.abandon()
+        resumeWatch?.abandon()
         events.abandon()
     }
 
     func close() {
-        sleepAlarm = nil
+        resumeWatch = nil
         watches = [:]
         timers.close()
     }

@@ -16,7 +16,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         /// Whether the thread waits in its event set, or is about to.
         var isWaiting = false
         /// When the bell was rung for the current wait.
-        var rungAt: Int64?
+        var wokenAt: Int64?
         /// Incremented when another thread takes over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
@@ -24,7 +24,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     }
 
     private let name: String
-    private let events: EventSet
+    private let events: EpollSet
     private let mailbox = Lock(Mailbox())
     private let confined: Confined
 
@@ -45,7 +45,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         broken: @escaping @Sendable (Context) -> Void
     ) throws {
         self.name = name
-        events = try EventSet()
+        events = try EpollSet()
         confined = Confined(broken: broken)
         let started = Lock<Result<Void, any Error>?>(nil)
         let thread = try Thread(name: name) { [self] in
@@ -72,12 +72,12 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     /// once for all jobs that are posted while it is busy. Returns false after `stop`; the job is then dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
-        let accepted: (posted: Bool, ring: Bool) = mailbox.change { box in
+        let accepted: (posted: Bool, wake: Bool) = mailbox.change { box in
             if box.isClosed { return (false, false) }
             box.jobs.append(job)
-            return (true, mustRing(&box))
+            return (true, mustWake(&box))
         }
-        if accepted.ring { ring() }
+        if accepted.wake { wake() }
         return accepted.posted
     }
 
@@ -86,8 +86,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     public func stop() {
         mailbox.change { $0.isClosed = true }
         repeat {
-            let needed: Bool = mailbox.withLock { mustRing(&$0) }
-            if needed { ring() }
+            let needed: Bool = mailbox.withLock { mustWake(&$0) }
+            if needed { wake() }
             // The host may have closed the bell just after it was rung, so it is rung again after a while.
         } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
         let thread: Thread? = mailbox.withLock { box in
@@ -99,17 +99,17 @@ public final class LoopThread<Context: AnyObject>: Sendable {
 
     // MARK: - Waking
 
-    private func mustRing(_ box: inout Mailbox) -> Bool {
+    private func mustWake(_ box: inout Mailbox) -> Bool {
         guard box.isWaiting else { return false }
         let now = Clock.bootMilliseconds
         // A bell that was closed after it was rung has woken no thread, so it is rung again after a second.
-        if let rungAt = box.rungAt, now - rungAt < 1_000 { return false }
-        box.rungAt = now
+        if let wokenAt = box.wokenAt, now - wokenAt < 1_000 { return false }
+        box.wokenAt = now
         return true
     }
 
-    private func ring() {
-        if !events.ring() { takeOver() }
+    private func wake() {
+        if !events.wake() { takeOver() }
     }
 
     private func takeOver() {
@@ -118,7 +118,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
             let generation = box.generation + 1
             guard let thread = try? Thread(name: name, body: { [self] in resumeBroken(generation) }) else {
                 // The next post retries this.
-                box.rungAt = nil
+                box.wokenAt = nil
                 return
             }
             box.isWaiting = false
@@ -162,7 +162,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
             if box.isClosed { return nil }
             if timeout != 0 {
                 box.isWaiting = true
-                box.rungAt = nil
+                box.wokenAt = nil
             }
             return timeout
         }

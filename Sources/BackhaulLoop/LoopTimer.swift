@@ -15,7 +15,7 @@ public final class LoopTimer {
     }
 
     deinit {
-        if let handle { timers.giveBack(handle, of: self) }
+        if let handle { timers.recycle(handle, of: self) }
     }
 
     /// Starts the timer, or restarts it if it runs. 0 or less: the handler is called in this or the next iteration of

@@ -11,7 +11,7 @@ internal import Glibc
 /// them.
 final class Timers {
     private let loop: UnsafeMutablePointer<uv_loop_t>
-    private let gate: UnsafeMutablePointer<uv_poll_t>
+    private let pollHandle: UnsafeMutablePointer<uv_poll_t>
     private let set: Int32
     private var free: [UnsafeMutablePointer<uv_timer_t>] = []
     private var running: [ObjectIdentifier: Running] = [:]
@@ -23,27 +23,27 @@ final class Timers {
     }
 
     init(watching set: Int32) throws(SystemError) {
-        try Timers.tryCalls()
+        try Timers.preflight()
         self.set = set
         loop = .allocate(capacity: 1)
-        gate = .allocate(capacity: 1)
+        pollHandle = .allocate(capacity: 1)
         let result = uv_loop_init(loop)
         guard result == 0 else {
             loop.deallocate()
-            gate.deallocate()
+            pollHandle.deallocate()
             throw SystemError(code: -result, attempt: "cannot start libuv")
         }
-        // Level-triggered: the event set stays ready, because `EventSet.wait` takes its events. The watch has two
+        // Level-triggered: the event set stays ready, because `EpollSet.wait` takes its events. The watch has two
         // purposes. libuv treats a loop without a handle as ended; and the registration identifies libuv's descriptor.
-        let gated = uv_poll_init(loop, gate, set)
-        guard gated == 0, uv_poll_start(gate, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {
+        let gated = uv_poll_init(loop, pollHandle, set)
+        guard gated == 0, uv_poll_start(pollHandle, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {
             if gated == 0 {
-                uv_close(UnsafeMutableRawPointer(gate).assumingMemoryBound(to: uv_handle_t.self), nil)
+                uv_close(UnsafeMutableRawPointer(pollHandle).assumingMemoryBound(to: uv_handle_t.self), nil)
                 uv_run(loop, UV_RUN_NOWAIT)
             }
             uv_loop_close(loop)
             loop.deallocate()
-            gate.deallocate()
+            pollHandle.deallocate()
             var error = SystemError(code: gated == 0 ? ENOMEM : -gated, attempt: "cannot watch the event set")
             error.lacksWatches = error.code == ENOSPC
             throw error
@@ -54,14 +54,14 @@ final class Timers {
     /// Makes the calls on whose failure libuv aborts the process, so that a failure becomes an error here. They are:
     /// the pipe for its signals (unix/signal.c, uv__signal_global_init), the watch of each of its own descriptors
     /// (unix/linux-core.c, uv__io_poll), and memory for the list of these (unix/core.c, maybe_resize).
-    private static func tryCalls() throws(SystemError) {
+    private static func preflight() throws(SystemError) {
         do throws(SystemError) {
             guard let memory = malloc(1 << 16) else { throw SystemError(code: ENOMEM, attempt: "no memory is left") }
             Glibc.free(memory)
-            let trial = try EventSet()
-            var watched: [WakeUp] = []
+            let trial = try EpollSet()
+            var watched: [EventFD] = []
             for _ in 0..<descriptorCount {
-                let one = try WakeUp()
+                let one = try EventFD()
                 try trial.add(one.number, EPOLLIN.rawValue, 0)
                 watched.append(one)
             }
@@ -116,7 +116,7 @@ final class Timers {
         return handle
     }
 
-    func giveBack(_ handle: UnsafeMutablePointer<uv_timer_t>, of timer: LoopTimer) {
+    func recycle(_ handle: UnsafeMutablePointer<uv_timer_t>, of timer: LoopTimer) {
         running[ObjectIdentifier(timer)] = nil
         uv_timer_stop(handle)
         handle.pointee.data = nil
@@ -168,7 +168,7 @@ final class Timers {
             }
         }
         free = []
-        uv_close(UnsafeMutableRawPointer(gate).assumingMemoryBound(to: uv_handle_t.self)) { handle in
+        uv_close(UnsafeMutableRawPointer(pollHandle).assumingMemoryBound(to: uv_handle_t.self)) { handle in
             UnsafeMutableRawPointer(handle)?.deallocate()
         }
         uv_run(loop, UV_RUN_NOWAIT)

@@ -32,7 +32,7 @@ public final class Watch {
         if interest == self.interest { return true }
         let before = self.interest
         self.interest = interest
-        return loop.rewatch(self, before: before)
+        return loop.updateWatch(self, before: before)
     }
 
     public func cancel() {

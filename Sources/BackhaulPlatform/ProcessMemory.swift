@@ -9,7 +9,7 @@ public enum ProcessMemory {
 
     /// Returns malloc's free memory to the system (malloc_trim(3)), and the code of libraries: most of it was needed
     /// only while they were loaded.
-    public static func giveBack() {
+    public static func trim() {
         bhl_trim()
         bhl_unmap_unused_code()
     }

@@ -36,11 +36,11 @@ public final class UnixListener: Sendable {
 
     /// Whether the socket's file is still in place: false when another process has removed or replaced it. While this
     /// socket is open, no other file gets its inode.
-    public var isAtItsName: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
+    public var isLinked: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
         case stream(UnixStream)
-        case nobody
+        case wouldBlock
         /// A client waits, but there are no descriptors or no memory for its connection.
         case exhausted
     }
@@ -50,12 +50,12 @@ public final class UnixListener: Sendable {
         if number >= 0 { return .stream(UnixStream(owning: number)) }
         switch bhl_errno() {
         case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
-        default: return .nobody
+        default: return .wouldBlock
         }
     }
 
     /// Removes the socket's file, but not one that has replaced it.
-    public func remove() { if isAtItsName { unlinkat(directory.number, name, 0) } }
+    public func remove() { if isLinked { unlinkat(directory.number, name, 0) } }
 }
 
 /// A connected, non-blocking Unix stream socket.
@@ -84,7 +84,7 @@ public final class UnixStream: Sendable {
 
     public enum ReadResult: Sendable {
         case bytes([UInt8])
-        case later
+        case wouldBlock
         case closed
     }
 
@@ -96,12 +96,12 @@ public final class UnixStream: Sendable {
             filled = max(0, count)
         }
         if count > 0 { return .bytes(bytes) }
-        return count < 0 && Self.isForNow(bhl_errno()) ? .later : .closed
+        return count < 0 && Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
 
     public enum WriteResult: Equatable, Sendable {
         case written(Int)
-        case later
+        case wouldBlock
         case closed
     }
 
@@ -110,12 +110,12 @@ public final class UnixStream: Sendable {
             send(descriptor.number, buffer.baseAddress.map { $0 + start }, buffer.count - start, Int32(MSG_NOSIGNAL))
         }
         if count >= 0 { return .written(count) }
-        return Self.isForNow(bhl_errno()) ? .later : .closed
+        return Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
 
     /// Waits until there are bytes to read, or `forWriting` and space to write, or `wake` is set, or the deadline has
     /// passed.
-    public func wait(forWriting: Bool, orSet wake: WakeUp, until deadline: Deadline?) {
+    public func wait(forWriting: Bool, orSet wake: EventFD, until deadline: Deadline?) {
         var items = [
             pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),
             pollfd(fd: wake.number, events: Int16(POLLIN), revents: 0),
@@ -123,7 +123,7 @@ public final class UnixStream: Sendable {
         poll(&items, 2, deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    private static func isForNow(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
+    private static func isWouldBlock(_ code: Int32) -> Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }
 
 enum UnixAddress {

@@ -27,7 +27,7 @@ public final class WatchedProcess: Sendable {
 
     /// Sends SIGTERM to the process, and to the first process group of its session if the process is in that and this
     /// one is not. A stopped process gets the signal when it continues.
-    public func askToEnd() { signal(SIGTERM) }
+    public func terminate() { signal(SIGTERM) }
 
     /// Sends SIGKILL to the process and the same group.
     public func kill() { signal(SIGKILL) }

@@ -21,11 +21,11 @@ enum ChecksumConversion {
         try refuseDamage(connection)
         do throws(Failure) {
             let file = try directory.openFile(newName)
-            let lock = try Database.keepOthersOut(file)
+            let lock = try Database.lockDatabaseFile(file)
             try copy(connection, to: directory.reachablePath(of: newName), file)
             // SQLite would apply a log that is left here to the new database.
             connection.checkpoint(truncating: true)
-            guard directory.sizeOfFile(Schema.logName) ?? 0 == 0, try isCopy(directory, of: connection) else {
+            guard directory.sizeOfFile(Schema.walName) ?? 0 == 0, try isCopy(directory, of: connection) else {
                 removeFiles(directory)
                 return nil
             }

@@ -12,9 +12,9 @@ struct Database {
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // Backhaul makes the file before SQLite opens it, so that its mode does not depend on the umask. SQLite gives
         // the same mode to its log.
-        try directory.refuseLogWithoutDatabase()
-        var lock = try Self.keepOthersOut(try directory.openFile(Schema.fileName))
-        try LogCheck.refuseDamage(directory)
+        try directory.refuseWALWithoutDatabase()
+        var lock = try Self.lockDatabaseFile(try directory.openFile(Schema.fileName))
+        try WALCheck.refuseDamage(directory)
         var connection = try Self.open(directory)
         let version = try Self.checkedVersion(of: connection, newest: migrations.count)
         if version == 0 {
@@ -29,12 +29,12 @@ struct Database {
             try connection.commit()
         }
         (self.lock, self.connection) = (lock, connection)
-        try Self.useLog(connection)
+        try Self.enableWAL(connection)
         try Self.migrate(connection, from: version, with: migrations)
         try connection.execute(Schema.temporary)
-        try Self.forgetOtherBoots(connection)
+        try Self.clearValuesOfOtherBoots(connection)
         descriptors = DatabaseDescriptors(
-            directory: directory.descriptor, names: [Schema.fileName, Schema.logName])
+            directory: directory.descriptor, names: [Schema.fileName, Schema.walName])
     }
 
     static func open(
@@ -49,7 +49,7 @@ struct Database {
     /// Locks the database file against other programs that use SQLite, such as its shell. The store's own lock only
     /// keeps other engines out. SQLite locks bytes of the file itself (https://www.sqlite.org/lockingv3.html). Without
     /// this lock another program could move or remove the log.
-    static func keepOthersOut(_ file: Descriptor) throws(Failure) -> FileLock {
+    static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
             lock = try FileLock(file)
@@ -80,7 +80,7 @@ struct Database {
             PRAGMA cache_size = -16384;
             PRAGMA foreign_keys = ON;
             PRAGMA synchronous = FULL;
-            PRAGMA journal_size_limit = \(GroupCommit.keptLogSize);
+            PRAGMA journal_size_limit = \(GroupCommit.walSizeLimit);
             """)
     }
 
@@ -105,7 +105,7 @@ struct Database {
         return Int(version)
     }
 
-    private static func useLog(_ connection: Connection) throws(Failure) {
+    private static func enableWAL(_ connection: Connection) throws(Failure) {
         let mode = try connection.pragma("PRAGMA journal_mode = WAL")
         guard mode == "wal" else {
             throw Failure(
@@ -131,7 +131,7 @@ struct Database {
 
     /// Removes what has no meaning after another boot: delays, which use the clock since boot, and device numbers,
     /// which the kernel may assign differently.
-    private static func forgetOtherBoots(_ connection: Connection) throws(Failure) {
+    private static func clearValuesOfOtherBoots(_ connection: Connection) throws(Failure) {
         let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
         guard try tables.meta.bootID() != boot else { return }
         try connection.execute("BEGIN IMMEDIATE")

@@ -6,7 +6,7 @@ internal import CSQLite
 /// that fails has no effect. All calls are on the store's thread.
 final class GroupCommit {
     /// Size limit, in bytes, of the log file that stays in place after a checkpoint.
-    static let keptLogSize = 32 << 20
+    static let walSizeLimit = 32 << 20
     /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
     static let checkpointFrames: Int32 = 8_192
     /// A log of this many frames comes from one huge transaction. Its checkpoint also truncates the file.
@@ -31,9 +31,9 @@ final class GroupCommit {
     private var hasSavepoints = false
     /// A body without a savepoint has failed after it changed a row, so the transaction must be repeated with
     /// savepoints.
-    private var mustRepeat = false
+    private var mustRetry = false
     private var completions: [(Failure?) -> Void] = []
-    private var whenOutside: [(GroupCommit) -> Void] = []
+    private var afterTransactionActions: [(GroupCommit) -> Void] = []
 
     init(directory: StoreDirectory, lock: StoreLock, migrations: [String] = Schema.migrations) throws(Failure) {
         database = try Database(directory: directory, migrations: migrations)
@@ -45,9 +45,9 @@ final class GroupCommit {
     deinit {
         let isAbandoned = !isOurs
         // On close SQLite deletes the log by its name, and another file has that name now.
-        if database.descriptors.isTaken(Schema.logName) { connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
+        if database.descriptors.isNameReplaced(Schema.walName) { connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
         // The numbers leave the fork guard before the close: afterwards they may belong to other files of the process.
-        database.descriptors.leaveToForkedChildren()
+        database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)
     }
 
@@ -55,41 +55,41 @@ final class GroupCommit {
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
         var rest = jobs[...]
         while !rest.isEmpty {
-            let waiting = whenOutside
-            var performed = gather(rest)
-            if mustRepeat {
+            let waiting = afterTransactionActions
+            var performed = fillBatch(rest)
+            if mustRetry {
                 abandon()
-                whenOutside = waiting
+                afterTransactionActions = waiting
                 hasSavepoints = true
-                performed = gather(rest)
+                performed = fillBatch(rest)
                 hasSavepoints = false
             }
             commit()
             rest = rest.dropFirst(performed)
         }
-        checkpointWhenLong()
-        let bodies = whenOutside
-        whenOutside = []
+        checkpointIfLong()
+        let bodies = afterTransactionActions
+        afterTransactionActions = []
         for body in bodies { body(self) }
     }
 
     /// Begins a transaction and performs jobs in it. Returns how many jobs it has performed.
-    private func gather(_ jobs: ArraySlice<@Sendable (GroupCommit) -> Void>) -> Int {
+    private func fillBatch(_ jobs: ArraySlice<@Sendable (GroupCommit) -> Void>) -> Int {
         begin()
         var count = 0
         for job in jobs {
             job(self)
             count += 1
-            if !mayGrow { break }
+            if !canAddToBatch { break }
         }
         return count
     }
 
     /// Runs the body after the queued jobs, outside of any transaction.
-    func afterwards(_ body: @escaping (GroupCommit) -> Void) { whenOutside.append(body) }
+    func afterTransaction(_ body: @escaping (GroupCommit) -> Void) { afterTransactionActions.append(body) }
 
-    func giveMemoryBack(then: () -> Void) {
-        if end == nil, isOurs { connection.giveMemoryBack() }
+    func releaseMemory(then: () -> Void) {
+        if end == nil, isOurs { connection.releaseMemory() }
         then()
     }
 
@@ -126,7 +126,7 @@ final class GroupCommit {
             return
         }
         guard hasSavepoints else {
-            mustRepeat = hasChanged && end == nil
+            mustRetry = hasChanged && end == nil
             return
         }
         do throws(Failure) {
@@ -137,27 +137,27 @@ final class GroupCommit {
         }
     }
 
-    private var mayGrow: Bool {
-        batchFailure == nil && end == nil && !mustRepeat
+    private var canAddToBatch: Bool {
+        batchFailure == nil && end == nil && !mustRetry
             && connection.totalChanges - changesAtBegin < Self.changesOfOneTransaction
     }
 
-    private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areOurs }
+    private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areUnchanged }
 
     /// Why a commit would be lost; nil if it would not.
-    private var loss: Failure? {
+    private var lossFailure: Failure? {
         if let name = database.descriptors.lostName {
             return Failure(
                 .storeUnavailable,
                 "the file \(name) of the store \(directory.path) was removed or replaced while the store was open; put "
                     + "it back, and open the application again")
         }
-        return directory.isReplaced ? directory.displacement : nil
+        return directory.isReplaced ? directory.replacementFailure : nil
     }
 
     private func begin() {
         batchFailure = nil
-        mustRepeat = false
+        mustRetry = false
         changesAtBegin = connection.totalChanges
         if end == nil, !isOurs {
             end = Failure(
@@ -184,7 +184,7 @@ final class GroupCommit {
     private func commit() {
         if batchFailure == nil, end == nil {
             do throws(Failure) {
-                if connection.isWriting, let loss { throw loss }
+                if connection.isWriting, let lossFailure { throw lossFailure }
                 try connection.commit()
             } catch {
                 batchFailure = error
@@ -198,9 +198,9 @@ final class GroupCommit {
         for completion in completions { completion(failure) }
     }
 
-    private func checkpointWhenLong() {
+    private func checkpointIfLong() {
         guard end == nil, isOurs else { return }
-        let frames = connection.logFrames
+        let frames = connection.walFrames
         guard frames >= Self.checkpointFrames else { return }
         connection.checkpoint(truncating: frames >= Self.truncatingFrames)
     }

@@ -45,8 +45,8 @@ public final class StoreThread: Sendable {
 
     /// Frees the database's cached pages and the prepared statements, which are prepared again when needed. `then` is
     /// called on the store's thread.
-    public func giveMemoryBack(then: @escaping @Sendable () -> Void) {
-        worker.post { commit in commit.afterwards { $0.giveMemoryBack(then: then) } }
+    public func releaseMemory(then: @escaping @Sendable () -> Void) {
+        worker.post { commit in commit.afterTransaction { $0.releaseMemory(then: then) } }
     }
 
     /// Performs all posted jobs, closes the database and ends the thread. Must not be called from within `then`. A

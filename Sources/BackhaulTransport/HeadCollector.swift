@@ -19,7 +19,7 @@ struct HeadCollector {
     private(set) var fields: [ResponseField] = []
     /// Whether libcurl cannot find a Content-Length or Transfer-Encoding, because the field has two lines or a blank
     /// before its colon (RFC 9112, sections 5.1 and 5.2).
-    private(set) var hasOddFraming = false
+    private(set) var hasInvalidFraming = false
     /// Whether the status line has a version of HTTP that exists. libcurl accepts any version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
@@ -58,7 +58,7 @@ struct HeadCollector {
             let value = HeadCollector.trim(content[content.index(after: colon)...])
             let field = ResponseField(String(decoding: content[..<colon], as: UTF8.self), value)
             let name = ResponseField(String(field.name.prefix { $0 != " " && $0 != "\t" }), [])
-            if name.name.utf8.count < field.name.utf8.count, name.isFraming { hasOddFraming = true }
+            if name.name.utf8.count < field.name.utf8.count, name.isFraming { hasInvalidFraming = true }
             fields.append(field)
         }
         return .more
@@ -76,7 +76,7 @@ struct HeadCollector {
         hasKnownVersion = words.first.map { HeadCollector.isVersion($0) } ?? false
         status = words.count > 1 ? Int32(String(decoding: words[1], as: UTF8.self)) ?? 0 : 0
         fields.removeAll(keepingCapacity: true)
-        hasOddFraming = false
+        hasInvalidFraming = false
     }
 
     /// Whether this is a version of HTTP (RFC 9112, section 2.3), or the name that libcurl gives to HTTP/2 or HTTP/3.
@@ -102,7 +102,7 @@ struct HeadCollector {
     /// Appends a line that begins with a blank to the field before it (RFC 9112, section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard let last = fields.last else { return }
-        if last.isFraming { hasOddFraming = true }
+        if last.isFraming { hasInvalidFraming = true }
         fields[fields.count - 1].value += [0x20] + HeadCollector.trim(line)
     }
 

@@ -13,7 +13,7 @@ enum ResponseFraming: Equatable {
 
     init(_ head: HeadCollector, method: String) {
         let codings = head.transferCodings
-        if head.hasOddFraming {
+        if head.hasInvalidFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
             // libcurl 7.88.1 decodes gzip and other codings that the request did not allow, without a size limit.

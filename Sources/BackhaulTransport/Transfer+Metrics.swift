@@ -13,7 +13,7 @@ struct HopTiming {
     /// Whether the request uses a connection that was made for an earlier request.
     var isReused: Bool { isConnected && !isFirstOnConnection }
     private var connections = 0
-    private(set) var tls: TLSAgreement?
+    private(set) var tls: NegotiatedTLS?
     /// When the last byte of the body was passed to libcurl, in microseconds after the start.
     private(set) var bodyEnd: Int64?
 
@@ -26,7 +26,7 @@ struct HopTiming {
     }
 
     /// - connections: the number of connections that libcurl has made for this request so far.
-    mutating func requestBegan(_ tls: TLSAgreement?, connections: Int) {
+    mutating func requestBegan(_ tls: NegotiatedTLS?, connections: Int) {
         isConnected = true
         isFirstOnConnection = connections > self.connections
         self.connections = connections

@@ -31,20 +31,20 @@ extension Transfer {
     /// whether the stream has ended, and after a 2xx response it continues to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
-    /// Sets `leftUntaken` if the kernel still has a part of the body when a response over HTTP/1.x is there.
-    func noteUntakenBody(_ socket: ConnectionSocket?) {
-        guard !head.isHTTP2, sending.sent > 0, let unsent = socket?.unsent else { return }
-        leftUntaken = unsent > Self.untakenRecord
+    /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x is there.
+    func noteUndrainedBody(_ socket: ConnectionSocket?) {
+        guard !head.isHTTP2, outgoing.sent > 0, let unsent = socket?.unsent else { return }
+        hasUndrainedBody = unsent > Self.undrainedRecordSize
     }
 
     /// The size of one TLS record. TLS may have sent up to that much on its own.
-    private static let untakenRecord: Int32 = 16 << 10
+    private static let undrainedRecordSize: Int32 = 16 << 10
 
     /// Restarts the request time-out when the server has taken bytes of the body from the kernel. Bytes that libcurl
     /// has passed to the kernel may need longer than the time-out to arrive.
-    func noteLeavingBytes(now: Int64) {
-        guard sending.sent > 0, !headIsWhole, let found = socket?.unsent else { return }
-        if found > 0, lastUnsent.map({ found < $0 }) ?? true { lastHeardAt = now }
+    func noteDrain(now: Int64) {
+        guard outgoing.sent > 0, !headIsWhole, let found = socket?.unsent else { return }
+        if found > 0, lastUnsent.map({ found < $0 }) ?? true { lastActivityAt = now }
         lastUnsent = found
     }
 }

@@ -11,13 +11,13 @@ public final class Transfer {
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
     /// The numbers of the credentials that the last request carried, or nil.
-    public internal(set) var sentToServer: UInt64?
-    public internal(set) var sentToProxy: UInt64?
+    public internal(set) var serverCredentialNumber: UInt64?
+    public internal(set) var proxyCredentialNumber: UInt64?
     /// The numbers of credentials that were sent and that a response accepted.
-    public internal(set) var acceptedAnswers: [UInt64] = []
+    public internal(set) var acceptedCredentials: [UInt64] = []
 
     /// The secrets of all credentials that this transfer's requests carried.
-    public internal(set) var secrets = SentSecrets()
+    public internal(set) var secrets = SecretRedactor()
 
     enum Phase {
         case waitingForHead
@@ -45,7 +45,7 @@ public final class Transfer {
     /// A fault of the response that the transport found itself, not libcurl.
     private(set) var violation: Failure?
     /// When bytes last moved, in boot-clock milliseconds.
-    var lastHeardAt: Int64
+    var lastActivityAt: Int64
     private(set) var isPaused = false
 
     var jar: CookieJar?
@@ -53,27 +53,27 @@ public final class Transfer {
     private(set) var socket: ConnectionSocket?
     private var receivedBefore: Int64 = 0
     /// A certificate file that must be read before libcurl gets the request.
-    var awaitedFile: CertificateFile?
+    var pendingCertificateFile: CertificateFile?
     /// The bytes in the socket's send queue at the last check.
     var lastUnsent: Int32?
     /// Whether the kernel still had bytes of the body when the response came, or ended.
-    var leftUntaken = false
+    var hasUndrainedBody = false
     /// Set if the response is complete before the server has taken the body. `until` is a time of the boot clock.
-    var awaitsTaking: (socket: ConnectionSocket, until: Int64)?
+    var pendingDrain: (socket: ConnectionSocket, until: Int64)?
     /// Whether HTTP/2 was agreed for the connection.
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
     private var reconnects = 0
-    private var repeats: RepeatReasons = []
+    private var repeats: ResendReasons = []
     /// Whether libcurl lost this server's response over HTTP/2. The request is then repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
     /// Whether the end of a body without a length was marked.
-    private var bodyEnd = ConnectionEndedBody.no
+    private var bodyEnd = CloseDelimitedBody.no
     /// The method and the body.
-    var sending: Sending
+    var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
     /// Whether the request, or its first part, may have reached a server that acts on it.
@@ -86,10 +86,10 @@ public final class Transfer {
     /// The origin of this hop's HTTP proxy, as challenges name it, or nil.
     var proxy: String?
     var timing = HopTiming()
-    var questions = HopQuestions()
+    var authExchange = AuthExchange()
 
     /// Whether the server or a proxy has sent a header line since the request began.
-    private(set) var hasHeard = false
+    private(set) var hasReceived = false
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
@@ -101,13 +101,13 @@ public final class Transfer {
         _ transport: Transport, now: Int64
     ) {
         self.request = request
-        sending = Sending(method: request.method, body: body, expectation: request.expectation)
+        outgoing = OutgoingRequest(method: request.method, body: body, expectation: request.expectation)
         self.delegate = delegate
         self.transport = transport
         url = request.url
         origin = request.origin
         secrets = request.secrets
-        lastHeardAt = now
+        lastActivityAt = now
     }
 
     /// Ends the transfer. The delegate gets no further calls.
@@ -127,8 +127,8 @@ public final class Transfer {
 
     /// Continues after `BodyRead.wait`.
     public func resumeSending() {
-        guard sending.isPaused, !isOver else { return }
-        sending.isPaused = false
+        guard outgoing.isPaused, !isOver else { return }
+        outgoing.isPaused = false
         transport?.resumeSending(self)
     }
 
@@ -137,10 +137,10 @@ public final class Transfer {
     var isOver: Bool { if case .over = phase { true } else { false } }
 
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
-    public var isWaiting: Bool { isPaused || sending.isPaused }
+    public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
     /// When the request time-out ends unless bytes move, in boot-clock milliseconds.
-    var silentAt: Int64 { lastHeardAt + Int64(request.requestTimeoutMilliseconds) }
+    var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {
         switch phase {
@@ -168,18 +168,18 @@ public final class Transfer {
         stack.began()
         (self.stack, self.easy) = (stack, easy)
         timing = HopTiming(isProxied: stack.identity.proxy != nil)
-        lastHeardAt = now
+        lastActivityAt = now
     }
 
-    func leaveCurl() {
+    func exitCurl() {
         socket?.users -= 1
         socket = nil
-        stack?.ended(now: transport?.now ?? lastHeardAt)
+        stack?.ended(now: transport?.now ?? lastActivityAt)
         (stack, easy) = (nil, nil)
     }
 
     func follow(_ redirect: Redirect) {
-        sending.follow(status: head.status)
+        outgoing.follow(status: head.status)
         if redirect.origin != origin { needsHTTP1 = false }
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
@@ -202,11 +202,11 @@ public final class Transfer {
         needsNewConnection = true
     }
 
-    func mayRepeat(for reason: RepeatReasons) -> Bool {
+    func mayRepeat(for reason: ResendReasons) -> Bool {
         (request.canBeRepeated || !mayHaveBeenSent) && !repeats.contains(reason)
     }
 
-    func repeatOnce(for reason: RepeatReasons) {
+    func repeatOnce(for reason: ResendReasons) {
         repeats.insert(reason)
         reconnect()
     }
@@ -220,12 +220,12 @@ public final class Transfer {
     private func beginHop() {
         needsNewConnection = false
         fallsBack = false
-        hasHeard = false
-        leftUntaken = false
+        hasReceived = false
+        hasUndrainedBody = false
         isOverHTTP2 = false
         bodyEnd = .no
         head = HeadCollector()
-        questions = HopQuestions()
+        authExchange = AuthExchange()
         phase = .waitingForHead
     }
 
@@ -236,13 +236,13 @@ public final class Transfer {
     func wasNotProcessed() { mayHaveBeenSent = false }
 
     /// Called when the request has a connection and is sent next. False ends the request.
-    func requestBegins(over ends: ConnectionEnds) -> Bool {
-        timing.requestBegan(easy?.tlsAgreement, connections: easy?.connectionCount ?? 0)
-        use(stack?.handles.socket(ends))
+    func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
+        timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
+        use(stack?.handles.socket(endpoints))
         guard isConnectionUsable() else { return false }
-        if isOverHTTP2, timing.isFirstOnConnection, let socket { stack?.guardTurns(easy, socket) }
+        if isOverHTTP2, timing.isFirstOnConnection, let socket { stack?.guardAgainstFlood(easy, socket) }
         mayHaveBeenSent = true
-        questions.requestBegins()
+        authExchange.requestBegins()
         return true
     }
 
@@ -263,22 +263,22 @@ public final class Transfer {
         }
         isOverHTTP2 = easy.speaksHTTP2
         let isNew = timing.isFirstOnConnection
-        guard let socket else { return isNew || leaveConnection() }
+        guard let socket else { return isNew || abandonConnection() }
         guard !socket.isMultiplexed else { return true }
         switch easy.pendingInput(
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
         // On a new connection, TLS session tickets follow the handshake, and libcurl reports the end itself.
-        case .part, .end: return isNew || leaveConnection()
+        case .part, .end: return isNew || abandonConnection()
         case .data:
-            guard isNew, reconnects >= Transfer.reconnectLimit else { return leaveConnection() }
+            guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
             violation = Failure(.badResponse, "\(origin.text) sent a response before the request")
             return false
         }
     }
 
-    private func leaveConnection() -> Bool {
+    private func abandonConnection() -> Bool {
         phase = .reconnecting
         return false
     }
@@ -286,8 +286,8 @@ public final class Transfer {
     /// Returns the number of bytes taken. Any number except `bytes.count` ends the transfer.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
         guard violation == nil, !isOver else { return 0 }
-        hasHeard = true
-        heard()
+        hasReceived = true
+        noteActivity()
         noteRepeat()
         // This is the head of libcurl's next request. The buffered head is obsolete.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
@@ -305,9 +305,9 @@ public final class Transfer {
                 violation = Failure(.badResponse, "\(respondent) sent a status that is not a number of three digits")
                 return 0
             }
-            guard questions.isRequestSent else { return takeAnswerToConnect() ? bytes.count : 0 }
-            if head.status == 401 { easy?.noteQuestion() }
-            if questions.mayBeRepeated(after: head.status) {
+            guard authExchange.isRequestSent else { return takeConnectResponse() ? bytes.count : 0 }
+            if head.status == 401 { easy?.noteChallenge() }
+            if authExchange.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
                 // libcurl does not check the body that it drops, or bytes after it.
                 if !head.isHTTP2 { easy?.forbidReuse() }
@@ -315,7 +315,7 @@ public final class Transfer {
                 return bytes.count
             }
             guard watchBody(), takeHead() else { return 0 }
-            guard questions.isToBeStopped(after: head.status) else { return bytes.count }
+            guard authExchange.mustStop(after: head.status) else { return bytes.count }
             phase = .refused
             return 0
         }
@@ -324,10 +324,10 @@ public final class Transfer {
     /// libcurl repeats a request on its own when a reused connection turns out to be closed. The next head is then the
     /// proxy's response to CONNECT for the new connection.
     private func noteRepeat() {
-        guard timing.isProxied, questions.isRequestSent, case .waitingForHead = phase, let easy,
+        guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)
         else { return }
-        questions.requestIsRepeated()
+        authExchange.requestIsRepeated()
     }
 
     /// Prepares to detect the end of the body independently of libcurl. Returns false if the head breaks the rules.
@@ -340,18 +340,18 @@ public final class Transfer {
                 return false
             }
             socket?.isMultiplexed = true
-            let mayAskAgain = request.canBeRepeated || sending.body == nil
-            if mayAskAgain, ResponseFraming(head, method: sending.method) == .untilClose { bodyEnd = .unmarked }
+            let mayAskAgain = request.canBeRepeated || outgoing.body == nil
+            if mayAskAgain, ResponseFraming(head, method: outgoing.method) == .untilClose { bodyEnd = .unmarked }
             return true
         }
-        switch ResponseFraming(head, method: sending.method) {
+        switch ResponseFraming(head, method: outgoing.method) {
         case .invalid(let reason):
             violation = Failure(.badResponse, "\(origin.text) \(reason)")
             return false
         case .none, .chunked: easy?.watchForExcess()
-        case .untilClose where easy?.hasTLSEnd != nil:
+        case .untilClose where easy?.hasCloseNotify != nil:
             bodyEnd = .notSeen
-            easy?.watchForTLSEnd()
+            easy?.watchForCloseNotify()
         case .length, .untilClose: break
         }
         return true
@@ -363,8 +363,8 @@ public final class Transfer {
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
     }
 
-    func noteTLSEnd() {
-        guard case .notSeen = bodyEnd, easy?.hasTLSEnd == true else { return }
+    func noteCloseNotify() {
+        guard case .notSeen = bodyEnd, easy?.hasCloseNotify == true else { return }
         bodyEnd = .seen
     }
 
@@ -379,11 +379,11 @@ public final class Transfer {
         if case .notSeen = bodyEnd { headIsWhole } else { false }
     }
 
-    private func takeAnswerToConnect() -> Bool {
+    private func takeConnectResponse() -> Bool {
         let status = head.status
         tunnelRefusal = status == 407 ? head.fields : nil
         head = HeadCollector(after: status == 407)
-        return questions.connectWasAnswered(with: status)
+        return authExchange.connectResponded(with: status)
     }
 
     /// Delivers the buffered head, if any. Returns false if its body is not wanted.
@@ -412,20 +412,20 @@ public final class Transfer {
             phase = .reconnecting
             return false
         }
-        if head.status == 417, sending.dropExpectation() {
+        if head.status == 417, outgoing.dropExpectation() {
             phase = .repeating
             return false
         }
         if request.redirects != .none, let location = Redirect.location(head) {
             violation = Redirect.contradiction(head, at: origin)
             guard violation == nil else { return false }
-            let until = (transport?.now ?? lastHeardAt) + Transfer.skippedBodyMilliseconds
+            let until = (transport?.now ?? lastActivityAt) + Transfer.skippedBodyMilliseconds
             phase = .redirecting(to: location, skipped: 0, until: until)
-            transport?.lookAgain(at: until)
+            transport?.checkAgain(at: until)
             return true
         }
         phase = .receiving
-        noteUntakenBody(socket)
+        noteUndrainedBody(socket)
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
@@ -441,19 +441,19 @@ public final class Transfer {
         }
     }
 
-    func give(_ room: UnsafeMutableRawBufferPointer) -> Int {
+    func readBody(_ room: UnsafeMutableRawBufferPointer) -> Int {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
-        heard()
+        noteActivity()
         var bytes = room.mutableBytes
-        // `sending` is not being changed during this call: the body's source may read it.
-        guard let body = sending.bodyToRead else { return 0 }
-        guard let count = sending.gave(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
-        if sending.sent == sending.bodySize { timing.bodyEnded() }
+        // `outgoing` is not being changed during this call: the body's source may read it.
+        guard let body = outgoing.bodyToRead else { return 0 }
+        guard let count = outgoing.didRead(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
+        if outgoing.sent == outgoing.bodySize { timing.bodyEnded() }
         return count
     }
 
     func take(body bytes: UnsafeRawBufferPointer) -> Int {
-        heard()
+        noteActivity()
         guard takeHeldHead() else { return 0 }
         switch phase {
         case .redirecting(let location, let skipped, let until):
@@ -466,7 +466,7 @@ public final class Transfer {
             return 0
         }
         // Pauses a transfer that libcurl has read from for too long, so that others can run.
-        if stack?.multi.notePiece() == true {
+        if stack?.multi.noteChunk() == true {
             transport?.resume(self)
             return Int(bhl_pause)
         }
@@ -481,13 +481,13 @@ public final class Transfer {
         return bytes.count
     }
 
-    private func heard() {
-        if let now = transport?.now { lastHeardAt = now }
+    private func noteActivity() {
+        if let now = transport?.now { lastActivityAt = now }
     }
 }
 
 /// How a body ended that has no length and ends with its TLS connection.
-enum ConnectionEndedBody {
+enum CloseDelimitedBody {
     /// The response has no such body.
     case no
     case notSeen

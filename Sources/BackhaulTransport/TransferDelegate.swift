@@ -29,25 +29,25 @@ public enum TransferEnd: Equatable, Sendable {
     case complete
     case refused
     /// `isTransient`: whether the same request may succeed later.
-    case failed(Failure, isTransient: Bool, FailureCircumstances = FailureCircumstances())
+    case failed(Failure, isTransient: Bool, FailureContext = FailureContext())
 
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
 /// Facts about a failure that only the transport has. They serve the decision about another attempt.
-public struct FailureCircumstances: Equatable, Sendable {
+public struct FailureContext: Equatable, Sendable {
     /// Whether certainly no server has acted on the request. Nothing of it was sent, or the server has refused it (RFC
     /// 9113, section 8.7).
-    public var surelyNotProcessed = false
+    public var isUnprocessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0
     /// Whether the server ended an HTTP/2 connection before its response, for example with GOAWAY. A new connection may
     /// work immediately.
-    public var wentAway = false
+    public var connectionWasClosed = false
 
-    public init(surelyNotProcessed: Bool = false, systemError: Int32 = 0, wentAway: Bool = false) {
-        self.wentAway = wentAway
-        self.surelyNotProcessed = surelyNotProcessed
+    public init(isUnprocessed: Bool = false, systemError: Int32 = 0, connectionWasClosed: Bool = false) {
+        self.connectionWasClosed = connectionWasClosed
+        self.isUnprocessed = isUnprocessed
         self.systemError = systemError
     }
 }

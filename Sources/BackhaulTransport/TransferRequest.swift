@@ -21,7 +21,7 @@ public struct TransferRequest: Sendable {
     /// The origin of `url`.
     public var origin: Origin
     /// The representation that the host has already. The server is to send only another one (RFC 9110, section 13.1).
-    public var condition: FileVersion?
+    public var condition: KnownRepresentation?
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
@@ -32,11 +32,11 @@ public struct TransferRequest: Sendable {
     public var toleratesMissingCloseNotify = false
     /// Whether to discard the cached addresses of the server. Set after a failed request, because the server may have
     /// moved.
-    public var looksUpAgain = false
+    public var bypassesDNSCache = false
     /// The credentials for challenges. Each is sent only to its own server or proxy, also after a redirect.
     public var credentials: SessionCredentials?
     /// The secrets of refreshed headers in `headers`, which must not appear in stored texts.
-    public var secrets = SentSecrets()
+    public var secrets = SecretRedactor()
 
     public init(
         url: String, headers: [HeaderField] = [], offset: UInt64 = 0, ifRange: String? = nil,

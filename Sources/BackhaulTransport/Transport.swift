@@ -6,16 +6,16 @@ internal import CCurl
 /// thread of its loop. It starts each transfer at once; its caller decides which ones may run.
 public final class Transport {
     let loop: Loop
-    lazy var ticketOffice = TicketOffice(loop)
-    lazy var certificateOffice = CertificateOffice(loop)
+    lazy var tokenProvider = KerberosTokenProvider(loop)
+    lazy var certificateLoader = CertificateLoader(loop)
     var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
     /// Operations that were requested while libcurl was being called.
-    var postponed: [Postponed] = []
-    var isStirred = false
-    var isSettling = false
+    var deferredCalls: [DeferredCall] = []
+    var isProcessingScheduled = false
+    var isProcessing = false
     private var watchdog: Watchdog?
-    private var origins = OriginReader()
+    private var origins = OriginParser()
     var isClosed = false
     private var fallback = HTTP1Fallback()
     /// The limit of open connections for each connection identity, idle ones included. Idle connections are closed when
@@ -30,7 +30,7 @@ public final class Transport {
     /// How long idle connections are kept when no transfer runs.
     private static let idleMilliseconds: Int64 = 30_000
     /// The time between two checks whether a server has taken the rest of a body.
-    private static let takingMilliseconds: Int64 = 20
+    private static let drainCheckMilliseconds: Int64 = 20
     /// During transfers the loop runs at least once a second, so that it notices closed descriptors.
     private static let watchMilliseconds: Int64 = 1_000
 
@@ -38,7 +38,7 @@ public final class Transport {
     public init(loop: Loop) throws(Failure) {
         if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
-        watchdog = Watchdog(loop) { [unowned self] in endSilent() }
+        watchdog = Watchdog(loop) { [unowned self] in endTimedOut() }
     }
 
     deinit { close() }
@@ -61,9 +61,9 @@ public final class Transport {
         let transfer = Transfer(request, body, delegate, self, now: loop.now)
         transfer.jar = cookies
         active[ObjectIdentifier(transfer)] = transfer
-        if isBusy { postponed.append(.begin(transfer)) } else { begin(transfer) }
-        stir()
-        watchdog?.look(at: min(transfer.silentAt, loop.now + Transport.watchMilliseconds))
+        if isBusy { deferredCalls.append(.begin(transfer)) } else { begin(transfer) }
+        scheduleProcessing()
+        watchdog?.look(at: min(transfer.timeoutAt, loop.now + Transport.watchMilliseconds))
         return transfer
     }
 
@@ -71,14 +71,14 @@ public final class Transport {
     public func close() {
         guard !isClosed else { return }
         isClosed = true
-        certificateOffice.close()
+        certificateLoader.close()
         watchdog = nil
-        postponed = []
+        deferredCalls = []
         let used = Dictionary(grouping: active.values.filter { $0.stack != nil }) { ObjectIdentifier($0.stack ?? $0) }
             .mapValues { $0.compactMap(\.easy) }
         for transfer in active.values {
             transfer.end()
-            transfer.leaveCurl()
+            transfer.exitCurl()
         }
         active = [:]
         let stacks = stacks.values
@@ -87,7 +87,7 @@ public final class Transport {
             let easies = used[ObjectIdentifier(stack)] ?? []
             // Inside a call-back of libcurl, this must wait until the call-back has returned.
             if stack.multi.isInside {
-                loop.afterThisTurn { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
+                loop.afterThisIteration { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
             } else {
                 stack.giveUp(easies, onBrokenLoop: loop.isBroken)
             }
@@ -98,25 +98,25 @@ public final class Transport {
 
     func discard(_ transfer: Transfer) {
         if isBusy {
-            postponed.append(.discard(transfer))
-            stir()
+            deferredCalls.append(.discard(transfer))
+            scheduleProcessing()
         } else {
             release(transfer)
-            stir()
+            scheduleProcessing()
         }
     }
 
     func resume(_ transfer: Transfer) {
-        transfer.lastHeardAt = loop.now
+        transfer.lastActivityAt = loop.now
         // Postponed, because the delegate must not be called from within its own call.
-        postponed.append(.unpause(transfer))
-        stir()
+        deferredCalls.append(.unpause(transfer))
+        scheduleProcessing()
     }
 
     func resumeSending(_ transfer: Transfer) {
-        transfer.lastHeardAt = loop.now
-        postponed.append(.unpause(transfer))
-        stir()
+        transfer.lastActivityAt = loop.now
+        deferredCalls.append(.unpause(transfer))
+        scheduleProcessing()
     }
 
     // MARK: - One transfer
@@ -126,9 +126,9 @@ public final class Transport {
     func begin(_ transfer: Transfer) {
         guard !transfer.isOver else { return release(transfer) }
         do throws(Failure) {
-            let (route, credentials) = try transfer.takeWay()
-            if credentials.belongsToConnection, transfer.questions.tickets == nil {
-                return try fetchTickets(transfer, credentials, route)
+            let (route, credentials) = try transfer.resolveRoute()
+            if credentials.belongsToConnection, transfer.authExchange.negotiateTokens == nil {
+                return try fetchNegotiateTokens(transfer, credentials, route)
             }
             guard let certificates = try certificates(for: transfer, route) else { return }
             transfer.fallsBack = fallsBack(transfer, credentials)
@@ -142,19 +142,19 @@ public final class Transport {
                 url: transfer.url, version: version,
                 isEncrypted: transfer.origin.scheme == "https",
                 timeoutMilliseconds: transfer.request.requestTimeoutMilliseconds,
-                looksUpAgain: transfer.request.looksUpAgain, needsNewConnection: transfer.needsNewConnection,
+                bypassesDNSCache: transfer.request.bypassesDNSCache, needsNewConnection: transfer.needsNewConnection,
                 headers: transfer.headerLines(with: credentials), credentials: credentials, nonceOwner: nonceOwner,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             try easy.prepare(transfer.jar, own: transfer.ownCookies)
             transfer.rewind()
             try easy.prepare(
-                transfer.sending, canBeRepeated: transfer.request.canBeRepeated,
+                transfer.outgoing, canBeRepeated: transfer.request.canBeRepeated,
                 receiver: Unmanaged.passUnretained(transfer).toOpaque())
             stack.multi.expect(transfers: stack.count + 1)
             transfer.enterCurl(stack, easy, now: loop.now)
             let result = stack.multi.add(easy)
             guard result == CURLM_OK else {
-                transfer.leaveCurl()
+                transfer.exitCurl()
                 throw Failure(
                     .outOfResources, "libcurl cannot start a transfer: \(String(cString: curl_multi_strerror(result)))",
                     domain: .curl, detail: Int64(result.rawValue))
@@ -162,13 +162,13 @@ public final class Transport {
         } catch {
             // Reported at the end of the iteration, never from within `start`.
             let failure = error
-            loop.afterThisTurn { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
+            loop.afterThisIteration { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
         }
     }
 
     /// Handles the end of a request of the transfer in libcurl.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
-        transfer.noteUntakenBody(transfer.socket)
+        transfer.noteUndrainedBody(transfer.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
         // libcurl did not repeat the request, so the buffered head is the response.
@@ -211,9 +211,9 @@ public final class Transport {
                 end(transfer, .failed(TransferFailure.unmarkedEnd(transfer.origin.text), isTransient: true))
             } else if failure == nil, transfer.isTruncated, !transfer.request.toleratesMissingCloseNotify {
                 end(transfer, .failed(TransferFailure.truncated(transfer.origin.text), isTransient: true))
-            } else if failure == nil, transfer.leftUntaken, let socket, !socket.isClosed {
-                transfer.awaitsTaking = (socket, loop.now + Int64(transfer.request.requestTimeoutMilliseconds))
-                lookAgain(at: loop.now + Transport.takingMilliseconds)
+            } else if failure == nil, transfer.hasUndrainedBody, let socket, !socket.isClosed {
+                transfer.pendingDrain = (socket, loop.now + Int64(transfer.request.requestTimeoutMilliseconds))
+                checkAgain(at: loop.now + Transport.drainCheckMilliseconds)
             } else {
                 end(transfer, failure ?? .complete)
             }
@@ -239,14 +239,14 @@ public final class Transport {
             report.mayBeTunnel = stack.identity.proxy != nil && transfer.origin.scheme == "https"
             report.hasEndedHTTP2 = transfer.isOverHTTP2 && transfer.socket?.isClosed == true
         }
-        let circumstances = FailureCircumstances(
-            surelyNotProcessed: !transfer.mayHaveBeenSent && !transfer.hasResponse,
+        let failureContext = FailureContext(
+            isUnprocessed: !transfer.mayHaveBeenSent && !transfer.hasResponse,
             systemError: transfer.easy?.systemError ?? 0,
-            wentAway: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
+            connectionWasClosed: report.code == CURLE_HTTP2 && !transfer.headIsWhole)
         let (failure, isTransient) = TransferFailure.failure(
-            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasHeard: transfer.hasHeard)
-        if failure.status == .tlsFailed { certificateOffice.doubt() }
-        return .failed(failure, isTransient: isTransient, circumstances)
+            report, server: transfer.origin.text, headIsWhole: transfer.headIsWhole, hasReceived: transfer.hasReceived)
+        if failure.status == .tlsFailed { certificateLoader.expireAll() }
+        return .failed(failure, isTransient: isTransient, failureContext)
     }
 
     private func follow(_ location: [UInt8], _ transfer: Transfer) {
@@ -258,18 +258,18 @@ public final class Transport {
             transfer.follow(redirect)
             begin(transfer)
         } catch {
-            end(transfer, .failed(error, isTransient: error.isPassingLack))
+            end(transfer, .failed(error, isTransient: error.isTemporaryShortage))
         }
     }
 
     func end(_ transfer: Transfer, _ end: TransferEnd) {
         release(transfer)
-        guard transfer.fallsBack, !transfer.hasResponse, case .failed(let failure, _, let circumstances) = end else {
+        guard transfer.fallsBack, !transfer.hasResponse, case .failed(let failure, _, let failureContext) = end else {
             return transfer.end(end)
         }
         fallback.end(transfer.origin)
         let lost = HTTP1Fallback.failure(failure, of: transfer.origin)
-        transfer.end(.failed(lost, isTransient: true, circumstances))
+        transfer.end(.failed(lost, isTransient: true, failureContext))
     }
 
     func release(_ transfer: Transfer) {
@@ -280,22 +280,22 @@ public final class Transport {
     private func detach(_ transfer: Transfer) {
         // The stack of a broken loop is not changed.
         guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
-        transfer.leaveCurl()
+        transfer.exitCurl()
         stack.multi.remove(easy)
-        stack.handles.giveBack(easy)
+        stack.handles.recycle(easy)
     }
 
     // MARK: - Silent transfers
 
     /// Schedules the next check for silent transfers at this time or earlier.
-    func lookAgain(at time: Int64) { watchdog?.look(at: time) }
+    func checkAgain(at time: Int64) { watchdog?.look(at: time) }
 
     /// Ends the transfers whose servers are silent for too long. Returns when to check again. libcurl's own limits miss
     /// some cases, and include time in which libcurl only waits for a connection.
-    func endSilent() -> Int64? {
+    func endTimedOut() -> Int64? {
         // This comes first: descriptors that are not ours must not be used or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
-            startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
+            replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
         for stack in stacks.values { stack.closeEndedConnections() }
         var next = closeIdle() ?? .max
@@ -313,18 +313,18 @@ public final class Transport {
                 follow(location, transfer)
                 continue
             }
-            if let (socket, until) = transfer.awaitsTaking {
-                transfer.noteUntakenBody(socket)
-                if !transfer.leftUntaken || socket.isClosed || until <= loop.now {
+            if let (socket, until) = transfer.pendingDrain {
+                transfer.noteUndrainedBody(socket)
+                if !transfer.hasUndrainedBody || socket.isClosed || until <= loop.now {
                     end(transfer, .complete)
                 } else {
-                    next = min(next, loop.now + Transport.takingMilliseconds)
+                    next = min(next, loop.now + Transport.drainCheckMilliseconds)
                 }
                 continue
             }
             if transfer.isWaiting { continue }
-            transfer.noteLeavingBytes(now: loop.now)
-            let due = transfer.silentAt
+            transfer.noteDrain(now: loop.now)
+            let due = transfer.timeoutAt
             if due > loop.now {
                 next = min(next, due)
                 continue
@@ -334,7 +334,7 @@ public final class Transport {
                 end(transfer, .complete)
                 continue
             }
-            end(transfer, .failed(Failure(.requestTimeout, transfer.wordsOnSilence), isTransient: true))
+            end(transfer, .failed(Failure(.requestTimeout, transfer.timeoutMessage), isTransient: true))
         }
         return isClosed ? nil : next
     }

@@ -22,7 +22,7 @@ public struct DaemonFinder: Sendable {
         } else if let environment, !environment.isEmpty {
             places = [environment]
         } else {
-            places = Self.besides(image) + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
+            places = Self.pathsBeside(image) + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
         }
     }
 
@@ -39,7 +39,7 @@ public struct DaemonFinder: Sendable {
     }
 
     /// The path beside the library, and the paths to which `make install` installs it, relative to the library.
-    private static func besides(_ image: String?) -> [String] {
+    private static func pathsBeside(_ image: String?) -> [String] {
         guard let image, let slash = image.lastIndex(of: "/") else { return [] }
         let folder = image[..<slash]
         let above = folder.lastIndex(of: "/").map { folder[..<$0] } ?? folder

@@ -16,7 +16,7 @@ public struct Journal: Sendable {
 
     /// The limit in bytes. Longer texts are cut, because a text that does not fit into a datagram would need a memory
     /// file.
-    static let longestText = 32 << 10
+    static let maximumTextSize = 32 << 10
 
     private let socketPath: String
     private let identifier: String
@@ -30,7 +30,7 @@ public struct Journal: Sendable {
     }
 
     /// Whether a journal listens on the socket.
-    public var isAvailable: Bool { UnixDatagrams.connect(path: socketPath) != nil }
+    public var isAvailable: Bool { UnixDatagramSocket.connect(path: socketPath) != nil }
 
     /// Sends a message without waiting. Any thread may call it.
     /// - fields: more fields. Names have capitals, digits and underscores, such as `BACKHAUL_STORE`
@@ -39,7 +39,7 @@ public struct Journal: Sendable {
     @discardableResult
     public func send(_ message: String, priority: Priority, fields: [String: String] = [:]) -> Bool {
         let datagram = Journal.datagram(message, priority: priority, identifier: identifier, fields: fields)
-        return UnixDatagrams.connect(path: socketPath)?.send(datagram) ?? false
+        return UnixDatagramSocket.connect(path: socketPath)?.send(datagram) ?? false
     }
 
     static func datagram(
@@ -56,7 +56,7 @@ public struct Journal: Sendable {
     }
 
     private static func append(_ name: String, _ value: String, to bytes: inout [UInt8]) {
-        let value = value.utf8.prefix(longestText)
+        let value = value.utf8.prefix(maximumTextSize)
         bytes += name.utf8
         if value.contains(UInt8(ascii: "\n")) {
             // In a value with several lines, the length comes first, as 64 bits in little endian.

@@ -8,13 +8,13 @@ public enum ServiceReadiness {
     private static let waitMilliseconds: Int32 = 2_000
 
     /// Notifies the manager, if one waits for this process.
-    public static func announce() { announce(to: Environment.variable("NOTIFY_SOCKET")) }
+    public static func notifyReady() { notifyReady(to: Environment.variable("NOTIFY_SOCKET")) }
 
     /// - Returns: false if no manager was reached.
     @discardableResult
-    static func announce(to socketPath: String?) -> Bool {
+    static func notifyReady(to socketPath: String?) -> Bool {
         guard let socketPath else { return false }
-        return UnixDatagrams.connect(path: socketPath)?
+        return UnixDatagramSocket.connect(path: socketPath)?
             .send(Array("READY=1".utf8), waitingMilliseconds: waitMilliseconds) ?? false
     }
 }

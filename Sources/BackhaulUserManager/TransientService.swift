@@ -19,34 +19,34 @@ public struct TransientService: Equatable, Sendable {
     public var restart: Restart?
     /// Whether the service lives as long as any of its processes. Needed for programs that start another program and
     /// exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first process.)
-    public var livesAsLongAsAnyProcess = false
-    public var stopping: Stopping = .allProcesses
+    public var exitsWithControlGroup = false
+    public var killMode: KillMode = .allProcesses
     /// How long a process has between SIGTERM and SIGKILL; nil: the user manager's default.
-    public var stopMilliseconds: UInt64?
+    public var stopTimeoutMilliseconds: UInt64?
     /// The slice in which the manager counts the service's resources, such as `background.slice`; nil: `app.slice`.
     public var slice: String?
 
     /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in
-    /// `withinMilliseconds`. After that it is not restarted.
+    /// `startLimitIntervalMilliseconds`. After that it is not restarted.
     public struct Restart: Equatable, Sendable {
         public var delayMilliseconds: UInt64
         public var attempts: UInt32
-        public var withinMilliseconds: UInt64
+        public var startLimitIntervalMilliseconds: UInt64
         /// Exit codes after which a restart would not help.
-        public var exitCodesWithout: [Int32]
+        public var restartPreventExitCodes: [Int32]
 
         public init(
-            delayMilliseconds: UInt64, attempts: UInt32, withinMilliseconds: UInt64, exitCodesWithout: [Int32] = []
+            delayMilliseconds: UInt64, attempts: UInt32, startLimitIntervalMilliseconds: UInt64, restartPreventExitCodes: [Int32] = []
         ) {
             self.delayMilliseconds = delayMilliseconds
             self.attempts = attempts
-            self.withinMilliseconds = withinMilliseconds
-            self.exitCodesWithout = exitCodesWithout
+            self.startLimitIntervalMilliseconds = startLimitIntervalMilliseconds
+            self.restartPreventExitCodes = restartPreventExitCodes
         }
     }
 
     /// Which processes a stop affects (`KillMode`, systemd.kill(5)).
-    public enum Stopping: String, Sendable {
+    public enum KillMode: String, Sendable {
         case allProcesses = "control-group"
         /// The first process only. Processes that it started continue.
         case firstProcess = "process"
@@ -67,7 +67,7 @@ public struct TransientService: Equatable, Sendable {
         var properties: [(name: String, value: BusValue)] = [
             ("Description", .string(description)),
             ("ExecStart", .array("(sasb)", [execution])),
-            ("KillMode", .string(stopping.rawValue)),
+            ("KillMode", .string(killMode.rawValue)),
         ]
         // With this type, the start fails if the program cannot be run.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
@@ -77,14 +77,14 @@ public struct TransientService: Equatable, Sendable {
             properties.append(("CollectMode", .string("inactive-or-failed")))
             properties.append(("AddRef", .bool(true)))
         }
-        if livesAsLongAsAnyProcess, version >= 250 { properties.append(("ExitType", .string("cgroup"))) }
+        if exitsWithControlGroup, version >= 250 { properties.append(("ExitType", .string("cgroup"))) }
         if !environment.isEmpty {
             let assignments = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
             properties.append(("Environment", .strings(assignments)))
         }
         if let workingDirectory { properties.append(("WorkingDirectory", .string(workingDirectory))) }
         if let restart { properties += restart.properties }
-        if let stopMilliseconds { properties.append(("TimeoutStopUSec", .uint64(microseconds(stopMilliseconds)))) }
+        if let stopTimeoutMilliseconds { properties.append(("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds)))) }
         if let slice { properties.append(("Slice", .string(slice))) }
         return properties
     }
@@ -103,11 +103,11 @@ extension TransientService.Restart {
         var properties: [(name: String, value: BusValue)] = [
             ("Restart", .string("on-failure")),
             ("RestartUSec", .uint64(microseconds(delayMilliseconds))),
-            ("StartLimitIntervalUSec", .uint64(microseconds(withinMilliseconds))),
+            ("StartLimitIntervalUSec", .uint64(microseconds(startLimitIntervalMilliseconds))),
             ("StartLimitBurst", .uint32(attempts)),
         ]
-        if !exitCodesWithout.isEmpty {
-            let codes = BusValue.array("i", exitCodesWithout.map { .int32($0) })
+        if !restartPreventExitCodes.isEmpty {
+            let codes = BusValue.array("i", restartPreventExitCodes.map { .int32($0) })
             properties.append(("RestartPreventExitStatus", .structure([codes, .array("i", [])])))
         }
         return properties

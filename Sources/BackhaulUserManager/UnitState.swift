@@ -20,11 +20,11 @@ public struct StartedService: Equatable, Sendable {
     /// The service's first process; nil if it has ended already.
     public var process: ProcessIdentity?
     /// Whether the unit existed before: another process had started it, or a unit file describes it.
-    public var wasThere: Bool
+    public var alreadyExisted: Bool
 }
 
 /// How a service's first process has ended (`ExecMainCode` and `ExecMainStatus`, org.freedesktop.systemd1(5)).
-enum ProcessEnding: Equatable {
+enum ExitStatus: Equatable {
     case exited(Int32)
     case killed(signal: Int32)
 

@@ -10,7 +10,7 @@ internal import Glibc
 /// one thread. It has one descriptor, closed with its last reference, and starts no thread and no process.
 public final class UserManager {
     /// The longest wait of one call.
-    public static let patienceMilliseconds: Int64 = 2_000
+    public static let callTimeoutMilliseconds: Int64 = 2_000
 
     /// systemd's version, such as 252; 0 if it is not a number.
     public let version: Int
@@ -42,8 +42,8 @@ public final class UserManager {
         return try UserManager(address: address)
     }
 
-    init(address: String, patienceMilliseconds: Int64 = UserManager.patienceMilliseconds) throws(Failure) {
-        let deadline = Deadline.after(milliseconds: patienceMilliseconds)
+    init(address: String, callTimeoutMilliseconds: Int64 = UserManager.callTimeoutMilliseconds) throws(Failure) {
+        let deadline = Deadline.after(milliseconds: callTimeoutMilliseconds)
         guard BusConnection.isLibraryPresent else {
             throw Failure(.notFound, "There is no user manager to speak to: libsystemd.so.0 is not installed.")
         }
@@ -98,11 +98,11 @@ public final class UserManager {
     /// Starts the service and waits until its program runs. If there is no program or it fails immediately, throws, and
     /// the manager does not restart it.
     ///
-    /// A unit that exists with this name is not changed. It is started if it is not running, and `wasThere` is set. So
+    /// A unit that exists with this name is not changed. It is started if it is not running, and `alreadyExisted` is set. So
     /// two processes that start the same service at the same time both succeed.
     @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
-        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
         if sees(service.program) == false {
             throw Failure(
                 .notFound, "The user manager has other file systems than this process, without \(service.program).")
@@ -125,7 +125,7 @@ public final class UserManager {
     /// - Returns: false if there was no service.
     @discardableResult
     public func stopService(_ name: String) throws(Failure) -> Bool {
-        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
         do throws(BusConnection.CallError) {
             try watchJobs(until: deadline)
             try run("StopUnit", [.string(name), .string("replace")], deadline)
@@ -138,7 +138,7 @@ public final class UserManager {
 
     /// The state of a unit, or nil if the manager has no unit with this name.
     public func state(of name: String) throws(Failure) -> UnitState? {
-        let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
+        let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)
         do throws(BusConnection.CallError) {
             return try activeState(name, deadline)
         } catch {
@@ -159,7 +159,7 @@ public final class UserManager {
     private func start(
         _ service: TransientService, _ deadline: Deadline
     ) throws(BusConnection.CallError) -> StartedService {
-        var wasThere = false
+        var alreadyExisted = false
         while true {
             do throws(BusConnection.CallError) {
                 try run("StartTransientUnit", transient(service), deadline)
@@ -169,23 +169,23 @@ public final class UserManager {
                 }
                 guard case .refused(Name.unitExists, _) = error else { throw error }
                 // Another host was faster, or a unit file exists.
-                wasThere = true
+                alreadyExisted = true
             }
             do throws(BusConnection.CallError) {
-                if wasThere, try activeState(service.name, deadline)?.isRunning != true {
+                if alreadyExisted, try activeState(service.name, deadline)?.isRunning != true {
                     try run("StartUnit", [.string(service.name), .string("replace")], deadline)
                 }
             } catch {
                 // The unit disappeared after the first call, so its name is free.
                 if case .refused(Name.noSuchUnit, _) = error {
-                    wasThere = false
+                    alreadyExisted = false
                     continue
                 }
                 throw error
             }
             let process = try mainProcess(service.name, deadline).flatMap(ProcessIdentity.of)
-            if !wasThere { release(service.name, deadline) }
-            return StartedService(name: service.name, process: process, wasThere: wasThere)
+            if !alreadyExisted { release(service.name, deadline) }
+            return StartedService(name: service.name, process: process, alreadyExisted: alreadyExisted)
         }
     }
 
@@ -240,7 +240,7 @@ public final class UserManager {
     }
 
     /// How the first process has ended, or nil if it is not known.
-    private func ending(_ name: String, _ deadline: Deadline) -> ProcessEnding? {
+    private func ending(_ name: String, _ deadline: Deadline) -> ExitStatus? {
         guard let path = try? unit(name, deadline) else { return nil }
         func read(_ property: String) -> Int32? {
             let reply = try? connection.call(
@@ -248,7 +248,7 @@ public final class UserManager {
             return try? reply?.readVariant("i") { inner throws(BusError) in try inner.readInt32() }
         }
         return read("ExecMainCode").flatMap { code in
-            read("ExecMainStatus").flatMap { ProcessEnding(code: code, status: $0) }
+            read("ExecMainStatus").flatMap { ExitStatus(code: code, status: $0) }
         }
     }
 

@@ -21,8 +21,8 @@ extension Challenge: WireRecord, WireElement {
     }
 }
 
-extension AnswerLife: WireRecord {
-    static var blank: AnswerLife { AnswerLife() }
+extension CredentialLifetime: WireRecord {
+    static var blank: CredentialLifetime { CredentialLifetime() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try coder.field(&expiresMilliseconds)
         try coder.field(&isKept)

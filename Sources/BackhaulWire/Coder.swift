@@ -4,11 +4,11 @@ internal import BackhaulModel
 struct Malformed: Error {
     let reason: String
     /// The versions of the peer, if they differ from ours.
-    let otherVersions: Versions?
+    let peerVersions: Versions?
 
-    init(_ reason: String, otherVersions: Versions? = nil) {
+    init(_ reason: String, peerVersions: Versions? = nil) {
         self.reason = reason
-        self.otherVersions = otherVersions
+        self.peerVersions = peerVersions
     }
 }
 

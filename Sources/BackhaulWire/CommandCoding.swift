@@ -89,7 +89,7 @@ extension Command: WireValue {
         case .enqueue: .enqueue(try coder.next(), try coder.next())
         case .poll: .poll(try coder.next(), after: try coder.next(), maximum: try coder.next())
         case .acknowledge: .acknowledge(try coder.next(), try coder.next())
-        case .complete: .complete(try coder.next(), handedOut: try coder.next())
+        case .complete: .complete(try coder.next(), deliveredThrough: try coder.next())
         case .tasks: .tasks(try coder.next(), try coder.next(), after: try coder.next(), maximum: try coder.next())
         case .control: .control(try coder.next(), try coder.next(), try coder.next())
         case .claim: .claim(try coder.next(), try coder.next(), try coder.next(), try coder.next())

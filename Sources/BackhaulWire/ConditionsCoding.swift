@@ -54,9 +54,9 @@ extension HoldInfo: WireRecord, WireElement {
     }
 }
 
-extension Wait: WireRecord, WireElement {
+extension WaitRecord: WireRecord, WireElement {
     static var minimumSize: Int { 14 }
-    static var blank: Wait { Wait(.none, "", beganMilliseconds: 0, endedMilliseconds: nil) }
+    static var blank: WaitRecord { WaitRecord(.none, "", beganMilliseconds: 0, endedMilliseconds: nil) }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try coder.field(&reason)
         try coder.field(&sentence)

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-extension AnswerSummary: WireRecord {
-    static var blank: AnswerSummary { AnswerSummary() }
+extension ResponseSummary: WireRecord {
+    static var blank: ResponseSummary { ResponseSummary() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try coder.field(&httpStatus)
         try coder.field(&finalURL)
@@ -19,7 +19,7 @@ extension Outcome: WireRecord {
         try coder.field(&failure)
         try coder.field(&path)
         try coder.field(&size)
-        try coder.field(&answer)
+        try coder.field(&response)
         try coder.field(&attempts)
         try coder.field(&bytesReceived)
         try coder.field(&bytesSent)

@@ -26,7 +26,7 @@ public struct FrameReader: Sendable {
     }
 
     /// The number of bytes that were not taken out as messages yet.
-    public var heldBytes: Int { buffer.count - start }
+    public var bufferedBytes: Int { buffer.count - start }
 
     /// The next complete message of a client; nil: more bytes are needed. Throws `engineIncompatible` for a client of
     /// another version, and `invalidArgument` for malformed bytes.
@@ -71,7 +71,7 @@ public struct FrameReader: Sendable {
     }
 
     private static func failure(_ error: Malformed, _ peer: String, _ malformed: Status) -> Failure {
-        guard let other = error.otherVersions else {
+        guard let other = error.peerVersions else {
             return Failure(malformed, "The \(peer) sent a message that cannot be read: \(error.reason).")
         }
         return Failure(

@@ -5,10 +5,10 @@ extension ClientMessage: WireValue {
 
     func write(to coder: inout Coder) {
         switch self {
-        case .hello(let hello): coder.put(Form.hello, Opening(), hello)
-        case .command(let sequence, let answeredThrough, let command):
-            coder.put(Form.command, sequence, answeredThrough, command)
-        case .leave(let versions): coder.put(Form.leave, Opening(versions: versions))
+        case .hello(let hello): coder.put(Form.hello, ConnectionPreface(), hello)
+        case .command(let sequence, let repliedThrough, let command):
+            coder.put(Form.command, sequence, repliedThrough, command)
+        case .leave(let versions): coder.put(Form.leave, ConnectionPreface(versions: versions))
         case .credit(let handle, let credit): coder.put(Form.credit, handle, credit)
         }
     }
@@ -17,11 +17,11 @@ extension ClientMessage: WireValue {
         let tag = try coder.byte()
         switch Form(rawValue: tag) {
         case .hello:
-            try coder.next(Opening.self).check()
+            try coder.next(ConnectionPreface.self).check()
             return .hello(try coder.next())
         case .command:
-            return .command(sequence: try coder.next(), answeredThrough: try coder.next(), try coder.next())
-        case .leave: return .leave(try coder.next(Opening.self).versions)
+            return .command(sequence: try coder.next(), repliedThrough: try coder.next(), try coder.next())
+        case .leave: return .leave(try coder.next(ConnectionPreface.self).versions)
         case .credit: return .credit(try coder.next(), try coder.next())
         case nil: throw Malformed("it has the unknown tag \(tag)")
         }

@@ -15,7 +15,7 @@ extension Destination: WireRecord {
         try coder.field(&path)
         try coder.field(&directoryDevice)
         try coder.field(&directoryInode)
-        try coder.field(&isOccupied)
+        try coder.field(&fileExists)
     }
 }
 

@@ -41,12 +41,12 @@ public enum Wire {
         var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
             let writer: UInt16 = try coder.integer()
-            guard writer == version else { throw Malformed("", otherVersions: Versions(wire: writer, library: 0)) }
+            guard writer == version else { throw Malformed("", peerVersions: Versions(wire: writer, library: 0)) }
             let reply = try Reply.read(from: &coder)
             try coder.finish()
             return reply
         } catch {
-            if let writer = error.otherVersions?.wire {
+            if let writer = error.peerVersions?.wire {
                 throw Failure(
                     .engineIncompatible,
                     "The reply was stored by version \(writer) of the protocol and this engine speaks \(version).",

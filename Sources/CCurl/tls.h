@@ -17,12 +17,12 @@ struct bhl_tls {
     int (*has_pending)(const void *session);
     int (*peek)(void *session, void *bytes, int count);
     int (*error)(const void *session, int result);
-    void *(*read_side)(const void *session);
-    void *(*write_side)(const void *session);
-    void (*set_read_side)(void *session, void *side);
-    void (*set_write_side)(void *session, void *side);
-    void *(*new_side)(int socket, int closes);
-    int (*retain_side)(void *side);
+    void *(*read_bio)(const void *session);
+    void *(*write_bio)(const void *session);
+    void (*set_read_bio)(void *session, void *side);
+    void (*set_write_bio)(void *session, void *side);
+    void *(*new_bio)(int socket, int closes);
+    int (*retain_bio)(void *side);
     void (*clear_errors)(void);
     void (*set_record_function)(void *session, void *function);
     long (*control)(void *session, int command, long number, void *pointer);
@@ -48,12 +48,12 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     BHL_LOAD(has_pending, "SSL_has_pending");
     BHL_LOAD(peek, "SSL_peek");
     BHL_LOAD(error, "SSL_get_error");
-    BHL_LOAD(read_side, "SSL_get_rbio");
-    BHL_LOAD(write_side, "SSL_get_wbio");
-    BHL_LOAD(set_read_side, "SSL_set0_rbio");
-    BHL_LOAD(set_write_side, "SSL_set0_wbio");
-    BHL_LOAD(new_side, "BIO_new_socket");
-    BHL_LOAD(retain_side, "BIO_up_ref");
+    BHL_LOAD(read_bio, "SSL_get_rbio");
+    BHL_LOAD(write_bio, "SSL_get_wbio");
+    BHL_LOAD(set_read_bio, "SSL_set0_rbio");
+    BHL_LOAD(set_write_bio, "SSL_set0_wbio");
+    BHL_LOAD(new_bio, "BIO_new_socket");
+    BHL_LOAD(retain_bio, "BIO_up_ref");
     BHL_LOAD(clear_errors, "ERR_clear_error");
     BHL_LOAD(set_record_function, "SSL_set_msg_callback");
     BHL_LOAD(control, "SSL_ctrl");
@@ -70,7 +70,7 @@ static inline void *bhl_tls_session(CURL *easy) {
 }
 
 // Reads the TLS version and the cipher. The strings belong to OpenSSL and stay valid. Returns 0 when there are none.
-static inline int bhl_tls_look(
+static inline int bhl_tls_describe(
     const struct bhl_tls *functions, const void *session, const char **version, const char **cipher
 ) {
     *version = functions->version(session);
@@ -99,29 +99,29 @@ static inline void bhl_tls_report_records(
     functions->control(session, 16, 0, receiver);
 }
 
-enum { bhl_input_none, bhl_input_part, bhl_input_data, bhl_input_end };
+enum { bhl_input_none, bhl_input_partial, bhl_input_data, bhl_input_end };
 
 // What the received TLS bytes contain: a part of a record, application data, the end, or nothing (for example after a
 // session ticket). The bytes are not consumed. During the call OpenSSL reads the socket itself, because libcurl's own
 // reader works only inside a call of libcurl.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
-    void *reader = functions->read_side(session), *writer = functions->write_side(session);
-    void *side = reader && writer ? functions->new_side(socket, 0) : NULL;
+    void *reader = functions->read_bio(session), *writer = functions->write_bio(session);
+    void *side = reader && writer ? functions->new_bio(socket, 0) : NULL;
     if (!side) return bhl_input_data;
-    functions->retain_side(reader);
-    functions->retain_side(writer);
-    functions->retain_side(side);
-    functions->set_read_side(session, side);
-    functions->set_write_side(session, side);
+    functions->retain_bio(reader);
+    functions->retain_bio(writer);
+    functions->retain_bio(side);
+    functions->set_read_bio(session, side);
+    functions->set_write_bio(session, side);
     functions->clear_errors();
     char byte;
     int result = functions->peek(session, &byte, 1);
     int error = functions->error(session, result);
     functions->clear_errors();
-    functions->set_read_side(session, reader);
-    functions->set_write_side(session, writer);
+    functions->set_read_bio(session, reader);
+    functions->set_write_bio(session, writer);
     if (result > 0) return bhl_input_data;
     // 2: SSL_ERROR_WANT_READ.
     if (error != 2) return bhl_input_end;
-    return functions->has_pending(session) ? bhl_input_part : bhl_input_none;
+    return functions->has_pending(session) ? bhl_input_partial : bhl_input_none;
 }

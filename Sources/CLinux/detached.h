@@ -50,9 +50,9 @@ struct bhl_detached {
 enum { BHL_DETACHED_STACK = 64 << 10 };
 
 // Sanitizers keep state for the stack of the current thread, which is another one here.
-#define BHL_UNWATCHED __attribute__((no_sanitize("address", "thread", "undefined")))
+#define BHL_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
-BHL_UNWATCHED static inline void bhl_close_from(int first) {
+BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
     // Linux before 5.9, or a filter of system calls without this one. The listing goes by number, so that closing
     // descriptors does not disturb it.
@@ -79,7 +79,7 @@ BHL_UNWATCHED static inline void bhl_close_from(int first) {
 }
 
 // Runs in the program's process until the execve.
-BHL_UNWATCHED static int bhl_detached_program(void *argument) {
+BHL_NO_SANITIZE static int bhl_detached_program(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     // All bytes are zero: SIG_DFL, no flags and an empty mask, in any order of the kernel's fields. libc's own function
     // refuses the signals that libc reserves.
@@ -107,7 +107,7 @@ failed:
 // Runs in the process between the host and the program. It leaves the session and the process group, and exits so that
 // the program is not a child of the host. It shares the descriptors with the host, so that the host gets the pidfd. It
 // opens and closes no other descriptor.
-BHL_UNWATCHED static int bhl_detached_parent(void *argument) {
+BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;
     if (setsid() < 0) {

@@ -82,35 +82,35 @@ static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
 
 // 1, with the interface, when a route leads to the internet; 0 when none does; -1 (errno) when the kernel reports
 // neither (RTM_GETROUTE of rtnetlink(7)). The kernel replies immediately and sends nothing.
-static inline int bhl_world_route(int family, struct bhl_route *out) {
+static inline int bhl_default_route(int family, struct bhl_route *out) {
     struct {
         struct nlmsghdr head;
         struct rtmsg route;
         struct rtattr attribute;
         unsigned char address[16];
-    } question;
-    memset(&question, 0, sizeof question);
+    } query;
+    memset(&query, 0, sizeof query);
     int size = family == AF_INET ? 4 : 16;
-    question.head.nlmsg_len = (unsigned)(sizeof question - 16 + (size_t)size);
-    question.head.nlmsg_type = RTM_GETROUTE;
-    question.head.nlmsg_flags = NLM_F_REQUEST;
-    question.route.rtm_family = (unsigned char)family;
-    question.route.rtm_dst_len = (unsigned char)(size * 8);
-    question.attribute.rta_type = RTA_DST;
-    question.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
+    query.head.nlmsg_len = (unsigned)(sizeof query - 16 + (size_t)size);
+    query.head.nlmsg_type = RTM_GETROUTE;
+    query.head.nlmsg_flags = NLM_F_REQUEST;
+    query.route.rtm_family = (unsigned char)family;
+    query.route.rtm_dst_len = (unsigned char)(size * 8);
+    query.attribute.rta_type = RTA_DST;
+    query.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
     // A public address that is outside of every local network: a.root-servers.net, whose address does not change.
-    inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", question.address);
+    inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", query.address);
 
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
-    char answer[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
-    ssize_t count = send(descriptor, &question, question.head.nlmsg_len, 0);
-    if (count >= 0) count = recv(descriptor, answer, sizeof answer, 0);
+    char response[4096] __attribute__((aligned(NLMSG_ALIGNTO)));
+    ssize_t count = send(descriptor, &query, query.head.nlmsg_len, 0);
+    if (count >= 0) count = recv(descriptor, response, sizeof response, 0);
     int code = errno;
     close(descriptor);
     errno = code;
     if (count < 0) return -1;
-    struct nlmsghdr *head = (struct nlmsghdr *)(void *)answer;
+    struct nlmsghdr *head = (struct nlmsghdr *)(void *)response;
     if (!NLMSG_OK(head, (size_t)count)) return errno = EPROTO, -1;
     if (head->nlmsg_type == NLMSG_ERROR && head->nlmsg_len >= NLMSG_LENGTH(sizeof(struct nlmsgerr))) {
         errno = -((struct nlmsgerr *)NLMSG_DATA(head))->error;

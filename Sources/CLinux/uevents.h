@@ -65,7 +65,7 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
 
 // 1 if the kernel sends the machine's device events here. It does so only in network namespaces of the first user
 // namespace, so not in containers with their own users (lib/kobject_uevent.c in Linux). 0 also if this is unknown.
-static inline int bhl_hears_devices(void) {
+static inline int bhl_receives_device_events(void) {
     int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (network < 0) return 0;
     int owner = ioctl(network, 0xb701); // NS_GET_USERNS, ioctl_ns(2)
@@ -78,11 +78,11 @@ static inline int bhl_hears_devices(void) {
 }
 
 // For tests: gives the calling thread a new network namespace (unshare(2)). Returns 0, or -1 without the privilege.
-static inline int bhl_leave_network(void) { return (int)syscall(SYS_unshare, 0x40000000 /* CLONE_NEWNET */); }
+static inline int bhl_unshare_network(void) { return (int)syscall(SYS_unshare, 0x40000000 /* CLONE_NEWNET */); }
 
 // For tests: sends a message to the sockets that watch the devices of this network namespace, as the kernel would.
 // Returns 0, or -1.
-static inline int bhl_tell_devices(const char *message, size_t size) {
+static inline int bhl_send_device_event(const char *message, size_t size) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
     if (descriptor < 0) return -1;
     struct sockaddr_nl address;

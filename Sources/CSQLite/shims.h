@@ -7,7 +7,7 @@ static inline int bhs_configure(sqlite3 *database, int option, int on) {
     return sqlite3_db_config(database, option, on, (int *)0);
 }
 
-static inline void bhs_count_no_memory(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+static inline void bhs_disable_memory_statistics(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 // SQLite copies the bytes, which need to live only until the call returns.
 static inline int bhs_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {

@@ -39,9 +39,9 @@ struct Daemon {
     }
 
     private func serve(_ directory: StoreDirectory, _ lock: StoreLock, _ log: DaemonLog) throws(Failure) -> Int32 {
-        let wake: WakeUp
+        let wake: EventFD
         do {
-            wake = try WakeUp()
+            wake = try EventFD()
         } catch {
             throw Failure.system(.outOfResources, code: error.code, error.description)
         }
@@ -53,7 +53,7 @@ struct Daemon {
                 end.withLock { $0 = reason }
                 wake.set()
             })
-        ServiceReadiness.announce()
+        ServiceReadiness.notifyReady()
         log.write(LogEntry(.notice, "serves \(directory.path)"))
         let signal = signals.wait(orSet: wake)
         stop(engine, log)
@@ -63,13 +63,13 @@ struct Daemon {
         }
         switch end.withLock({ $0 }) {
         case .failed(let failure):
-            let isStoreThere = directory.displacement == nil
-            log.write(LogEntry(failure), isMaking: isStoreThere)
+            let isStoreThere = directory.replacementFailure == nil
+            log.write(LogEntry(failure), createIfMissing: isStoreThere)
             return 1
         case .replaced(let newer):
             log.write(LogEntry(.notice, "stops; version \(newer.libraryText) takes over"))
             return 0
-        case .nothingLeft, nil:
+        case .idleExit, nil:
             log.write(LogEntry(.notice, "stops, because nothing is left to do"))
             return 0
         }
@@ -90,7 +90,7 @@ struct Daemon {
 
     private func failed(_ failure: Failure, _ log: DaemonLog?) -> Int32 {
         let entry = LogEntry(failure)
-        Program.say("backhauld: \(entry.message)\n", to: STDERR_FILENO)
+        Program.writeText("backhauld: \(entry.message)\n", to: STDERR_FILENO)
         log?.write(entry)
         return 1
     }

@@ -10,8 +10,8 @@ import Glibc
 /// it is kept.
 final class DaemonLog: Sendable {
     static let name = "daemon.log"
-    static let predecessor = "daemon.log.1"
-    static let longest = 1 << 20
+    static let rotatedName = "daemon.log.1"
+    static let sizeLimit = 1 << 20
 
     private let directory: StoreDirectory
     private let journal = Journal()
@@ -27,29 +27,29 @@ final class DaemonLog: Sendable {
     }
 
     /// Writes an entry. Errors of the write are ignored.
-    /// - isMaking: whether to create a missing file. False in a store that is being deleted.
-    func write(_ entry: LogEntry, isMaking: Bool = true) {
+    /// - createIfMissing: whether to create a missing file. False in a store that is being deleted.
+    func write(_ entry: LogEntry, createIfMissing: Bool = true) {
         let priority = Journal.Priority(rawValue: entry.level.rawValue) ?? .notice
         let isInJournal = journal.send(entry.message, priority: priority, fields: ["BACKHAUL_STORE": directory.path])
-        if !isInJournal || entry.level == .error { writeLine(entry, isMaking) }
+        if !isInJournal || entry.level == .error { writeLine(entry, createIfMissing) }
     }
 
-    private func writeLine(_ entry: LogEntry, _ isMaking: Bool) {
+    private func writeLine(_ entry: LogEntry, _ createIfMissing: Bool) {
         var line = Array("\(time) \(getpid()) \(entry.label): \(entry.message)\n".utf8)
         file.withLock { file in
-            if file == nil { file = open(isMaking) }
+            if file == nil { file = open(createIfMissing) }
             guard let number = file?.number else { return }
             // One write, so that two daemons do not mix their lines.
             _ = Glibc.write(number, &line, line.count)
             var status = stat()
-            guard fstat(number, &status) == 0, status.st_size >= Self.longest else { return }
-            renameat(directory.descriptor.number, Self.name, directory.descriptor.number, Self.predecessor)
+            guard fstat(number, &status) == 0, status.st_size >= Self.sizeLimit else { return }
+            renameat(directory.descriptor.number, Self.name, directory.descriptor.number, Self.rotatedName)
             file = nil
         }
     }
 
-    private func open(_ isMaking: Bool) -> Descriptor? {
-        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | (isMaking ? O_CREAT : 0)
+    private func open(_ createIfMissing: Bool) -> Descriptor? {
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | (createIfMissing ? O_CREAT : 0)
         var number = bhl_openat(directory.descriptor.number, Self.name, flags, 0o600)
         if number < 0, bhl_errno() == EMFILE {
             reserve.withLock { $0 = nil }

@@ -7,7 +7,7 @@ struct Options {
         case run(Options)
         case help
         case version
-        case wrong(String)
+        case invalid(String)
     }
 
     /// The absolute path of the store; nil: the user's default store.
@@ -52,22 +52,22 @@ struct Options {
             switch found.code {
             case 1:
                 guard value.utf8.first == UInt8(ascii: "/") else {
-                    return .wrong("--store takes an absolute path; '\(value)' does not begin with a slash.")
+                    return .invalid("--store takes an absolute path; '\(value)' does not begin with a slash.")
                 }
                 options.store = value
             case 2:
                 guard let number = Int64(value), (0...86_400_000).contains(number) else {
-                    return .wrong("--linger takes a whole number from 0 to 86400000, not '\(value)'.")
+                    return .invalid("--linger takes a whole number from 0 to 86400000, not '\(value)'.")
                 }
                 options.lingerMilliseconds = number
             case 3: return .version
             case 4: return .help
             case -1:
                 guard Int(found.next) == words.count else {
-                    return .wrong("backhauld takes only options; '\(words[Int(found.next)])' is not one.")
+                    return .invalid("backhauld takes only options; '\(words[Int(found.next)])' is not one.")
                 }
                 return .run(options)
-            default: return .wrong("")
+            default: return .invalid("")
             }
         }
     }

@@ -11,24 +11,24 @@ enum Program {
         case .run(let options):
             return Daemon(options: options, signals: signals).run()
         case .help:
-            return show(Options.help)
+            return printText(Options.help)
         case .version:
-            return show("backhauld \(bht_version_string().map { String(cString: $0) } ?? "")\n")
-        case .wrong(let sentence):
+            return printText("backhauld \(bht_version_string().map { String(cString: $0) } ?? "")\n")
+        case .invalid(let sentence):
             // If the sentence is empty, getopt_long has printed the mistake.
-            if !sentence.isEmpty { say("backhauld: \(sentence)\n", to: STDERR_FILENO) }
-            say("Try `backhauld --help`.\n", to: STDERR_FILENO)
+            if !sentence.isEmpty { writeText("backhauld: \(sentence)\n", to: STDERR_FILENO) }
+            writeText("Try `backhauld --help`.\n", to: STDERR_FILENO)
             return 2
         }
     }
 
-    private static func show(_ text: String) -> Int32 {
-        say(text, to: STDOUT_FILENO) ? 0 : 1
+    private static func printText(_ text: String) -> Int32 {
+        writeText(text, to: STDOUT_FILENO) ? 0 : 1
     }
 
     /// Writes without stdio, because its streams are mutable globals.
     @discardableResult
-    static func say(_ text: String, to descriptor: Int32) -> Bool {
+    static func writeText(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -21,7 +21,7 @@ struct StopSignals {
     }
 
     /// Waits for a signal or for `other`. Returns the number of the signal; nil: `other` was set.
-    func wait(orSet other: WakeUp) -> Int32? {
+    func wait(orSet other: EventFD) -> Int32? {
         while true {
             var polled = [
                 pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),

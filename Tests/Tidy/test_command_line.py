@@ -7,7 +7,7 @@ import pytest
 from tree import header, swift
 
 COMMAND = "Sources/backhaul"
-WORDS = "Sources/backhaul/Library/OptionWords.swift"
+WORDS = "Sources/backhaul/Library/OptionNaming.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
 RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
 #: A line of the tables of options: the field's name in the record, and the path of the field.

@@ -37,13 +37,13 @@ struct Arena: ~Copyable {
     }
 
     mutating func place<Item: BitwiseCopyable>(_ item: Item) -> UnsafePointer<Item> {
-        let copy = room(for: 1, of: Item.self)
+        let copy = buffer(for: 1, of: Item.self)
         copy.initialize(to: item)
         return UnsafePointer(copy)
     }
 
     /// Reserves uninitialized memory for an array.
-    mutating func room<Element: BitwiseCopyable>(
+    mutating func buffer<Element: BitwiseCopyable>(
         for count: Int, of type: Element.Type
     ) -> UnsafeMutablePointer<Element> {
         reserve(count * MemoryLayout<Element>.stride, alignment: MemoryLayout<Element>.alignment)

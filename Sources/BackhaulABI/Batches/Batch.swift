@@ -25,7 +25,7 @@ final class Batch: @unchecked Sendable {
         _ values: [Value], more: Bool = false, _ make: (Value, inout Arena) -> Item
     ) {
         var arena = Arena()
-        let items = arena.room(for: values.count, of: Item.self)
+        let items = arena.buffer(for: values.count, of: Item.self)
         for (index, value) in values.enumerated() { (items + index).initialize(to: make(value, &arena)) }
         count = values.count
         self.more = more
@@ -81,7 +81,7 @@ extension Batch {
         case .currentLaunch(let launch): self.init(launch.map { [$0] } ?? [], bh_launch.init(_:in:))
         case .launches(let launches): self.init(launches, bh_launch_info.init(_:in:))
         case .engine(let engine): self.init([engine]) { bh_engine_info($0, storePath: storePath, in: &$1) }
-        case .failed, .done, .count, .session, .enqueued, .completed: throw StartedVerb.otherReply
+        case .failed, .done, .count, .session, .enqueued, .completed: throw StartedVerb.unexpectedReply
         }
     }
 

@@ -4,7 +4,7 @@ internal import CBackhaul
 // Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
 
 extension bh_wait_record {
-    init(_ wait: Wait, in arena: inout Arena) {
+    init(_ wait: WaitRecord, in arena: inout Arena) {
         self.init()
         struct_size = MemoryLayout<bh_wait_record>.size
         reason = wait.reason.rawValue
@@ -48,7 +48,7 @@ extension bh_network {
         self.init()
         struct_size = MemoryLayout<bh_network>.size
         name = arena.place(info.settings.name)
-        metered = Choice.code(info.settings.isMetered)
+        metered = TriState.code(info.settings.isMetered)
         month_starts_on = UInt32(info.settings.monthStartsOn)
         budget = bh_budget(info.settings.budget)
         kind = info.kind?.rawValue ?? 0
@@ -67,7 +67,7 @@ extension bh_activity {
         identifier = arena.place(info.identifier)
         interval_ms = info.intervalMilliseconds
         tolerance_ms = info.toleranceMilliseconds
-        repeats = Choice.code(info.repeats)
+        repeats = TriState.code(info.repeats)
         quality_of_service = info.qualityOfService.rawValue
         next_ms = info.nextMilliseconds
         next_ends_ms = info.nextMilliseconds.addingWithoutOverflow(info.toleranceMilliseconds)
@@ -106,6 +106,6 @@ extension bh_constraints {
 }
 
 /// `bh_choice`.
-enum Choice {
+enum TriState {
     static func code(_ value: Bool?) -> Int32 { Int32(value.map { $0 ? BH_YES : BH_NO } ?? BH_DEFAULT) }
 }

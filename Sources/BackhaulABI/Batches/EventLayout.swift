@@ -15,9 +15,9 @@ extension bh_event {
         case .challenge(let open):
             kind = Int32(BH_EVENT_CHALLENGE)
             guard let open else { return }
-            let room = arena.room(for: 1, of: bh_challenge.self)
-            room.initialize(to: bh_challenge(open, in: &arena))
-            challenge = UnsafePointer(room)
+            let buffer = arena.buffer(for: 1, of: bh_challenge.self)
+            buffer.initialize(to: bh_challenge(open, in: &arena))
+            challenge = UnsafePointer(buffer)
         case .activity(let identifier):
             kind = Int32(BH_EVENT_ACTIVITY)
             activity = arena.place(identifier)
@@ -56,15 +56,15 @@ extension bh_event {
         bytes_received = outcome.bytesReceived
         bytes_sent = outcome.bytesSent
         checksum = arena.place(outcome.checksum?.text)
-        response_body = arena.place(outcome.answer.responseBody)
-        response_body_size = outcome.answer.responseBody?.count ?? 0
-        final_url = arena.place(outcome.answer.finalURL)
-        media_type = arena.place(outcome.answer.mediaType)
-        http_status = outcome.answer.httpStatus
-        headers = arena.place(outcome.answer.headers)
-        header_count = outcome.answer.headers.count
-        error_body = arena.place(outcome.answer.errorBody)
-        error_body_size = outcome.answer.errorBody?.count ?? 0
+        response_body = arena.place(outcome.response.responseBody)
+        response_body_size = outcome.response.responseBody?.count ?? 0
+        final_url = arena.place(outcome.response.finalURL)
+        media_type = arena.place(outcome.response.mediaType)
+        http_status = outcome.response.httpStatus
+        headers = arena.place(outcome.response.headers)
+        header_count = outcome.response.headers.count
+        error_body = arena.place(outcome.response.errorBody)
+        error_body_size = outcome.response.errorBody?.count ?? 0
     }
 }
 
@@ -72,7 +72,7 @@ extension Arena {
     /// Places an array of header fields. Nil if there are none.
     mutating func place(_ fields: [HeaderField]) -> UnsafePointer<bh_header>? {
         guard !fields.isEmpty else { return nil }
-        let headers = room(for: fields.count, of: bh_header.self)
+        let headers = buffer(for: fields.count, of: bh_header.self)
         for (index, field) in fields.enumerated() {
             (headers + index).initialize(to: bh_header(name: place(field.name), value: place(field.value)))
         }

@@ -30,14 +30,14 @@ extension bh_launch {
         struct_size = MemoryLayout<bh_launch>.size
         id = launch.id.rawValue
         launches = launch.launches
-        let room = arena.room(for: launch.sessions.count, of: UnsafePointer<bh_session_info>?.self)
+        let buffer = arena.buffer(for: launch.sessions.count, of: UnsafePointer<bh_session_info>?.self)
         for (index, session) in launch.sessions.enumerated() {
             let info = bh_session_info(session, in: &arena)
             attention |=
                 info.attention & UInt32(BH_ATTENTION_FINISHED | BH_ATTENTION_CHALLENGE | BH_ATTENTION_ACTIVITY)
-            (room + index).initialize(to: arena.place(info))
+            (buffer + index).initialize(to: arena.place(info))
         }
-        sessions = UnsafePointer(room)
+        sessions = UnsafePointer(buffer)
         session_count = launch.sessions.count
     }
 }
@@ -61,7 +61,7 @@ extension Arena {
     /// Places an array of texts. Nil if there are none.
     fileprivate mutating func place(_ texts: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
         guard !texts.isEmpty else { return nil }
-        let pointers = room(for: texts.count, of: UnsafePointer<CChar>?.self)
+        let pointers = buffer(for: texts.count, of: UnsafePointer<CChar>?.self)
         for (index, text) in texts.enumerated() { (pointers + index).initialize(to: place(text)) }
         return UnsafePointer(pointers)
     }

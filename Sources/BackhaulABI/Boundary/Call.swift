@@ -30,7 +30,7 @@ enum Call {
     ) -> bh_status {
         var unfinished: (verb: StartedVerb, failure: Failure)?
         let status = immediate(error) { () throws(Failure) in
-            let deadline = try Timeout.deadlineUnlessStarted(timeout)
+            let deadline = try Timeout.deadlineOrAsync(timeout)
             guard deadline != nil || ErrorReport.isUsable(error) else {
                 throw Failure(.invalidArgument, "error is NULL, but with BH_START it is required: it has the ticket")
             }
@@ -40,13 +40,13 @@ enum Call {
                 return
             }
             guard let outcome = try verb.outcome(until: deadline) else {
-                unfinished = (verb, verb.unanswered)
+                unfinished = (verb, verb.notCompletedFailure)
                 return
             }
             try deliver(verb, outcome)
         }
         guard let unfinished else { return status }
-        return giveTicket(of: unfinished.verb, for: unfinished.failure, error)
+        return deliverTicket(of: unfinished.verb, for: unfinished.failure, error)
     }
 
     private static var started: Failure {
@@ -101,7 +101,7 @@ enum Call {
     }
 
     /// Gives the host a ticket. If the host has no usable `bh_error`, the operation continues without one.
-    private static func giveTicket(
+    private static func deliverTicket(
         of verb: StartedVerb, for failure: Failure, _ error: ErrorPointer?
     ) -> bh_status {
         guard ErrorReport.isUsable(error) else {

@@ -11,7 +11,7 @@ enum ConfigurationArgument {
     ) throws(Failure) -> SessionConfiguration {
         var given = try StructArgument.read(
             NumberArgument.required(pointer, "configuration"), "configuration", into: bh_session_configuration(),
-            firstSize: FieldExchange.configurationSize)
+            minimumSize: FieldExchange.configurationSize)
         var configuration = SessionConfiguration(identifier: try self.identifier(given.identifier, of: identifier))
         try FieldExchange.read { (exchange) throws(Failure) in try exchange.fields(&given, &configuration) }
         try SessionCheck.check(configuration)

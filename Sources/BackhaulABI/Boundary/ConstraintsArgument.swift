@@ -14,11 +14,11 @@ enum ConstraintsArgument {
 
 /// `bh_network`, as far as it is set.
 enum NetworkArgument {
-    private static let firstSize = StructArgument.end(of: \bh_network.month_ends_ms)
+    private static let minimumSize = StructArgument.end(of: \bh_network.month_ends_ms)
 
     static func read(_ pointer: UnsafePointer<bh_network>?) throws(Failure) -> NetworkSettings {
         let given = try StructArgument.read(
-            NumberArgument.required(pointer, "network"), "network", into: bh_network(), firstSize: firstSize)
+            NumberArgument.required(pointer, "network"), "network", into: bh_network(), minimumSize: minimumSize)
         try StructArgument.checkReserved(
             UInt64(given.reserved.0), UInt64(given.reserved.1), UInt64(given.reserved.2), in: "network")
         var settings = NetworkSettings(
@@ -51,11 +51,11 @@ enum NetworkArgument {
 
 /// `bh_activity`, as far as it is set.
 enum ActivityArgument {
-    private static let firstSize = StructArgument.end(of: \bh_activity.url)
+    private static let minimumSize = StructArgument.end(of: \bh_activity.url)
 
     static func read(_ pointer: UnsafePointer<bh_activity>?) throws(Failure) -> Activity {
         let given = try StructArgument.read(
-            NumberArgument.required(pointer, "activity"), "activity", into: bh_activity(), firstSize: firstSize)
+            NumberArgument.required(pointer, "activity"), "activity", into: bh_activity(), minimumSize: minimumSize)
         var activity = Activity(
             identifier: try TextArgument.required(
                 given.identifier, "activity.identifier", limit: Limits.identifierSize),
@@ -67,7 +67,7 @@ enum ActivityArgument {
                 given.quality_of_service, "quality_of_service", of: "one of BH_QUALITY_…")
         }
         if let request = given.request {
-            activity.request = try RequestArgument.one(request)
+            activity.request = try RequestArgument.readSingle(request)
         }
         activity.firstMilliseconds = PolicyArgument.unlessZero(given.first_ms)
         try ActivityCheck.check(activity)

@@ -49,7 +49,7 @@ enum ErrorReport {
 
 /// The host's `bh_error`. Only the fields of its version of the struct are written.
 private struct HostError {
-    private static let firstSize = StructArgument.end(of: \bh_error.message)
+    private static let minimumSize = StructArgument.end(of: \bh_error.message)
 
     private let base: UnsafeMutableRawPointer
     private let size: Int
@@ -58,7 +58,7 @@ private struct HostError {
         guard let error else { return nil }
         base = UnsafeMutableRawPointer(error)
         size = base.loadUnaligned(as: Int.self)
-        guard size >= HostError.firstSize, size <= StructArgument.largestSize else { return nil }
+        guard size >= HostError.minimumSize, size <= StructArgument.largestSize else { return nil }
     }
 
     func store<Field: BitwiseCopyable>(_ value: Field, _ field: KeyPath<bh_error, Field>) {

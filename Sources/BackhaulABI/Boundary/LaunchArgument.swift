@@ -6,10 +6,10 @@ internal import CBackhaul
 
 /// Reads `bh_launch_command` and fills in defaults.
 enum LaunchArgument {
-    private static let firstSize = StructArgument.end(of: \bh_launch_command.maximum_launches)
+    private static let minimumSize = StructArgument.end(of: \bh_launch_command.maximum_launches)
 
     static func read(_ pointer: UnsafePointer<bh_launch_command>) throws(Failure) -> LaunchCommand {
-        let given = try StructArgument.read(pointer, "launch", into: bh_launch_command(), firstSize: firstSize)
+        let given = try StructArgument.read(pointer, "launch", into: bh_launch_command(), minimumSize: minimumSize)
         var command = LaunchCommand(
             program: try TextArgument.required(given.program, "launch.program", limit: Limits.pathSize))
         command.arguments = try texts(

@@ -5,11 +5,11 @@ internal import CBackhaul
 
 /// Reads `bh_limits` and fills in defaults.
 enum LimitsArgument {
-    private static let firstSize = StructArgument.end(of: \bh_limits.reserved)
+    private static let minimumSize = StructArgument.end(of: \bh_limits.reserved)
 
     static func read(_ pointer: UnsafePointer<bh_limits>?) throws(Failure) -> EngineLimits {
         let given = try StructArgument.read(
-            NumberArgument.required(pointer, "limits"), "limits", into: bh_limits(), firstSize: firstSize)
+            NumberArgument.required(pointer, "limits"), "limits", into: bh_limits(), minimumSize: minimumSize)
         try StructArgument.checkReserved(UInt64(given.reserved), in: "limits")
         var limits = EngineLimits()
         limits.bytesPerSecond = PolicyArgument.unlessZero(given.bytes_per_second)

@@ -6,11 +6,11 @@ internal import CBackhaul
 
 /// `bh_policy`. What it does not say is nil.
 enum PolicyArgument {
-    private static let firstSize = StructArgument.end(of: \bh_policy.bytes_per_second)
+    private static let minimumSize = StructArgument.end(of: \bh_policy.bytes_per_second)
 
     static func read(_ pointer: UnsafePointer<bh_policy>?) throws(Failure) -> TaskPolicy {
         guard let pointer else { return TaskPolicy() }
-        var given = try StructArgument.read(pointer, "policy", into: bh_policy(), firstSize: firstSize)
+        var given = try StructArgument.read(pointer, "policy", into: bh_policy(), minimumSize: minimumSize)
         var policy = TaskPolicy()
         try FieldExchange.read { (exchange) throws(Failure) in
             try exchange.fields(&given.retry, &given.rules, &policy)

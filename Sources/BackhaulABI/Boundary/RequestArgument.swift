@@ -7,7 +7,7 @@ internal import CBackhaul
 
 /// An array of `bh_request`, read where it lies.
 struct RequestArray {
-    private static let firstSize = StructArgument.end(of: \bh_request.mode)
+    private static let minimumSize = StructArgument.end(of: \bh_request.mode)
 
     let count: Int
     private let first: UnsafeRawPointer?
@@ -22,7 +22,7 @@ struct RequestArray {
         guard count > 1 else { return }
         do throws(Failure) {
             try StructArgument.check(
-                stride, "requests[0]", firstSize: Self.firstSize, ownSize: MemoryLayout<bh_request>.size)
+                stride, "requests[0]", minimumSize: Self.minimumSize, ownSize: MemoryLayout<bh_request>.size)
         } catch var failure {
             failure.index = 0
             throw failure
@@ -35,10 +35,10 @@ struct RequestArray {
             throw Failure(.internal, "there is no request \(index); please report it")
         }
         do throws(Failure) {
-            if index > 0 { try StructArgument.checkSame(first + index * stride, "the request", stride) }
+            if index > 0 { try StructArgument.checkStride(first + index * stride, "the request", stride) }
             let request = try StructArgument.read(
-                first + index * stride, "the request", into: bh_request(), firstSize: Self.firstSize,
-                room: count > 1 ? stride : StructArgument.largestSize)
+                first + index * stride, "the request", into: bh_request(), minimumSize: Self.minimumSize,
+                available: count > 1 ? stride : StructArgument.largestSize)
             return try reader.read(request, isChecked: isChecked)
         } catch var failure {
             failure.index = UInt64(index)
@@ -54,7 +54,7 @@ struct RequestArray {
 
 enum RequestArgument {
     /// Copies and checks one that is not in an array: it is as large as it says, and errors need no index.
-    static func one(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
+    static func readSingle(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
         var array = try RequestArray(request, count: 1)
         do throws(Failure) {
             return try array.request(at: 0, isChecked: false)
@@ -82,7 +82,7 @@ enum RequestArgument {
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationChecker()
-    private lazy var standardMode = 0o666 & ~FileCreationMask.current()
+    private lazy var defaultMode = 0o666 & ~FileCreationMask.current()
 
     mutating func read(_ given: bh_request, isChecked: Bool) throws(Failure) -> Request {
         var request = Request(url: try TextArgument.required(given.url, "url", limit: Limits.urlSize))
@@ -94,7 +94,7 @@ private struct RequestReader {
         request.priority = given.priority
         try RequestOptionsArgument.checkFlags(given)
         request.startsSuspended = given.flags & UInt32(BH_REQUEST_STARTS_SUSPENDED) != 0
-        request.mode = given.mode == 0 ? standardMode : given.mode
+        request.mode = given.mode == 0 ? defaultMode : given.mode
         if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
         let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize)
         let isDirectory = request.options.isNamedByServer

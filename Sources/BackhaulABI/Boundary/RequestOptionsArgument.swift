@@ -59,7 +59,7 @@ enum RequestOptionsArgument {
         let bytes = try self.bytes(given.body, given.body_size, "body")
         let parts = try StructArgument.array(
             given.parts, "parts", count: given.part_count, "part_count", limit: Limits.partCount, empty: bh_part(),
-            firstSize: StructArgument.end(of: \bh_part.media_type))
+            minimumSize: StructArgument.end(of: \bh_part.media_type))
         let source: BodySource = try NumberArgument.value(given.body_source, "body_source", of: "one of BH_BODY_…")
         let names = [
             given.body_file == nil ? nil : "body_file", bytes == nil ? nil : "body", parts.isEmpty ? nil : "parts",

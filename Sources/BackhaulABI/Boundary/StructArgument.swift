@@ -9,12 +9,12 @@ enum StructArgument {
     static let largestSize = 65_536
 
     /// A copy of as much as the host's version has; fields that it does not know yet are as in `empty`, that is zero.
-    /// `firstSize`: size of the struct's first version. `room`: bytes that surely belong to the struct, when known.
+    /// `minimumSize`: size of the struct's first version. `available`: bytes that surely belong to the struct, when known.
     static func read<Struct: BitwiseCopyable>(
-        _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, firstSize: Int, room: Int = largestSize
+        _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, minimumSize: Int, available: Int = largestSize
     ) throws(Failure) -> Struct {
         let size = pointer.loadUnaligned(as: Int.self)
-        try check(size, name, firstSize: firstSize, room: room, ownSize: MemoryLayout<Struct>.size)
+        try check(size, name, minimumSize: minimumSize, available: available, ownSize: MemoryLayout<Struct>.size)
         try checkUnknown(pointer, name, from: MemoryLayout<Struct>.size, to: size)
         var copy = empty
         withUnsafeMutableBytes(of: &copy) { bytes in
@@ -26,7 +26,7 @@ enum StructArgument {
     /// Copies of the elements of an array. Their distance is the struct_size of the first one, which all of them have.
     static func array<Struct: BitwiseCopyable>(
         _ pointer: UnsafePointer<Struct>?, _ name: String, count: Int, _ countName: String, limit: Int,
-        empty: Struct, firstSize: Int
+        empty: Struct, minimumSize: Int
     ) throws(Failure) -> [Struct] {
         let count = try NumberArgument.count(count, countName, in: 0...limit)
         guard count > 0 else { return [] }
@@ -37,14 +37,14 @@ enum StructArgument {
         copies.reserveCapacity(count)
         for index in 0..<count {
             let (element, name) = (index == 0 ? first : first + index * stride, "\(name)[\(index)]")
-            try checkSame(element, name, stride)
-            copies.append(try read(element, name, into: empty, firstSize: firstSize, room: stride))
+            try checkStride(element, name, stride)
+            copies.append(try read(element, name, into: empty, minimumSize: minimumSize, available: stride))
         }
         return copies
     }
 
     /// The elements of an array have one size, that of the first: then none reaches behind the array.
-    static func checkSame(_ element: UnsafeRawPointer, _ name: String, _ stride: Int) throws(Failure) {
+    static func checkStride(_ element: UnsafeRawPointer, _ name: String, _ stride: Int) throws(Failure) {
         guard element.loadUnaligned(as: Int.self) == stride else {
             throw Failure(
                 .invalidArgument,
@@ -63,13 +63,13 @@ enum StructArgument {
     /// field in two, and half a pointer points nowhere.
     @inline(never)
     static func check(
-        _ size: Int, _ name: String, firstSize: Int, room: Int = largestSize, ownSize: Int
+        _ size: Int, _ name: String, minimumSize: Int, available: Int = largestSize, ownSize: Int
     ) throws(Failure) {
         let told = UInt(bitPattern: size)
-        guard size >= firstSize, size <= room else {
+        guard size >= minimumSize, size <= available else {
             throw Failure(
                 .invalidArgument,
-                "\(name) has struct_size \(told), but \(firstSize) to \(room) can be; initialize it with BH_INIT")
+                "\(name) has struct_size \(told), but \(minimumSize) to \(available) can be; initialize it with BH_INIT")
         }
         guard size % MemoryLayout<Int>.alignment == 0 else {
             throw Failure(

@@ -4,10 +4,10 @@ internal import CBackhaul
 
 /// Reads the argument `timeout_ms`.
 enum Timeout {
-    private static let standardMilliseconds: Int64 = 30_000
+    private static let defaultMilliseconds: Int64 = 30_000
 
     static func milliseconds(_ argument: Int32) throws(Failure) -> Int64 {
-        if argument == BH_WAIT_DEFAULT { return standardMilliseconds }
+        if argument == BH_WAIT_DEFAULT { return defaultMilliseconds }
         guard argument >= 0, argument <= BH_WAIT_MAXIMUM else {
             throw Failure(
                 .invalidArgument,
@@ -24,7 +24,7 @@ enum Timeout {
     }
 
     /// The deadline of a call, or nil if it only starts the operation.
-    static func deadlineUnlessStarted(_ argument: Int32) throws(Failure) -> Deadline? {
+    static func deadlineOrAsync(_ argument: Int32) throws(Failure) -> Deadline? {
         argument == BH_START ? nil : try deadline(argument)
     }
 }

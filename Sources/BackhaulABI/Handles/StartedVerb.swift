@@ -6,7 +6,7 @@ internal import BackhaulPlatform
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {
-        case nothing
+        case empty
         case count
         case session
         case batch
@@ -41,7 +41,7 @@ final class StartedVerb: Sendable {
 
     /// Makes the batch that the host gets from the outcome.
     func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
-        guard case .reply(let reply) = outcome else { throw Self.otherReply }
+        guard case .reply(let reply) = outcome else { throw Self.unexpectedReply }
         return try Batch(reply, storePath: application.client.storePath)
     }
 
@@ -67,13 +67,13 @@ final class StartedVerb: Sendable {
     }
 
     /// Why a wait ended before the verb. The engine is slow, or its process is stopped.
-    var unanswered: Failure {
+    var notCompletedFailure: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }
         return Failure(.timeout, waitingFor)
     }
 
-    static let otherReply = Failure(
+    static let unexpectedReply = Failure(
         .internal, "the engine sent the reply to another command; please report it")
 }
 
@@ -89,10 +89,10 @@ extension StartedVerb.Kind {
             return .reply(.tasks(tasks, more: false))
         case (.batch, .reply(let reply)) where reply.isListing: return outcome
         // Some replies have a count although the header promises no result.
-        case (.nothing, .reply(.done)), (.nothing, .reply(.completed)), (.nothing, .reply(.count)),
+        case (.empty, .reply(.done)), (.empty, .reply(.completed)), (.empty, .reply(.count)),
             (.count, .reply(.count)), (.session, .session), (.enqueue, .enqueued):
             return outcome
-        default: throw StartedVerb.otherReply
+        default: throw StartedVerb.unexpectedReply
         }
     }
 }

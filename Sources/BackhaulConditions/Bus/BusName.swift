@@ -55,9 +55,9 @@ enum BusName: CaseIterable, Hashable {
     }
 
     /// The calls to send first.
-    var first: [BusQuestion] { rules.map { .rule($0) } + [.owner(self)] }
+    var initialRequests: [BusRequest] { rules.map { .addRule($0) } + [.owner(self)] }
 
-    var need: ConditionNeeds {
+    var need: ConditionSet {
         switch self {
         case .networkManager: .network
         case .logind: .sleep

@@ -6,11 +6,11 @@ public struct BusReadings: Sendable, Equatable {
     public var network = Reading<Network>()
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()
-    public var isAboutToSleep = Reading<Bool>()
+    public var isPreparingForSleep = Reading<Bool>()
     /// Whether NetworkManager is on the bus, and may still report what is missing.
     public var isNetworkManaged = false
     /// The needs that were requested.
-    public var asked: ConditionNeeds = []
+    public var requested: ConditionSet = []
     /// Whether each service has replied, is known to be missing, or has taken too long.
     public var isSettled = false
 

@@ -9,7 +9,7 @@ internal import BackhaulPlatform
 /// starts no service, and a bus that hangs delays no other thread. Any thread may use this object.
 public final class BusWatch: Sendable {
     /// How long a reply may take before it counts as missing.
-    static let patienceMilliseconds: Int64 = 2_000
+    static let replyTimeoutMilliseconds: Int64 = 2_000
     /// The seconds between attempts to reach a bus.
     static let pauses: [Int64] = [1, 2, 4, 8, 16, 30]
 
@@ -20,12 +20,12 @@ public final class BusWatch: Sendable {
     /// - address: the bus's address (D-Bus specification, "Server Addresses"). Nil: the system's bus, from
     ///   DBUS_SYSTEM_BUS_ADDRESS or the default.
     /// - wants: `.network`, `.sleep` or both.
-    public static func start(address: String?, wants: ConditionNeeds) -> BusWatch? {
-        guard BusConnection.isLibraryPresent, let shared = try? Shared(wants) else { return nil }
+    public static func start(address: String?, subscriptions: ConditionSet) -> BusWatch? {
+        guard BusConnection.isLibraryPresent, let shared = try? Shared(subscriptions) else { return nil }
         let place = address.map(BusAddress.local(_:)) ?? BusAddress.system
         guard
             let thread = try? Thread(name: "backhaul-bus", body: {
-                BusConversation(address: place, shared: shared).run()
+                BusClient(address: place, shared: shared).run()
             })
         else { return nil }
         return BusWatch(shared, thread)
@@ -43,60 +43,60 @@ public final class BusWatch: Sendable {
     public func takeReadings() -> BusReadings { shared.take() }
 
     /// Changes the wanted needs. Readings that were wanted before continue without a gap.
-    public func want(_ wants: ConditionNeeds) { shared.want(wants) }
+    public func subscribe(_ subscriptions: ConditionSet) { shared.subscribe(subscriptions) }
 
     /// Reports that the work before the prepared sleep is done. Without this call logind waits for InhibitDelayMaxUSec
     /// (logind.conf(5); 5 s).
-    public func readyToSleep() { shared.delay.ready() }
+    public func readyToSleep() { shared.inhibitor.ready() }
 
     /// Ends the thread and the delay, without waiting for replies. May be called again.
     public func close() {
         shared.close()
         thread.join()
-        shared.delay.end()
+        shared.inhibitor.end()
     }
 
     deinit { close() }
 
     /// The state that the thread shares with other threads.
     final class Shared: Sendable {
-        let changed: WakeUp
+        let changed: EventFD
         /// Set when the wants change, or at the end.
-        let told: WakeUp
-        let delay = SleepDelay()
+        let commands: EventFD
+        let inhibitor = SleepInhibitor()
 
         private struct State {
-            var wants: ConditionNeeds
+            var subscriptions: ConditionSet
             var readings = BusReadings()
             var isClosed = false
         }
 
         private let state: Lock<State>
 
-        init(_ wants: ConditionNeeds) throws(SystemError) {
-            changed = try WakeUp()
-            told = try WakeUp()
-            state = Lock(State(wants: wants))
+        init(_ subscriptions: ConditionSet) throws(SystemError) {
+            changed = try EventFD()
+            commands = try EventFD()
+            state = Lock(State(subscriptions: subscriptions))
         }
 
         /// Whether the thread should run. False also when the host has closed the descriptors.
-        var isOpen: Bool { told.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
+        var isOpen: Bool { commands.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
 
         func close() {
             state.withLock { $0.isClosed = true }
-            told.set()
+            commands.set()
         }
 
-        func want(_ wants: ConditionNeeds) {
-            state.withLock { $0.wants = wants }
-            told.set()
+        func subscribe(_ subscriptions: ConditionSet) {
+            state.withLock { $0.subscriptions = subscriptions }
+            commands.set()
         }
 
-        func takeWants() -> ConditionNeeds {
+        func takeSubscriptions() -> ConditionSet {
             state.withLock { state in
                 // The end stays set until the thread sees it.
-                if !state.isClosed { told.clear() }
-                return state.wants
+                if !state.isClosed { commands.clear() }
+                return state.subscriptions
             }
         }
 

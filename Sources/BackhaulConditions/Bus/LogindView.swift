@@ -4,35 +4,35 @@ internal import BackhaulModel
 /// The known state of logind, and the calls that are needed next. A value, like `NetworkManagerView`.
 /// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
-    private(set) var presence = BusPresence.asking
+    private(set) var presence = BusPresence.pending
     /// Whether logind prepares for sleep. Nil while it is not known.
     private var isPreparing: Bool?
     /// Why that is not known, as the end of a sentence.
-    private var complaint = "has not answered yet"
+    private var failureText = "has not answered yet"
     /// Why logind does not delay sleep for us.
-    private var refusal: String?
+    private var inhibitorFailure: String?
     private var isSettled = false
 
-    mutating func tell(_ presence: BusPresence) -> [BusQuestion] {
+    mutating func update(_ presence: BusPresence) -> [BusRequest] {
         if presence == self.presence { return [] }
         self.presence = presence
         isPreparing = nil
-        complaint = "has not answered yet"
-        refusal = nil
+        failureText = "has not answered yet"
+        inhibitorFailure = nil
         isSettled = false
         return presence.owner == nil ? [] : [.properties(.logind)]
     }
 
-    mutating func tell(properties answer: BusAnswer) -> [BusQuestion] {
+    mutating func update(properties reply: BusReply) -> [BusRequest] {
         isSettled = true
-        guard case .properties(let properties) = answer else {
+        guard case .properties(let properties) = reply else {
             isPreparing = nil
-            complaint = answer.complaint ?? "answers something else than was asked"
+            failureText = reply.failureText ?? "answers something else than was asked"
             return []
         }
         guard case .bool(let isPreparing)? = properties["PreparingForSleep"] else {
             self.isPreparing = nil
-            complaint = "does not say whether it prepares for sleep"
+            failureText = "does not say whether it prepares for sleep"
             return []
         }
         self.isPreparing = isPreparing
@@ -41,28 +41,28 @@ struct LogindView {
     }
 
     /// Handles the signal PrepareForSleep.
-    mutating func prepare(_ isPreparing: Bool, isDelayed: Bool) -> [BusQuestion] {
+    mutating func prepare(_ isPreparing: Bool, isDelayed: Bool) -> [BusRequest] {
         guard presence.owner != nil else { return [] }
         self.isPreparing = isPreparing
         isSettled = true
         return isPreparing || isDelayed ? [] : [.inhibit]
     }
 
-    mutating func tell(inhibit answer: BusAnswer) {
-        refusal = answer.complaint.map { "which does not let sleep be delayed: it \($0)" }
+    mutating func update(inhibit reply: BusReply) {
+        inhibitorFailure = reply.failureText.map { "which does not let sleep be delayed: it \($0)" }
     }
 
     /// Whether the delay has to be released for a sleep.
-    var isAboutToSleep: Bool { isPreparing == true }
+    var isPreparingForSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {
         let title = BusName.logind.title
         switch presence {
-        case .asking: return (Reading(source: "\(title) has not answered yet"), false)
+        case .pending: return (Reading(source: "\(title) has not answered yet"), false)
         case .absent(let why): return (Reading(source: why), true)
         case .present:
-            guard let isPreparing else { return (Reading(source: "\(title) \(complaint)"), isSettled) }
-            return (Reading(isPreparing, source: title + (refusal.map { ", " + $0 } ?? "")), true)
+            guard let isPreparing else { return (Reading(source: "\(title) \(failureText)"), isSettled) }
+            return (Reading(isPreparing, source: title + (inhibitorFailure.map { ", " + $0 } ?? "")), true)
         }
     }
 }

@@ -4,16 +4,16 @@ internal import BackhaulModel
 /// The known state of NetworkManager. A value: it takes replies and signals, and returns the calls that are needed
 /// next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
 struct NetworkManagerView {
-    private enum Known {
-        case asking
+    private enum PropertyState {
+        case pending
         case properties([String: BusValue])
         /// The end of a sentence that begins with NetworkManager's name.
-        case complaint(String)
+        case failureText(String)
     }
 
-    private(set) var presence = BusPresence.asking
-    private var manager = Known.asking
-    private var connection = Known.asking
+    private(set) var presence = BusPresence.pending
+    private var manager = PropertyState.pending
+    private var connection = PropertyState.pending
     /// The path of the connection with the default route. Nil if there is none, or if it is unknown.
     private var path: String?
     /// The readings stay until the new ones are complete. Otherwise each change would show an unknown network.
@@ -23,45 +23,45 @@ struct NetworkManagerView {
 
     // MARK: Replies and signals
 
-    mutating func tell(_ presence: BusPresence) -> [BusQuestion] {
+    mutating func update(_ presence: BusPresence) -> [BusRequest] {
         if presence == self.presence { return [] }
         self.presence = presence
-        manager = .asking
-        connection = .asking
+        manager = .pending
+        connection = .pending
         path = nil
         settle()
         return presence.owner == nil ? [] : [.properties(.networkManager)]
     }
 
-    mutating func tell(manager answer: BusAnswer) -> [BusQuestion] {
-        manager = NetworkManagerView.known(answer)
-        var questions: [BusQuestion] = []
+    mutating func update(manager reply: BusReply) -> [BusRequest] {
+        manager = NetworkManagerView.propertyState(reply)
+        var queuedRequests: [BusRequest] = []
         let path = primaryPath
         if path != self.path {
             self.path = path
-            connection = .asking
-            if let path { questions = [.connection(path)] }
+            connection = .pending
+            if let path { queuedRequests = [.connection(path)] }
         }
         settle()
-        return questions
+        return queuedRequests
     }
 
-    mutating func tell(connection path: String, _ answer: BusAnswer) {
+    mutating func update(connection path: String, _ reply: BusReply) {
         guard path == self.path else { return }
-        connection = NetworkManagerView.known(answer)
+        connection = NetworkManagerView.propertyState(reply)
         settle()
     }
 
     /// Returns the calls after a change of properties.
-    func changed(at path: String?) -> [BusQuestion] {
+    func changed(at path: String?) -> [BusRequest] {
         if path == BusName.networkManager.path { return [.properties(.networkManager)] }
         if let path, path == self.path { return [.connection(path)] }
         return []
     }
 
-    private static func known(_ answer: BusAnswer) -> Known {
-        if case .properties(let properties) = answer { return .properties(properties) }
-        return .complaint(answer.complaint ?? "answers something else than was asked")
+    private static func propertyState(_ reply: BusReply) -> PropertyState {
+        if case .properties(let properties) = reply { return .properties(properties) }
+        return .failureText(reply.failureText ?? "answers something else than was asked")
     }
 
     // MARK: Readings
@@ -75,12 +75,12 @@ struct NetworkManagerView {
 
     private mutating func settle() {
         switch (presence, manager, connection) {
-        case (.asking, _, _): unknown("has not answered yet", isSettled: false)
+        case (.pending, _, _): unknown("has not answered yet", isSettled: false)
         case (.absent(let why), _, _): unknown(source: why, isSettled: true)
-        case (.present, .asking, _):
+        case (.present, .pending, _):
             if readings.isSettled { unknown("has not answered yet", isSettled: false) }
-        case (.present, .complaint(let complaint), _): unknown(complaint, isSettled: true)
-        case (.present, .properties, .asking) where path != nil: break
+        case (.present, .failureText(let failureText), _): unknown(failureText, isSettled: true)
+        case (.present, .properties, .pending) where path != nil: break
         case (.present, .properties(let properties), _): read(properties)
         }
         readings.isNetworkManaged = presence.owner != nil
@@ -114,16 +114,16 @@ struct NetworkManagerView {
         case .uint32(3): Reading(true, source: "\(title), which guesses")
         case .uint32(4): Reading(false, source: "\(title), which guesses")
         case .uint32(0): Reading(source: "\(title) does not know")
-        default: Reading(source: odd("Metered", value))
+        default: Reading(source: unexpectedValue("Metered", value))
         }
     }
 
     /// Reads NMConnectivityState, which has the same values as `ConnectivityState`.
     private static func connectivity(_ value: BusValue?) -> Reading<ConnectivityState> {
-        guard case .uint32(let number)? = value else { return Reading(source: odd("Connectivity", value)) }
+        guard case .uint32(let number)? = value else { return Reading(source: unexpectedValue("Connectivity", value)) }
         if number == 0 { return Reading(source: "\(title) does not know") }
         guard let state = Int32(exactly: number).flatMap(ConnectivityState.init(rawValue:)) else {
-            return Reading(source: odd("Connectivity", value))
+            return Reading(source: unexpectedValue("Connectivity", value))
         }
         return Reading(state, source: title)
     }
@@ -131,24 +131,24 @@ struct NetworkManagerView {
     private func network(_ properties: [String: BusValue]) -> Reading<Network> {
         let title = NetworkManagerView.title
         guard case .path(let path)? = properties["PrimaryConnection"] else {
-            return Reading(source: NetworkManagerView.odd("PrimaryConnection", properties["PrimaryConnection"]))
+            return Reading(source: NetworkManagerView.unexpectedValue("PrimaryConnection", properties["PrimaryConnection"]))
         }
         if path == "/" { return Reading(source: "\(title) has no connection with the default route") }
         switch connection {
-        case .asking: return Reading(source: "\(title) has not answered yet")
-        case .complaint(let complaint): return Reading(source: "\(title) \(complaint)")
+        case .pending: return Reading(source: "\(title) has not answered yet")
+        case .failureText(let failureText): return Reading(source: "\(title) \(failureText)")
         case .properties(let of):
             guard case .string(let name)? = of["Id"], !name.isEmpty, name.utf8.count <= 255 else {
-                return Reading(source: NetworkManagerView.odd("Id", of["Id"]))
+                return Reading(source: NetworkManagerView.unexpectedValue("Id", of["Id"]))
             }
             guard case .string(let type)? = of["Type"] ?? properties["PrimaryConnectionType"] else {
-                return Reading(source: NetworkManagerView.odd("Type", of["Type"]))
+                return Reading(source: NetworkManagerView.unexpectedValue("Type", of["Type"]))
             }
             return Reading(Network(name: name, kind: NetworkKinds(connectionType: type)), source: title)
         }
     }
 
-    private static func odd(_ property: String, _ value: BusValue?) -> String {
+    private static func unexpectedValue(_ property: String, _ value: BusValue?) -> String {
         value == nil ? "\(title) has no \(property)" : "\(title)'s \(property) is none that is documented"
     }
 }

@@ -13,12 +13,12 @@ struct CoolingDevice: Equatable, Sendable {
         self.type = String(type.prefix(64))
         let highest = attribute("max_state").flatMap { Int($0) } ?? .max
         // An idle limiter may report -1 (intel_powerclamp).
-        isLimiting = CoolingDevice.isLimiter(type) && state > 0 && state <= highest
+        isLimiting = CoolingDevice.isThrottle(type) && state > 0 && state <= highest
     }
 
     /// Whether the device slows processors down. Other devices do not count. Fans run on any desktop, the brightness of
     /// a display is a "cooling device" too, and "TCC Offset" is a constant setting.
-    static func isLimiter(_ type: String) -> Bool {
+    static func isThrottle(_ type: String) -> Bool {
         let type = type.lowercased()
         return type == "processor" || ["cpufreq", "cpuidle", "powerclamp", "devfreq"].contains { type.has($0) }
     }

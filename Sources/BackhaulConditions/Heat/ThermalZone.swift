@@ -21,7 +21,7 @@ struct ThermalZone: Equatable, Sendable {
     static let plausibleSevereTrips = 40_000...200_000
     static let plausibleTrips = 1...200_000
     /// Used if the zone has no hysteresis. The readings of sensors vary by this amount.
-    static let leastHysteresis = 2_000
+    static let minimumHysteresis = 2_000
     static let seriousMargin = 10_000
     static let criticalMargin = 3_000
 
@@ -64,7 +64,7 @@ struct ThermalZone: Equatable, Sendable {
     private static func thresholds(type: String?, temperature: Int?, hysteresis: Int?) -> [Threshold] {
         guard let temperature else { return [] }
         let given = hysteresis.flatMap { (0...20_000).contains($0) ? $0 : nil } ?? 0
-        let hysteresis = max(given, leastHysteresis)
+        let hysteresis = max(given, minimumHysteresis)
         switch type {
         case "critical" where plausibleSevereTrips.contains(temperature):
             return [

@@ -14,7 +14,7 @@ enum DefaultRoute {
     static func find() -> Result<Link?, SystemError> {
         for family in [AF_INET, AF_INET6] {
             var route = bhl_route()
-            switch bhl_world_route(family, &route) {
+            switch bhl_default_route(family, &route) {
             case 1: return .success(link(route))
             case 0: continue
             default:

@@ -5,14 +5,14 @@ internal import BackhaulModel
 /// value. Times are in milliseconds of the boot clock.
 struct NetworkIdentity {
     /// How long to wait for NetworkManager, in milliseconds.
-    static let patience: Int64 = 10_000
+    static let networkManagerTimeout: Int64 = 10_000
 
-    struct Answer {
+    struct Decision {
         var bus: BusReadings?
         /// Whether NetworkManager is running and has not identified the new interface yet.
         var isPending = false
         /// When the answer changes without a new reading, or nil.
-        var nextLook: Int64?
+        var nextCheck: Int64?
     }
 
     private var isRead = false
@@ -20,35 +20,35 @@ struct NetworkIdentity {
     /// When the interface appeared. Nil: it existed at the first reading.
     private var beganAt: Int64?
     /// NetworkManager's last readings for this interface.
-    private var word: BusReadings?
+    private var lastReport: BusReadings?
     /// Since when NetworkManager does not report the network, and whether it is running.
-    private var silence: (since: Int64, isManaged: Bool)?
+    private var missingReport: (since: Int64, isManaged: Bool)?
 
-    mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Answer {
-        guard let kernel, see(kernel, now: now), let bus else { return Answer(bus: bus) }
+    mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Decision {
+        guard let kernel, updateInterface(kernel, now: now), let bus else { return Decision(bus: bus) }
         if bus.network.value != nil {
-            (word, silence) = (bus, nil)
-            return Answer(bus: bus)
+            (lastReport, missingReport) = (bus, nil)
+            return Decision(bus: bus)
         }
         // A service that has come back gets the full time again.
-        let since = silence?.isManaged == bus.isNetworkManaged ? silence?.since ?? now : now
-        silence = (since, bus.isNetworkManaged)
-        let isShort = now - since < NetworkIdentity.patience
-        if !isShort { word?.connectivity = bus.connectivity }
-        if let word, isShort || !bus.isNetworkManaged {
-            return Answer(
-                bus: bus.remembering(word), nextLook: isShort ? since + NetworkIdentity.patience : nil)
+        let since = missingReport?.isManaged == bus.isNetworkManaged ? missingReport?.since ?? now : now
+        missingReport = (since, bus.isNetworkManaged)
+        let isShort = now - since < NetworkIdentity.networkManagerTimeout
+        if !isShort { lastReport?.connectivity = bus.connectivity }
+        if let lastReport, isShort || !bus.isNetworkManaged {
+            return Decision(
+                bus: bus.merged(lastReport), nextCheck: isShort ? since + NetworkIdentity.networkManagerTimeout : nil)
         }
         // NetworkManager has reported that it does not manage the interface.
-        word = nil
-        guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.patience else {
-            return Answer(bus: bus)
+        lastReport = nil
+        guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.networkManagerTimeout else {
+            return Decision(bus: bus)
         }
-        return Answer(bus: bus, isPending: true, nextLook: beganAt + NetworkIdentity.patience)
+        return Decision(bus: bus, isPending: true, nextCheck: beganAt + NetworkIdentity.networkManagerTimeout)
     }
 
     /// Notes the kernel's interface. Returns false if the kernel names none.
-    private mutating func see(_ kernel: NetworkState, now: Int64) -> Bool {
+    private mutating func updateInterface(_ kernel: NetworkState, now: Int64) -> Bool {
         let name = kernel.network.value?.name
         // The kernel could not be asked.
         if name == nil, kernel.connectivity.value == nil { return false }
@@ -67,12 +67,12 @@ struct NetworkIdentity {
 
 extension BusReadings {
     /// Completes the readings by earlier ones. A worse reading replaces the earlier one at once.
-    fileprivate func remembering(_ word: BusReadings) -> BusReadings {
+    fileprivate func merged(_ lastReport: BusReadings) -> BusReadings {
         var readings = self
-        readings.network = word.network
+        readings.network = lastReport.network
         readings.network.source += " before; \(network.source)"
-        if isMetered.value != true { readings.isMetered = word.isMetered }
-        if connectivity.value == nil { readings.connectivity = word.connectivity }
+        if isMetered.value != true { readings.isMetered = lastReport.isMetered }
+        if connectivity.value == nil { readings.connectivity = lastReport.connectivity }
         return readings
     }
 }

@@ -13,16 +13,16 @@ public enum Routes {
     public static func isRefused(_ code: Int32) -> Bool { code == ECONNREFUSED }
 
     /// Whether a route leads to the numeric address.
-    public static func reach(_ address: String) -> Bool { bhl_has_route(address) != 0 }
+    public static func hasRoute(_ address: String) -> Bool { bhl_has_route(address) != 0 }
 
     /// Whether an interface other than the loopback is up and has an address.
     public static var hasNetwork: Bool { bhl_has_network() != 0 }
 
     /// Whether a name can be looked up, because a route leads to one of the name servers. A name server on this machine
     /// asks others, and so needs a network.
-    public static func reachNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
+    public static func hasRouteToNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
         Connectivity.nameServers(contents(of: resolverFile)).contains { server in
-            isOnThisMachine(server) ? hasNetwork : reach(server)
+            isOnThisMachine(server) ? hasNetwork : hasRoute(server)
         }
     }
 

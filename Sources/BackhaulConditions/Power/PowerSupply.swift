@@ -48,8 +48,8 @@ struct PowerSupply: Equatable, Sendable {
         fullCharge = PowerSupply.amount(attribute("charge_full"))
         percent =
             PowerSupply.capacity(attribute("capacity"))
-            ?? PowerSupply.share(PowerSupply.number(attribute("energy_now")), of: fullEnergy)
-            ?? PowerSupply.share(PowerSupply.number(attribute("charge_now")), of: fullCharge)
+            ?? PowerSupply.percentage(PowerSupply.number(attribute("energy_now")), of: fullEnergy)
+            ?? PowerSupply.percentage(PowerSupply.number(attribute("charge_now")), of: fullCharge)
     }
 
     /// Numbers in sysfs are integers. No plausible number here has more than fifteen digits.
@@ -68,7 +68,7 @@ struct PowerSupply: Equatable, Sendable {
         return UInt8(min(number, 100))
     }
 
-    private static func share(_ now: Double?, of full: Double?) -> UInt8? {
+    private static func percentage(_ now: Double?, of full: Double?) -> UInt8? {
         guard let now, let full, now >= 0 else { return nil }
         return UInt8(min(now / full, 1) * 100)
     }

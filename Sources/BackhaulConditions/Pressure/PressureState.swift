@@ -6,7 +6,7 @@ internal import CLinux
 enum PressureResource: String, CaseIterable, Sendable {
     case cpu, io, memory
 
-    var need: ConditionNeeds {
+    var need: ConditionSet {
         switch self {
         case .cpu: .cpuPressure
         case .io: .ioPressure

@@ -11,7 +11,7 @@ final class PressureTrigger: Sendable {
 
     /// The microseconds of waiting, and the length of the window. Without privilege the window must be a multiple of
     /// two seconds, and only kernels from 6.4 on allow it.
-    private static let order = "some 100000 10000000"
+    private static let triggerLine = "some 100000 10000000"
     private static let processesFileSystem = 0x9fa0  // PROC_SUPER_MAGIC
 
     /// Nil if the kernel allows no trigger. Nothing is written to a directory that only replaces /proc.
@@ -24,7 +24,7 @@ final class PressureTrigger: Sendable {
             return nil
         }
         // The text is written with its zero, because the kernel overwrites the last byte.
-        let text = Array(PressureTrigger.order.utf8) + [0]
+        let text = Array(PressureTrigger.triggerLine.utf8) + [0]
         guard write(number, text, text.count) == text.count else { return nil }
     }
 }

@@ -20,7 +20,7 @@ final class DeviceEvents: Sendable {
         let number = bhl_watch_devices()
         guard number >= 0 else { throw SystemError.last("cannot watch the kernel's device events") }
         descriptor = Descriptor(owning: number)
-        isComplete = bhl_hears_devices() != 0
+        isComplete = bhl_receives_device_events() != 0
     }
 
     /// Reads the events, and returns the kinds of devices. Returns all kinds if the kernel dropped events.

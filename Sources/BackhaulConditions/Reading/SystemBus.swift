@@ -6,7 +6,7 @@ protocol SystemBus: Sendable {
     var number: Int32 { get }
     func takeReadings() -> BusReadings
     /// Changes the wanted needs.
-    func want(_ wants: ConditionNeeds)
+    func subscribe(_ subscriptions: ConditionSet)
     func readyToSleep()
     func close()
 }
@@ -14,7 +14,7 @@ protocol SystemBus: Sendable {
 extension BusWatch: SystemBus {}
 
 /// Starts the bus. Returns nil if no bus can be used.
-typealias SystemBusStart = (_ address: String?, _ wants: ConditionNeeds) -> (any SystemBus)?
+typealias SystemBusFactory = (_ address: String?, _ subscriptions: ConditionSet) -> (any SystemBus)?
 
 extension BusReadings {
     static func unknown(_ source: String) -> BusReadings {
@@ -22,8 +22,8 @@ extension BusReadings {
         readings.network.source = source
         readings.isMetered.source = source
         readings.connectivity.source = source
-        readings.isAboutToSleep.source = source
-        readings.asked = ConditionsWatch.busNeeds
+        readings.isPreparingForSleep.source = source
+        readings.requested = ConditionsWatch.busNeeds
         readings.isSettled = true
         return readings
     }

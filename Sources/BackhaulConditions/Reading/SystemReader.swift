@@ -8,14 +8,14 @@ final class SystemReader {
     /// The work of the thread.
     private struct Job: Sendable {
         /// The kind that the thread reads now; empty if none.
-        var at: ConditionNeeds = []
-        var rest: ConditionNeeds = []
+        var current: ConditionSet = []
+        var remaining: ConditionSet = []
         var found = SystemReadings(needs: [])
 
-        mutating func next() -> ConditionNeeds? {
-            let kind = rest.kinds.first
-            at = kind ?? []
-            rest.subtract(at)
+        mutating func next() -> ConditionSet? {
+            let kind = remaining.kinds.first
+            current = kind ?? []
+            remaining.subtract(current)
             return kind
         }
 
@@ -29,34 +29,34 @@ final class SystemReader {
     private let readSystem: ReadSystem
     private let worker: Worker<Void>
     private let job = Lock(Job())
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
     private var watch: Watch?
 
-    /// Calls `then` on the loop's thread when all kinds of a `read` were read, or those that `leave` did not take.
+    /// Calls `then` on the loop's thread when all kinds of a `read` were read, or those that `detach` did not take.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void
     ) throws {
         self.roots = roots
         self.readSystem = readSystem
-        wakeUp = try WakeUp()
+        wakeUp = try EventFD()
         worker = try Worker(name: "bh-conditions", make: {})
         let (wakeUp, job) = (wakeUp, job)
         watch = try loop.watch(wakeUp.number, .readable) { _ in
             wakeUp.clear()
-            // `leave` may have taken the readings.
-            let found = job.withLock { job in job.at.isEmpty && job.rest.isEmpty ? job.takeFound() : nil }
+            // `detach` may have taken the readings.
+            let found = job.withLock { job in job.current.isEmpty && job.remaining.isEmpty ? job.takeFound() : nil }
             if let found { then(found) }
         }
     }
 
     /// Reads these kinds. The reading before must have ended.
-    func read(_ order: ReadingOrder) {
+    func read(_ order: ReadingRequest) {
         let (wakeUp, job, roots, readSystem) = (wakeUp, job, roots, readSystem)
-        job.change { $0.rest = order.needs }
+        job.change { $0.remaining = order.needs }
         worker.post {
             while let kind = job.withLock({ $0.next() }) {
-                let readings = readSystem(ReadingOrder(needs: kind, heatLevels: order.heatLevels), roots)
+                let readings = readSystem(ReadingRequest(needs: kind, heatLevels: order.heatLevels), roots)
                 job.change { $0.found.add(readings) }
             }
             wakeUp.set()
@@ -65,10 +65,10 @@ final class SystemReader {
 
     /// Stops after the kind that is read now. Returns the readings so far, the current kind, and the kinds that were
     /// not begun.
-    func leave() -> (found: SystemReadings, stuck: ConditionNeeds, rest: ConditionNeeds) {
+    func detach() -> (found: SystemReadings, stuck: ConditionSet, remaining: ConditionSet) {
         job.withLock { job in
-            defer { job.rest = [] }
-            return (job.takeFound() ?? SystemReadings(needs: []), job.at, job.rest)
+            defer { job.remaining = [] }
+            return (job.takeFound() ?? SystemReadings(needs: []), job.current, job.remaining)
         }
     }
 

@@ -6,10 +6,10 @@ internal import BackhaulPlatform
 /// other kinds get a new one. So there is at most one thread for each kind. Confined to the loop's thread.
 final class SystemReaders {
     /// How long a reading may delay the others, in milliseconds.
-    static let patience: Int64 = 1_000
+    static let switchDelay: Int64 = 1_000
     /// After this many milliseconds a kind counts as unknown, until its reading ends.
-    static let longest: Int64 = 10_000
-    static let silence = "it has not answered for ten seconds"
+    static let readingTimeout: Int64 = 10_000
+    static let timeoutText = "it has not answered for ten seconds"
 
     private struct Stuck {
         var reader: SystemReader
@@ -23,11 +23,11 @@ final class SystemReaders {
     private let then: (SystemReadings) -> Void
     private(set) var reader: SystemReader?
     /// The kinds that `reader` reads.
-    private(set) var reading: ConditionNeeds = []
+    private(set) var reading: ConditionSet = []
     /// The kinds to read next, or when their last reading has ended.
-    private(set) var postponed: ConditionNeeds = []
-    private var hanging: [ConditionNeeds: Stuck] = [:]
-    private lazy var timer = loop.timer { [unowned self] in isLate() }
+    private(set) var postponed: ConditionSet = []
+    private var stuckReaders: [ConditionSet: Stuck] = [:]
+    private lazy var timer = loop.timer { [unowned self] in readingIsLate() }
 
     /// Calls `then` in a later iteration of the loop, with the readings in parts.
     init(
@@ -42,16 +42,16 @@ final class SystemReaders {
     }
 
     /// The kinds whose readings hang.
-    var stuck: ConditionNeeds { hanging.keys.reduce(into: []) { $0.formUnion($1) } }
+    var stuck: ConditionSet { stuckReaders.keys.reduce(into: []) { $0.formUnion($1) } }
 
     /// Reads these kinds. A kind that is being read is read again afterwards.
-    func read(_ wanted: ConditionNeeds) throws {
+    func read(_ wanted: ConditionSet) throws {
         postponed.formUnion(wanted)
         try start()
     }
 
     /// Drops postponed kinds other than these.
-    func forget(except needs: ConditionNeeds) { postponed.formIntersection(needs) }
+    func forget(except needs: ConditionSet) { postponed.formIntersection(needs) }
 
     /// Ends the idle thread. A thread that reads or hangs continues, because its readings would be lost.
     func rest() {
@@ -63,11 +63,11 @@ final class SystemReaders {
     func close() {
         timer.stop()
         reader?.close()
-        for one in hanging.values {
+        for one in stuckReaders.values {
             one.timer.stop()
             one.reader.close()
         }
-        (reader, reading, postponed, hanging) = (nil, [], [], [:])
+        (reader, reading, postponed, stuckReaders) = (nil, [], [], [:])
     }
 
     private func start() throws {
@@ -77,8 +77,8 @@ final class SystemReaders {
         self.reader = reader
         reading = now
         postponed.subtract(now)
-        timer.start(milliseconds: SystemReaders.patience)
-        reader.read(ReadingOrder(needs: now, heatLevels: heatLevels()))
+        timer.start(milliseconds: SystemReaders.switchDelay)
+        reader.read(ReadingRequest(needs: now, heatLevels: heatLevels()))
     }
 
     private func make() throws -> SystemReader {
@@ -93,33 +93,33 @@ final class SystemReaders {
     }
 
     private func hasRead(_ found: SystemReadings, by reader: SystemReader) {
-        if let kind = hanging.first(where: { $0.value.reader === reader })?.key {
-            hanging.removeValue(forKey: kind)?.timer.stop()
+        if let kind = stuckReaders.first(where: { $0.value.reader === reader })?.key {
+            stuckReaders.removeValue(forKey: kind)?.timer.stop()
             reader.close()
         } else {
             timer.stop()
             reading = []
         }
-        goOn(with: found)
+        continueReading(with: found)
     }
 
-    private func isLate() {
+    private func readingIsLate() {
         guard let reader else { return }
-        let (found, kind, rest) = reader.leave()
+        let (found, kind, rest) = reader.detach()
         postponed.formUnion(rest)
         // The reading has just ended, or has not begun.
         if kind.isEmpty { return hasRead(found, by: reader) }
         let timer = loop.timer { [unowned self] in
-            goOn(with: .unknown(kind, SystemReaders.silence))
+            continueReading(with: .unknown(kind, SystemReaders.timeoutText))
         }
-        timer.start(milliseconds: SystemReaders.longest - SystemReaders.patience)
-        hanging[kind] = Stuck(reader: reader, timer: timer)
+        timer.start(milliseconds: SystemReaders.readingTimeout - SystemReaders.switchDelay)
+        stuckReaders[kind] = Stuck(reader: reader, timer: timer)
         self.reader = nil
         reading = []
-        goOn(with: found)
+        continueReading(with: found)
     }
 
-    private func goOn(with found: SystemReadings) {
+    private func continueReading(with found: SystemReadings) {
         // If no thread can be made, the kinds are read with the next request.
         try? start()
         then(found)

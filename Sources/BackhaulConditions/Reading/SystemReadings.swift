@@ -1,24 +1,24 @@
 internal import BackhaulModel
 
 /// The kinds to read, and the levels of heat on which the hysteresis depends.
-struct ReadingOrder: Sendable {
-    var needs: ConditionNeeds
+struct ReadingRequest: Sendable {
+    var needs: ConditionSet
     var heatLevels: [String: ThermalState] = [:]
 }
 
 /// A function that reads the system on a thread that may block. Tests use one that hangs.
-typealias ReadSystem = @Sendable (ReadingOrder, ConditionRoots) -> SystemReadings
+typealias ReadSystem = @Sendable (ReadingRequest, ConditionRoots) -> SystemReadings
 
 /// Readings of some kinds. The others are nil.
 struct SystemReadings: Sendable {
     /// The kinds that were read.
-    var needs: ConditionNeeds
+    var needs: ConditionSet
     var power: PowerState?
     var heat: HeatState?
     var pressure: [PressureResource: Reading<UInt8>] = [:]
     var network: NetworkState?
 
-    static func read(_ order: ReadingOrder, in roots: ConditionRoots) -> SystemReadings {
+    static func read(_ order: ReadingRequest, in roots: ConditionRoots) -> SystemReadings {
         let system = SystemTree(root: roots.system)
         let processes = SystemTree(root: roots.processes)
         var readings = SystemReadings(needs: order.needs)
@@ -42,7 +42,7 @@ struct SystemReadings: Sendable {
         pressure.merge(other.pressure) { $1 }
     }
 
-    static func unknown(_ needs: ConditionNeeds, _ source: String) -> SystemReadings {
+    static func unknown(_ needs: ConditionSet, _ source: String) -> SystemReadings {
         var readings = SystemReadings(needs: needs)
         if needs.contains(.power) { readings.power = PowerState(unknown: source) }
         if needs.contains(.heat) { readings.heat = HeatState(unknown: source) }
@@ -54,10 +54,10 @@ struct SystemReadings: Sendable {
     }
 }
 
-extension ConditionNeeds {
+extension ConditionSet {
     /// Each kind alone. Kinds that cannot hang come first.
-    var kinds: [ConditionNeeds] {
-        let all: [ConditionNeeds] = [.network, .cpuPressure, .ioPressure, .memoryPressure, .power, .heat]
+    var kinds: [ConditionSet] {
+        let all: [ConditionSet] = [.network, .cpuPressure, .ioPressure, .memoryPressure, .power, .heat]
         return all.filter { contains($0) }
     }
 }

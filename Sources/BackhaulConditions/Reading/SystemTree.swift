@@ -5,10 +5,10 @@ internal import Glibc
 /// The files and directories below one root: the kernel's, or a replacement. No content is trusted. Files may disappear
 /// during a read, may be directories or pipes, or may have no end.
 struct SystemTree: Sendable {
-    static let largestFile = 65_536
-    static let mostEntries = 256
+    static let fileSizeLimit = 65_536
+    static let entryLimit = 256
     /// The limit of entries that are listed, whether wanted or not.
-    private static let mostSeen = 65_536
+    private static let scanLimit = 65_536
 
     let root: String
 
@@ -29,7 +29,7 @@ struct SystemTree: Sendable {
             guard count >= 0 else { throw SystemError.last("cannot read \(full(path))") }
             if count == 0 { return SystemTree.trimmed(content) }
             content += buffer[..<count]
-            guard content.count <= SystemTree.largestFile else {
+            guard content.count <= SystemTree.fileSizeLimit else {
                 throw SystemError(code: EFBIG, attempt: "cannot read \(full(path))")
             }
         }
@@ -42,11 +42,11 @@ struct SystemTree: Sendable {
     /// processors has as many cooling devices beside its few zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
         var names: [String] = []
-        try DirectoryReader.read(full(path), limit: SystemTree.mostSeen) { bytes in
+        try DirectoryReader.read(full(path), limit: SystemTree.scanLimit) { bytes in
             if let name = String(validating: bytes, as: UTF8.self), !name.hasPrefix("."), isWanted(name) {
                 names.append(name)
             }
-            return names.count < SystemTree.mostEntries
+            return names.count < SystemTree.entryLimit
         }
         return names.sorted()
     }

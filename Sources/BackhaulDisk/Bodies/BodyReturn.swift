@@ -29,7 +29,7 @@ final class BodyReturn {
     }
 
     /// Performs the next step. False if more steps follow.
-    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
@@ -50,7 +50,7 @@ final class BodyReturn {
         }
     }
 
-    private func openTarget(_ directories: inout Directories) throws(SystemError) -> OpenDirectory {
+    private func openTarget(_ directories: inout DirectoryCache) throws(SystemError) -> OpenDirectory {
         do throws(Failure) {
             return try directories.directory(at: directory)
         } catch {
@@ -66,7 +66,7 @@ final class BodyReturn {
                 try files.syncDirectory(from.number)
                 return true
             } catch where error.code == EEXIST {
-                if try isThere(name, stored, from, to) { return try removeStored(from, to) }
+                if try wasReturned(name, stored, from, to) { return try removeStored(from, to) }
             } catch where error.code == EXDEV {
                 return try startCopy(stored, from, to)
             }
@@ -77,7 +77,7 @@ final class BodyReturn {
     private func startCopy(
         _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
-        for name in names where try isThere(name, stored, from, to) { return try removeStored(from, to) }
+        for name in names where try wasReturned(name, stored, from, to) { return try removeStored(from, to) }
         source = try files.openToSend(folder + "/" + body.name)
         try files.remove(copyName, in: to.number)
         copy = try files.create(in: to.number, copyName)
@@ -102,7 +102,7 @@ final class BodyReturn {
     ) throws(SystemError) -> Bool {
         guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, attempt: "Cannot copy") }
         // A file system without permissions, or without exact times, gets only the content.
-        try? files.takeAttributes(from: stored, copy.number)
+        try? files.copyAttributes(from: stored, copy.number)
         try files.sync(copy.number)
         for name in names {
             do throws(SystemError) {
@@ -115,7 +115,7 @@ final class BodyReturn {
 
     /// Whether the file was given back before a crash. Then it has this name too, or the name has a copy with the same
     /// time and content.
-    private func isThere(
+    private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
         guard let there = try files.status(in: to.number, name), there.isRegular else { return false }
@@ -153,7 +153,7 @@ final class BodyReturn {
 
 extension FileSystem {
     /// Sets the permissions and the time of modification.
-    func takeAttributes(from status: FileStatus, _ file: Int32) throws(SystemError) {
+    func copyAttributes(from status: FileStatus, _ file: Int32) throws(SystemError) {
         try changeMode(file, status.mode)
         try changeModificationTime(file, nanoseconds: status.modifiedNanoseconds)
     }
@@ -162,7 +162,7 @@ extension FileSystem {
 extension DiskThreads {
     /// Moves each file in `folder` back to its path. If another file has that path, ".~" and the task's number are
     /// appended. `then` is called with the result of each file, after the successful moves are synced.
-    public func giveBack(
+    public func returnBodies(
         _ bodies: [ReturnedBody], from folder: String,
         then: @escaping @Sendable ([(body: ReturnedBody, failure: Failure?)]) -> Void
     ) {

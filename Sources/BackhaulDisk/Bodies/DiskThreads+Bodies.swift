@@ -22,20 +22,20 @@ extension DiskThreads {
     /// `then` is called after everything is synced, with the files to read from now on. After a failure it gets the
     /// first one (by position), and nothing is left in the folder. `forbidden`: directories from which no file may be
     /// consumed, as pairs of device and inode.
-    public func keep(
+    public func ingest(
         _ bodies: [HandedOverBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard !bodies.isEmpty else { return then(.success([])) }
-        let outcomes = Lock(KeptBodies(count: bodies.count))
-        for _ in bodies.prefix(Self.keptAtATime) { keepNext(of: bodies, in: folder, forbidden, outcomes, then: then) }
+        let outcomes = Lock(IngestState(count: bodies.count))
+        for _ in bodies.prefix(Self.maximumIngests) { ingestNext(of: bodies, in: folder, forbidden, outcomes, then: then) }
     }
 
     /// Number of files at a time. Each of them has two descriptors.
-    private static let keptAtATime = 128
+    private static let maximumIngests = 128
 
-    private func keepNext(
-        of bodies: [HandedOverBody], in folder: String, _ forbidden: [(UInt64, UInt64)], _ outcomes: Lock<KeptBodies>,
+    private func ingestNext(
+        of bodies: [HandedOverBody], in folder: String, _ forbidden: [(UInt64, UInt64)], _ outcomes: Lock<IngestState>,
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
     ) {
         guard let index = outcomes.withLock({ $0.takeNext() }) else { return }
@@ -43,27 +43,27 @@ extension DiskThreads {
         let (worker, id) = (worker(for: body.file.path), newID())
         let settled: @Sendable (Result<BodyFile, Failure>) -> Void = { [weak self] result in
             let all = outcomes.withLock { $0.settle(index, result) }
-            self?.keepNext(of: bodies, in: folder, forbidden, outcomes, then: then)
+            self?.ingestNext(of: bodies, in: folder, forbidden, outcomes, then: then)
             if let all { self?.settle(bodies, all, in: folder, then: then) }
         }
         worker.post { context in
-            context.keeping[id] = BodyKeeping(body, in: folder, forbidden: forbidden, files: context.files)
-            DiskThreads.advance(keeping: id, worker, then: settled)
+            context.ingests[id] = BodyIngest(body, in: folder, forbidden: forbidden, files: context.files)
+            DiskThreads.advance(ingests: id, worker, then: settled)
         }
     }
 
     private static func advance(
-        keeping id: UInt64, _ worker: Worker<DiskContext>,
+        ingests id: UInt64, _ worker: Worker<DiskContext>,
         then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void
     ) {
         worker.post { context in
-            guard let keeping = context.keeping[id] else { return }
+            guard let ingests = context.ingests[id] else { return }
             do throws(Failure) {
-                guard try keeping.advance() else { return advance(keeping: id, worker, then: then) }
-                context.keeping[id] = nil
-                keeping.finish(context, then: then)
+                guard try ingests.advance() else { return advance(ingests: id, worker, then: then) }
+                context.ingests[id] = nil
+                ingests.finish(context, then: then)
             } catch {
-                context.keeping[id] = nil
+                context.ingests[id] = nil
                 then(.failure(error))
             }
         }
@@ -95,14 +95,14 @@ extension DiskThreads {
     /// is synced.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
-        let outcomes = Lock((left: files.count, done: [BodyFile]()))
+        let outcomes = Lock((remaining: files.count, done: [BodyFile]()))
         for file in files {
             worker(for: file.path).post { context in
                 context.removeConsumed(file) { isDone in
                     let done = outcomes.withLock { outcomes in
                         if isDone { outcomes.done.append(file) }
-                        outcomes.left -= 1
-                        return outcomes.left == 0 ? outcomes.done : nil
+                        outcomes.remaining -= 1
+                        return outcomes.remaining == 0 ? outcomes.done : nil
                     }
                     if let done { then(done) }
                 }
@@ -117,13 +117,13 @@ extension DiskThreads {
 }
 
 /// The results so far.
-private struct KeptBodies {
+private struct IngestState {
     private var next = 0
-    private var left: Int
+    private var remaining: Int
     private var results: [Result<BodyFile, Failure>?]
 
     init(count: Int) {
-        left = count
+        remaining = count
         results = Array(repeating: nil, count: count)
     }
 
@@ -136,7 +136,7 @@ private struct KeptBodies {
     /// Stores a result. Returns all results if this was the last.
     mutating func settle(_ index: Int, _ result: Result<BodyFile, Failure>) -> [Result<BodyFile, Failure>]? {
         results[index] = result
-        left -= 1
-        return left == 0 ? results.compactMap(\.self) : nil
+        remaining -= 1
+        return remaining == 0 ? results.compactMap(\.self) : nil
     }
 }

@@ -5,7 +5,7 @@ internal import Glibc
 /// Checks whether a download may be placed at a path, in the host's process and with its rights. Each enqueue makes its
 /// own value, which caches the directories of earlier requests.
 public struct DestinationCheck: Sendable {
-    private static let rememberedDirectories = 64
+    private static let directoryCacheSize = 64
 
     private let files = FileSystem()
     private var directories: [String: FileStatus] = [:]
@@ -42,7 +42,7 @@ public struct DestinationCheck: Sendable {
             throw .disk(error, path)
         }
         guard !isThere || ifExists != .fail else { throw .exists(path) }
-        destination.isOccupied = isThere
+        destination.fileExists = isThere
         return destination
     }
 
@@ -88,7 +88,7 @@ public struct DestinationCheck: Sendable {
                 throw SystemError(code: ENOENT, attempt: "Cannot use the directory")
             }
             guard status.isDirectory else { throw SystemError(code: ENOTDIR, attempt: "Cannot use the directory") }
-            if directories.count >= DestinationCheck.rememberedDirectories { directories.removeAll() }
+            if directories.count >= DestinationCheck.directoryCacheSize { directories.removeAll() }
             directories[path] = status
             return status
         } catch {

@@ -15,7 +15,7 @@ extension DiskThreads {
         _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
     ) {
         guard index < destinations.count else { return then(nil) }
-        looker(at: destinations[index]).post { [weak self] context in
+        metadataWorker(at: destinations[index]).post { [weak self] context in
             guard var failure = DestinationInspection.failure(destinations[index], context.files) else {
                 self?.inspect(destinations, from: index + 1, then: then)
                 return
@@ -36,7 +36,7 @@ enum DestinationInspection {
                         + "download sees; start both in the same mount namespace.")
             }
             guard status.device == destination.directoryDevice, status.inode == destination.directoryInode else {
-                return Directories.another(path)
+                return DirectoryCache.replacedFailure(path)
             }
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             return nil

@@ -7,7 +7,7 @@ extension DiskThreads {
     /// them may not have done so. The file is read in slices, so that the disk thread can do other work between them.
     public func find(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
-        then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
+        then: @escaping @Sendable (Result<DestinationFile?, Failure>) -> Void
     ) {
         let worker = worker(for: destination.path, at: destination)
         let id = newID()
@@ -24,7 +24,7 @@ extension DiskThreads {
     }
 
     private static func advance(
-        _ id: UInt64, _ worker: Worker<DiskContext>, _ then: @escaping @Sendable (Result<FoundFile?, Failure>) -> Void
+        _ id: UInt64, _ worker: Worker<DiskContext>, _ then: @escaping @Sendable (Result<DestinationFile?, Failure>) -> Void
     ) {
         worker.post { context in
             guard let file = context.existing[id] else { return }
@@ -40,7 +40,7 @@ extension DiskThreads {
     }
 
     /// Whether the file at the destination still matches the stamp.
-    public func look(
+    public func inspect(
         _ destination: Destination, for stamp: FileStamp, then: @escaping @Sendable (Result<Bool, Failure>) -> Void
     ) {
         worker(for: destination.path, at: destination).post { context in

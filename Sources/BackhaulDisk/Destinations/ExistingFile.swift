@@ -9,12 +9,12 @@ final class ExistingFile {
     private let size: UInt64
     private var digest: PartDigest?
     /// The file; nil if it changed while it was read.
-    private(set) var found: FoundFile?
+    private(set) var found: DestinationFile?
 
     /// Nil when there is no such file, or it cannot be read.
     init?(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?, _ files: FileSystem,
-        _ directories: inout Directories
+        _ directories: inout DirectoryCache
     ) throws(Failure) {
         let directory = try directories.directory(of: destination)
         guard let named = try? files.status(in: directory.number, destination.name), named.isRegular,
@@ -28,7 +28,7 @@ final class ExistingFile {
     }
 
     /// Performs the next step. False if more steps follow.
-    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         if let digested = digest?.length, digested < size {
             var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), size - digested)))
             let count = try reporting { () throws(SystemError) in
@@ -44,7 +44,7 @@ final class ExistingFile {
             try files.syncDirectory(directory.number)
             return try files.status(file.number)
         }
-        if status.size == size { found = FoundFile(size: size, checksum: try digest?.finish()) }
+        if status.size == size { found = DestinationFile(size: size, checksum: try digest?.finish()) }
         return true
     }
 

@@ -9,16 +9,16 @@ public enum FreeSpace {
     public static func available(at path: String) throws(Failure) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
-        return Space(status).available
+        return FileSystemSpace(status).available
     }
 }
 
 /// The space of a file system.
-struct Space {
+struct FileSystemSpace {
     /// The part that downloads leave free for other writers, such as databases, logs and the store itself. A full disk
     /// harms them more than a download.
     private static let largestReserve: UInt64 = 32 << 20
-    private static let reservedPart: UInt64 = 100
+    private static let reserveDivisor: UInt64 = 100
 
     /// Size of the file system in bytes; 0 if it does not report that.
     let total: UInt64
@@ -33,14 +33,14 @@ struct Space {
         }
         total = bytes(UInt64(status.f_blocks))
         available = bytes(UInt64(status.f_bavail))
-        reserve = min(Self.largestReserve, total / Self.reservedPart)
+        reserve = min(Self.largestReserve, total / Self.reserveDivisor)
     }
 
     /// False if a file of this size does not fit even on an empty file system.
-    func canEverHold(_ size: UInt64) -> Bool { total == 0 || size <= total }
+    func isLargeEnough(_ size: UInt64) -> Bool { total == 0 || size <= total }
 
     /// Whether this many bytes fit and leave the reserve free.
-    func holds(_ count: UInt64) -> Bool {
+    func fits(_ count: UInt64) -> Bool {
         // A file system that does not report its size is not checked; the write then fails if it is full.
         available >= reserve && available - reserve >= count || reserve == 0
     }

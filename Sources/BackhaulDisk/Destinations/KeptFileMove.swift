@@ -33,7 +33,7 @@ final class KeptFileMove {
     }
 
     /// Performs the next step. False if more steps follow.
-    func advance(_ directories: inout Directories) throws(Failure) -> Bool {
+    func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         let from = try directories.directory(at: kept.directory)
         let to = try directories.directory(of: target.destination)
         let progress: Progress

@@ -20,16 +20,16 @@ final class OpenPart {
     /// CRC-32C of those bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
     /// The check of existing bytes. Until it is done, they are not trusted.
-    private var check: PartCheck?
+    private var check: PartVerification?
     /// The times of the file after this engine's last write.
-    private var left: FileTimes?
+    private var lastWritten: FileTimes?
     /// The state in which this engine left the file.
     private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.
     private var digest: PartDigest?
     /// A failed sync. All operations fail with it until the caller resumes from the last synced length.
-    private var broken: Failure?
+    private var syncFailure: Failure?
 
     private var path: String { location.destination.path }
 
@@ -43,11 +43,11 @@ final class OpenPart {
     }
 
     /// Opens an existing part file, and returns the length to continue from. `stamps`: from the checkpoint. While
-    /// `isUnproven`, the file must not be continued.
+    /// `isUnverified`, the file must not be continued.
     func resume(
-        trusting trusted: TrustedLength, as stamps: [PartStamp], _ directories: inout Directories
+        trusting trusted: TrustedLength, as stamps: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
-        leave()
+        closeKeeping()
         let directory = try directories.directory(of: location.destination)
         guard trusted != .nothing else { return 0 }
         return try reporting { () throws(SystemError) in
@@ -56,7 +56,7 @@ final class OpenPart {
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
-            guard status.isOurs, status.size > 0, let known = knows(status, trusted, stamps) else { return 0 }
+            guard status.isOurs, status.size > 0, let known = knownContent(status, trusted, stamps) else { return 0 }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
                 // After the truncation the footprint does not match; only the stamps describe the file.
@@ -67,20 +67,20 @@ final class OpenPart {
             length = known.length
             writeBackStarted = length
             (checksum, check) = (known.checksum, known.check)
-            left = known.check == nil ? FileTimes(status) : nil
+            lastWritten = known.check == nil ? FileTimes(status) : nil
             return length
         }
     }
 
-    private struct Known {
+    private struct KnownContent {
         var length: UInt64
         var checksum: UInt32?
         /// The check that has to read the file first.
-        var check: PartCheck?
+        var check: PartVerification?
     }
 
     /// How much of the file may be what this download has written. Nil: it is another file, or nothing is known of it.
-    private func knows(_ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartStamp]) -> Known? {
+    private func knownContent(_ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartFingerprint]) -> KnownContent? {
         let synced: UInt64
         let isSameBoot: Bool
         switch trusted {
@@ -95,43 +95,43 @@ final class OpenPart {
             let isWhole = length == status.size
             if footprint.isUntouched(status) {
                 return isWhole
-                    ? Known(length: length, checksum: footprint.checksum)
-                    : length > 0 ? Known(length: length, check: PartCheck(reading: length)) : nil
+                    ? KnownContent(length: length, checksum: footprint.checksum)
+                    : length > 0 ? KnownContent(length: length, check: PartVerification(reading: length)) : nil
             }
             if isWhole, let checksum = footprint.checksum {
-                return Known(length: length, check: PartCheck([.init(length: length, checksum: checksum)]))
+                return KnownContent(length: length, check: PartVerification([.init(length: length, checksum: checksum)]))
             }
         }
-        return knows(status, synced, isSameBoot, stamps)
+        return knownContent(status, synced, isSameBoot, stamps)
     }
 
     /// For a file of an earlier engine: only its checksums prove what was written.
-    private func knows(
-        _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartStamp]
-    ) -> Known? {
+    private func knownContent(
+        _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartFingerprint]
+    ) -> KnownContent? {
         // A checkpoint of an earlier version of the library has no checksums.
         guard stamps.contains(where: { $0.checksum != nil }) else {
-            return synced > 0 ? Known(length: synced, check: PartCheck(reading: synced)) : nil
+            return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }
         guard stamps.allSatisfy({ $0.inode == status.inode && [0, status.device].contains($0.device) }) else {
             return nil
         }
-        var proofs = stamps.compactMap { stamp in
-            stamp.checksum.map { PartCheck.Proof(length: stamp.length, checksum: $0) }
+        var prefixes = stamps.compactMap { stamp in
+            stamp.checksum.map { PartVerification.Prefix(length: stamp.length, checksum: $0) }
         }
         if isSameBoot, let last = journal?.record(of: status.inode, location.partName) {
-            proofs.append(.init(length: last.length, checksum: last.checksum))
+            prefixes.append(.init(length: last.length, checksum: last.checksum))
         }
-        proofs.removeAll { $0.length > status.size || $0.length == 0 }
-        guard !proofs.isEmpty else { return nil }
-        let check = PartCheck(proofs)
-        return Known(length: check.end, check: check)
+        prefixes.removeAll { $0.length > status.size || $0.length == 0 }
+        guard !prefixes.isEmpty else { return nil }
+        let check = PartVerification(prefixes)
+        return KnownContent(length: check.end, check: check)
     }
 
-    var isUnproven: Bool { check != nil }
+    var isUnverified: Bool { check != nil }
 
     /// Reads the next slice of the existing bytes. After the last one, returns how many of the bytes are trusted.
-    func prove(_ directories: inout Directories) throws(Failure) -> UInt64? {
+    func verifyNext(_ directories: inout DirectoryCache) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories)
         let rest = check.end - check.offset
@@ -145,21 +145,21 @@ final class OpenPart {
             return nil
         }
         self.check = nil
-        let believed = check.believed
-        guard believed.length > 0 else {
+        let verifiedPrefix = check.verifiedPrefix
+        guard verifiedPrefix.length > 0 else {
             forget()
             return 0
         }
-        if believed.length < length {
-            try reporting { () throws(SystemError) in try files.truncate(file.number, to: believed.length) }
+        if verifiedPrefix.length < length {
+            try reporting { () throws(SystemError) in try files.truncate(file.number, to: verifiedPrefix.length) }
         }
-        (length, checksum) = (believed.length, believed.checksum)
+        (length, checksum) = (verifiedPrefix.length, verifiedPrefix.checksum)
         writeBackStarted = length
         return length
     }
 
     /// Writes at the end, and records the length in the journal.
-    func append(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) -> UInt64 {
+    func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
         try write(bytes, &directories)
         note()
         return length
@@ -171,7 +171,7 @@ final class OpenPart {
         journal.note(inode, location.partName, length: length, checksum: checksum)
     }
 
-    private func write(_ bytes: [UInt8], _ directories: inout Directories) throws(Failure) {
+    private func write(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) {
         let file = try current(&directories)
         do throws(Failure) {
             if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize || length == 0 {
@@ -185,13 +185,13 @@ final class OpenPart {
             let status = try? files.status(file.number)
             let isTruncated = status?.size == length
             let footprint = isTruncated ? status.map { PartFootprint($0, length, FileTimes($0), checksum) } : nil
-            breaks(error)
+            markFailed(error)
             self.footprint = footprint
             throw error
         }
         length += UInt64(bytes.count)
         checksum = checksum.map { known in bytes.withUnsafeBytes { bhl_crc32c(known, $0.baseAddress, $0.count) } }
-        left = (try? files.status(file.number)).map(FileTimes.init)
+        lastWritten = (try? files.status(file.number)).map(FileTimes.init)
         if length - writeBackStarted >= OpenPart.writeBackSize {
             files.startWriteBack(file.number)
             writeBackStarted = length
@@ -199,46 +199,46 @@ final class OpenPart {
     }
 
     /// The file to sync, and the length that the sync makes durable; nil when there is no file yet.
-    func prepareSync(_ directories: inout Directories) throws(Failure) -> (file: Descriptor, length: UInt64)? {
-        if let broken { throw broken }
+    func prepareSync(_ directories: inout DirectoryCache) throws(Failure) -> (file: Descriptor, length: UInt64)? {
+        if let syncFailure { throw syncFailure }
         return inode == nil ? nil : (try current(&directories), length)
     }
 
     /// Starts this digest, also for the bytes that exist already.
     func hash(_ algorithm: Checksum.Algorithm) throws(Failure) {
-        if let broken { throw broken }
+        if let syncFailure { throw syncFailure }
         digest = try PartDigest(algorithm)
     }
 
     /// Adds the next slice of the existing bytes to the digest. True when the digest is complete.
-    func catchUp(_ directories: inout Directories) throws(Failure) -> Bool {
-        if let broken { throw broken }
+    func hashNext(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
+        if let syncFailure { throw syncFailure }
         guard let digested = digest?.length, digested < length else { return true }
         let file = try current(&directories)
         var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), length - digested)))
         let count = try reporting { () throws(SystemError) in
             try files.read(file.number, into: &slice, at: digested)
         }
-        guard count > 0 else { throw breaks(.changedByOthers(path)) }
+        guard count > 0 else { throw markFailed(.changedExternally(path)) }
         try digest?.add(slice[..<count], behind: digested)
         return digested + UInt64(count) >= length
     }
 
     /// Whether this many bytes can be written and still leave the reserve free. `size`: of the whole file, as the
     /// server announced it.
-    func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout Directories) throws(Failure) {
+    func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout DirectoryCache) throws(Failure) {
         try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
     }
 
     private func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64? = nil, on descriptor: Int32) throws(Failure) {
         let space = try reporting { () throws(SystemError) in try files.space(descriptor) }
-        if let size, !space.canEverHold(size) {
+        if let size, !space.isLargeEnough(size) {
             throw Failure(
                 .tooLarge,
                 "The server announced \(size) bytes for \(path), and its whole file system has \(space.total); use a "
                     + "destination on a larger one.")
         }
-        guard !space.holds(bytes) else { return }
+        guard !space.fits(bytes) else { return }
         throw .system(
             .diskFull, code: ENOSPC,
             "The file system of \(path) has \(space.available) bytes left, too few for \(bytes) more and a reserve of "
@@ -247,9 +247,9 @@ final class OpenPart {
 
     /// Prepares the seal: everything but the sync.
     func prepareSeal(
-        _ last: [UInt8], expected: UInt64?, _ directories: inout Directories
+        _ last: [UInt8], expected: UInt64?, _ directories: inout DirectoryCache
     ) throws(Failure) -> (file: Descriptor, sealed: SealedFile) {
-        if let broken { throw broken }
+        if let syncFailure { throw syncFailure }
         let whole = length + UInt64(last.count)
         if let expected, whole != expected {
             throw Failure(
@@ -267,29 +267,29 @@ final class OpenPart {
             try files.changeMode(file.number, location.mode)
             return try files.status(file.number)
         }
-        guard status.size == length else { throw breaks(.changedByOthers(path)) }
+        guard status.size == length else { throw markFailed(.changedExternally(path)) }
         let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
         return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
     /// Stops trusting the file. It is opened again only from a trusted length.
     @discardableResult
-    func breaks(_ failure: Failure) -> Failure {
+    func markFailed(_ failure: Failure) -> Failure {
         forget()
-        broken = failure
+        syncFailure = failure
         return failure
     }
 
-    var stamp: PartStamp? {
+    var stamp: PartFingerprint? {
         guard let descriptor, inode != nil else { return nil }
         let (device, inode) = descriptor.identity
-        return PartStamp(device: device, inode: inode, length: length, checksum: checksum)
+        return PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)
     }
 
     /// Closes the file, and remembers its footprint.
-    func leave() {
+    func closeKeeping() {
         if let descriptor, descriptor.isOurs, check == nil, let status = try? files.status(descriptor.number) {
-            footprint = PartFootprint(status, length, left, checksum)
+            footprint = PartFootprint(status, length, lastWritten, checksum)
         }
         let footprint = footprint
         forget()
@@ -299,19 +299,19 @@ final class OpenPart {
     private func forget() {
         descriptor = nil
         inode = nil
-        broken = nil
+        syncFailure = nil
         length = 0
         checksum = 0
         check = nil
         footprint = nil
-        left = nil
+        lastWritten = nil
         writeBackStarted = 0
         digest = nil
     }
 
     /// Returns the open file. Creates it or opens it again if needed.
-    private func current(_ directories: inout Directories) throws(Failure) -> Descriptor {
-        if let broken { throw broken }
+    private func current(_ directories: inout DirectoryCache) throws(Failure) -> Descriptor {
+        if let syncFailure { throw syncFailure }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
         // The old descriptor is released first, because the new one may get its number.
@@ -327,7 +327,7 @@ final class OpenPart {
             let status = try files.status(file.number)
             return (file, status.isOurs && status.inode == inode && status.size >= length)
         }
-        guard isIntact else { throw breaks(.changedByOthers(path)) }
+        guard isIntact else { throw markFailed(.changedExternally(path)) }
         descriptor = file
         return file
     }

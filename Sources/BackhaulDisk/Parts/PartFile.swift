@@ -25,7 +25,7 @@ public final class PartFile: Sendable {
     /// differ, its checksum is compared. Of an earlier engine's file, only bytes that match a checksum of `stamps` or
     /// of the journal are kept.
     public func openResuming(
-        trusting trusted: TrustedLength, as stamps: [PartStamp] = [],
+        trusting trusted: TrustedLength, as stamps: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
     ) {
         worker.post { [self] context in
@@ -35,17 +35,17 @@ public final class PartFile: Sendable {
                     try part.resume(trusting: trusted, as: stamps, &context.directories)
                 }
             }
-            if case .success = result, part.isUnproven { prove(then: then) } else { then(result) }
+            if case .success = result, part.isUnverified { verifyNext(then: then) } else { then(result) }
         }
     }
 
     /// Checks the bytes in slices, so that the disk thread can do other work between them.
-    private func prove(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
+    private func verifyNext(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [self] context in
             guard context.isOpen(id) else { return then(.success(0)) }
             do throws(Failure) {
-                guard let length = try context.part(id, location).prove(&context.directories) else {
-                    return prove(then: then)
+                guard let length = try context.part(id, location).verifyNext(&context.directories) else {
+                    return verifyNext(then: then)
                 }
                 then(.success(length))
             } catch {
@@ -80,14 +80,14 @@ public final class PartFile: Sendable {
     public func hash(_ algorithm: Checksum.Algorithm) {
         worker.post { [self] context in
             guard (try? context.part(id, location).hash(algorithm)) != nil else { return }
-            catchUp(in: context)
+            hashNext(in: context)
         }
     }
 
-    private func catchUp(in context: DiskContext) {
+    private func hashNext(in context: DiskContext) {
         // What fails here fails again at the seal, which reports it.
-        guard context.isOpen(id), (try? context.catchUp(id, location)) == false else { return }
-        worker.post { [self] context in catchUp(in: context) }
+        guard context.isOpen(id), (try? context.hashNext(id, location)) == false else { return }
+        worker.post { [self] context in hashNext(in: context) }
     }
 
     /// Checks whether the file system has room for this many bytes, of a file that the server announced with `size`.
@@ -128,7 +128,7 @@ public final class PartFile: Sendable {
         then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
         do throws(Failure) {
-            guard try context.catchUp(id, location) else {
+            guard try context.hashNext(id, location) else {
                 worker.post { [self] context in seal(last, expected: size, in: context, then: then) }
                 return
             }
@@ -148,12 +148,12 @@ public final class PartFile: Sendable {
     }
 
     /// Finds how far an earlier process came with `intent`, for recovery.
-    public func look(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
+    public func inspect(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
         worker.post { [location] context in
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
-                    return try Placing(files: context.files, location: location, intent: intent).look(in: directory)
+                    return try PlaceOperation(files: context.files, location: location, intent: intent).inspect(in: directory)
                 })
         }
     }

@@ -55,7 +55,7 @@ struct PendingSyncs {
             } else {
                 try files.sync(file.descriptor.number)
             }
-            try checkStillOurs(file.descriptor, .sync)
+            try checkOwnership(file.descriptor, .sync)
             return nil
         } catch {
             return error
@@ -67,7 +67,7 @@ struct PendingSyncs {
         for name in names where outcomes[name.directory.path] == nil {
             do throws(SystemError) {
                 try files.syncDirectory(name.directory.number)
-                try checkStillOurs(name.directory.descriptor, .syncDirectory)
+                try checkOwnership(name.directory.descriptor, .syncDirectory)
                 outcomes.updateValue(nil, forKey: name.directory.path)
             } catch {
                 outcomes.updateValue(error, forKey: name.directory.path)
@@ -77,7 +77,7 @@ struct PendingSyncs {
     }
 
     /// A host may have closed the descriptor and opened another file with its number. Then the sync was of that file.
-    private func checkStillOurs(_ descriptor: Descriptor, _ operation: FileOperation) throws(SystemError) {
+    private func checkOwnership(_ descriptor: Descriptor, _ operation: FileOperation) throws(SystemError) {
         if !descriptor.isOurs { throw SystemError(code: EBADF, attempt: operation.attempt) }
     }
 }

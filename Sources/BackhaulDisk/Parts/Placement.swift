@@ -7,21 +7,21 @@ public enum Placement: Equatable, Sendable {
     /// The file has its final name. `PartFile.place` still has to sync the directory.
     case placed
     /// The sealed part file waits for its final name.
-    case partThere
-    case gone
+    case partExists
+    case absent
 
     /// Checks immediately, on the calling thread. Throws when the directory cannot be read. That says nothing about the
     /// file: its disk may not be mounted yet.
-    public static func look(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
+    public static func inspect(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
         let files = FileSystem()
-        var directories = Directories(files: files)
+        var directories = DirectoryCache(files: files)
         let directory = try directories.directory(of: location.destination)
-        return try Placing(files: files, location: location, intent: intent).look(in: directory)
+        return try PlaceOperation(files: files, location: location, intent: intent).inspect(in: directory)
     }
 }
 
 /// Renames a sealed part file to its final name, or finds that this was done before a crash.
-struct Placing {
+struct PlaceOperation {
     let files: FileSystem
     let location: PartLocation
     let intent: FinishIntent
@@ -32,10 +32,10 @@ struct Placing {
     /// Performs everything but the sync of the directory.
     func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
-            if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
+            if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
                 // The file was linked before a crash, and its old name was not removed. rename(2) does nothing for two
                 // names of one file.
-                if part.linkCount > 1, let final = try files.status(in: directory.number, name), isIntended(final) {
+                if part.linkCount > 1, let final = try files.status(in: directory.number, name), matchesIntent(final) {
                     try files.remove(location.partName, in: directory.number)
                 } else {
                     try files.rename(
@@ -44,26 +44,26 @@ struct Placing {
                 }
                 return FileStamp(part)
             }
-            if let final = try files.status(in: directory.number, name), isIntended(final) { return FileStamp(final) }
+            if let final = try files.status(in: directory.number, name), matchesIntent(final) { return FileStamp(final) }
         } catch {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }
-        throw .changedByOthers(path)
+        throw .changedExternally(path)
     }
 
-    func look(in directory: OpenDirectory) throws(Failure) -> Placement {
+    func inspect(in directory: OpenDirectory) throws(Failure) -> Placement {
         do throws(SystemError) {
-            if let final = try files.status(in: directory.number, name), isIntended(final) { return .placed }
-            if let part = try files.status(in: directory.number, location.partName), isIntended(part) {
-                return .partThere
+            if let final = try files.status(in: directory.number, name), matchesIntent(final) { return .placed }
+            if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
+                return .partExists
             }
-            return .gone
+            return .absent
         } catch {
             throw .disk(error, path)
         }
     }
 
-    private func isIntended(_ status: FileStatus) -> Bool {
+    private func matchesIntent(_ status: FileStatus) -> Bool {
         status.isRegular && [0, status.device].contains(intent.device) && status.inode == intent.inode
             && status.size == intent.size
     }

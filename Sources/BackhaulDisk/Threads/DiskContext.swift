@@ -9,11 +9,11 @@ final class DiskContext {
 
     let files: FileSystem
     private let journal: PartJournal?
-    var directories: Directories
+    var directories: DirectoryCache
     var moves: [UInt64: KeptFileMove] = [:]
     var bodies: [UInt64: OpenBody] = [:]
     var existing: [UInt64: ExistingFile] = [:]
-    var keeping: [UInt64: BodyKeeping] = [:]
+    var ingests: [UInt64: BodyIngest] = [:]
     var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
     /// Footprints of closed part files, by path.
@@ -26,7 +26,7 @@ final class DiskContext {
     init(files: FileSystem, journal: PartJournal? = nil) {
         self.files = files
         self.journal = journal
-        directories = Directories(files: files)
+        directories = DirectoryCache(files: files)
         syncs = PendingSyncs(files: files)
     }
 
@@ -62,8 +62,8 @@ final class DiskContext {
     }
 
     /// Returns false while the digest does not cover all existing bytes.
-    func catchUp(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
-        try part(id, location).catchUp(&directories)
+    func hashNext(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
+        try part(id, location).hashNext(&directories)
     }
 
     /// Whether the part was not closed in the meantime.
@@ -72,7 +72,7 @@ final class DiskContext {
     /// Closes the part file. A delayed sync keeps its descriptor open.
     func close(_ id: UInt64, _ location: PartLocation) {
         guard let part = parts.removeValue(forKey: id) else { return }
-        part.leave()
+        part.closeKeeping()
         guard let footprint = part.footprint else { return }
         if footprints.count >= Self.footprintLimit { footprints.removeAll() }
         footprints[location.path] = footprint
@@ -103,7 +103,7 @@ final class DiskContext {
             partsInBatch.insert(id)
             syncs.add(file, dataOnly: true) { error in
                 guard let error else { return then(.success(synced)) }
-                then(.failure(part.breaks(.disk(error, location.partDescription))))
+                then(.failure(part.markFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))
@@ -123,7 +123,7 @@ final class DiskContext {
                     parts[id] = nil
                     return then(.success(sealed))
                 }
-                then(.failure(part.breaks(.disk(error, location.partDescription))))
+                then(.failure(part.markFailed(.disk(error, location.partDescription))))
             }
         } catch {
             then(.failure(error))
@@ -137,7 +137,7 @@ final class DiskContext {
         if partsInBatch.contains(id) { finishBatch() }
         do {
             let directory = try directories.directory(of: location.destination)
-            let placing = Placing(files: files, location: location, intent: intent)
+            let placing = PlaceOperation(files: files, location: location, intent: intent)
             let stamp = try placing.rename(in: directory)
             journal?.forget(intent.inode, location.partName)
             CrashPoint.afterRename.reach()

@@ -11,10 +11,10 @@ public final class DiskThreads: Sendable {
     /// The default number of threads for a file system. On two cores with ext4, 3 to 5 threads took the same time for
     /// 10,000 files of 16 KiB; 2 and 8 took longer. The threads wait for the disk together and share its commits. More
     /// threads only wake each other.
-    public static let usualCount = 4
+    public static let defaultCount = 4
 
-    private struct Lanes {
-        var all: [UInt64: DiskLane] = [:]
+    private struct State {
+        var all: [UInt64: FileSystemWorkers] = [:]
         var mounts = MountTable()
         var isClosed = false
     }
@@ -22,12 +22,12 @@ public final class DiskThreads: Sendable {
     private let count: Int
     private let files: FileSystem
     private let journal: PartJournal?
-    private let home: DiskLane
-    private let lanes: Lock<Lanes>
+    private let home: FileSystemWorkers
+    private let state: Lock<State>
     private let lastID = Lock<UInt64>(0)
 
     /// Limit on file systems with threads of their own.
-    private static let laneLimit = 32
+    private static let fileSystemLimit = 32
 
     /// `home`: a directory on the file system that is used most. `journal`: records the lengths of part files. Throws a
     /// `SystemError` when no thread can be started.
@@ -37,10 +37,10 @@ public final class DiskThreads: Sendable {
 
     init(count: Int, home: String = "/", journal: PartJournal? = nil, files: FileSystem) throws {
         (self.count, self.files, self.journal) = (count, files, journal)
-        self.home = try DiskLane(count: count, files: files, journal: journal)
-        var lanes = Lanes()
-        if let device = (try? files.status(of: home))?.device { lanes.all[device] = self.home }
-        self.lanes = Lock(lanes)
+        self.home = try FileSystemWorkers(count: count, files: files, journal: journal)
+        var state = State()
+        if let device = (try? files.status(of: home))?.device { state.all[device] = self.home }
+        self.state = Lock(state)
     }
 
     /// Does no I/O yet. All work on part files of one name is done by one thread, in the order of the calls. Only the
@@ -60,12 +60,12 @@ public final class DiskThreads: Sendable {
     /// As `remove(path:)`, for several files. Errors are ignored, because the caller cannot handle them.
     public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
         guard !paths.isEmpty else { return then() }
-        let left = Lock(paths.count)
+        let remaining = Lock(paths.count)
         for path in paths {
             remove(path: path) { _ in
-                let isLast = left.withLock { left in
-                    left -= 1
-                    return left == 0
+                let isLast = remaining.withLock { remaining in
+                    remaining -= 1
+                    return remaining == 0
                 }
                 if isLast { then() }
             }
@@ -110,13 +110,13 @@ public final class DiskThreads: Sendable {
     /// system call. Returns the names of the part files that such threads are changing. For the home file system it
     /// waits without limit.
     public func close(until deadline: Deadline?) -> Set<String> {
-        let all = lanes.withLock { lanes in
-            lanes.isClosed = true
-            return Array(lanes.all.values)
+        let all = state.withLock { state in
+            state.isClosed = true
+            return Array(state.all.values)
         }
         _ = home.close(until: nil)
         var changing: Set<String> = []
-        for lane in all where lane !== home { changing.formUnion(lane.close(until: deadline)) }
+        for workers in all where workers !== home { changing.formUnion(workers.close(until: deadline)) }
         return changing
     }
 
@@ -130,29 +130,29 @@ public final class DiskThreads: Sendable {
     }
 
     func worker(for name: String, at destination: Destination) -> Worker<DiskContext> {
-        lane(of: destination).worker(for: name)
+        workers(of: destination).worker(for: name)
     }
 
-    func worker(for path: String) -> Worker<DiskContext> { lane(nil, path).worker(for: path) }
+    func worker(for path: String) -> Worker<DiskContext> { workers(nil, path).worker(for: path) }
 
     /// The thread for reads of metadata, which do not wait for writes.
-    func looker(at destination: Destination) -> Worker<DiskContext> { lane(of: destination).looker }
+    func metadataWorker(at destination: Destination) -> Worker<DiskContext> { workers(of: destination).metadataWorker }
 
-    private func lane(of destination: Destination) -> DiskLane {
+    private func workers(of destination: Destination) -> FileSystemWorkers {
         // 0: the host saw it in another boot.
         let device = destination.directoryDevice
-        return lane(device == 0 ? nil : device, destination.path)
+        return workers(device == 0 ? nil : device, destination.path)
     }
 
-    private func lane(_ device: UInt64?, _ path: String) -> DiskLane {
-        lanes.withLock { lanes in
-            guard let device = device ?? lanes.mounts.device(of: path) else { return home }
-            if let known = lanes.all[device] { return known }
-            guard !lanes.isClosed, lanes.all.count < Self.laneLimit,
-                let lane = try? DiskLane(count: count, files: files, journal: journal)
+    private func workers(_ device: UInt64?, _ path: String) -> FileSystemWorkers {
+        state.withLock { state in
+            guard let device = device ?? state.mounts.device(of: path) else { return home }
+            if let known = state.all[device] { return known }
+            guard !state.isClosed, state.all.count < Self.fileSystemLimit,
+                let workers = try? FileSystemWorkers(count: count, files: files, journal: journal)
             else { return home }
-            lanes.all[device] = lane
-            return lane
+            state.all[device] = workers
+            return workers
         }
     }
 }

@@ -8,12 +8,12 @@ struct MountTable {
     private var mounts: [(point: [UInt8], device: UInt64)] = []
     private var readAt: Int64 = 0
 
-    private static let freshMilliseconds: Int64 = 1_000
+    private static let cacheMilliseconds: Int64 = 1_000
 
     /// Nil if no mount point above the path is known, as in a chroot.
     mutating func device(of path: String) -> UInt64? {
         let now = Clock.bootMilliseconds
-        if mounts.isEmpty || readAt + Self.freshMilliseconds <= now {
+        if mounts.isEmpty || readAt + Self.cacheMilliseconds <= now {
             mounts = Self.parse(Self.text)
             readAt = now
         }
@@ -37,22 +37,22 @@ struct MountTable {
             guard fields.count > 4 else { return nil }
             let numbers = fields[2].split(separator: 0x3A).compactMap { UInt32(String(decoding: $0, as: UTF8.self)) }
             guard numbers.count == 2 else { return nil }
-            return (plain(fields[4]), bhl_make_device(numbers[0], numbers[1]))
+            return (unescaped(fields[4]), bhl_make_device(numbers[0], numbers[1]))
         }
     }
 
     /// Decodes blanks and backslashes, which the file contains as octal numbers.
-    private static func plain(_ field: ArraySlice<UInt8>) -> [UInt8] {
-        var (plain, rest) = ([UInt8](), field)
+    private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
+        var (unescaped, rest) = ([UInt8](), field)
         while let byte = rest.popFirst() {
             guard byte == 0x5C, let code = UInt8(String(decoding: rest.prefix(3), as: UTF8.self), radix: 8) else {
-                plain.append(byte)
+                unescaped.append(byte)
                 continue
             }
-            plain.append(code)
+            unescaped.append(code)
             rest = rest.dropFirst(3)
         }
-        return plain
+        return unescaped
     }
 
     private static var text: [UInt8] {

@@ -18,7 +18,7 @@ final class ActivityController {
     private let unixMilliseconds: () -> Int64
     private var timer: (any RuntimeTimer)?
     /// Whether a check is under way: the read of the store, and the starts that follow it.
-    private var state = LookState.idle
+    private var state = CheckState.idle
     /// The last tasks of activities that have not ended. The next start of an activity waits for the end of its task.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
@@ -26,7 +26,7 @@ final class ActivityController {
     /// Activities whose start failed and was logged, with the loop's time of the next attempt.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions that open windows depend on.
-    private(set) var needs: ConditionNeeds = []
+    private(set) var needs: ConditionSet = []
 
     /// - holds: the holds that these constraints have now; nil: the conditions were not read yet.
     /// - isEnding: true when nothing may be started any more.
@@ -43,7 +43,7 @@ final class ActivityController {
         self.isEnding = isEnding
         self.unixMilliseconds = unixMilliseconds
         timer = runtime.timer { [unowned self] in
-            look()
+            check()
             return []
         }
     }
@@ -53,7 +53,7 @@ final class ActivityController {
     // MARK: Reasons for a check
 
     /// Checks which activities are due: when a window opens, the calendar changed, or a command changed an activity.
-    func look() {
+    func check() {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()
         runtime.store({ (transaction) throws(Failure) in
@@ -62,7 +62,7 @@ final class ActivityController {
             switch result {
             case .success(let (open, next)): return found(open, next: next)
             // The store cannot be read for now.
-            case .failure: return endLook(untilNext: Self.pauseMilliseconds)
+            case .failure: return endCheck(untilNext: Self.pauseMilliseconds)
             }
         })
     }
@@ -70,17 +70,17 @@ final class ActivityController {
     /// An activity was set. The cause of a failed start may be gone, so failed starts are repeated without a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
-        look()
+        check()
     }
 
     func conditionsChanged() {
         let now = unixMilliseconds()
-        if held.contains(where: { mayStart($0, now: now) }) { look() }
+        if held.contains(where: { mayStart($0, now: now) }) { check() }
     }
 
     func tasksEnded(_ tasks: [TaskID]) {
         guard !livingTasks.isEmpty, tasks.contains(where: livingTasks.contains) else { return }
-        look()
+        check()
     }
 
     // MARK: Checks
@@ -93,18 +93,18 @@ final class ActivityController {
         let effects = updateNeeds(of: open)
         held = []
         var due: [OpenActivity] = []
-        var nextLook = next
+        var nextCheck = next
         for activity in open where activity.livingTask == nil {
             if !mayStart(activity, now: now) {
                 held.append(activity)
-                nextLook = [nextLook, activity.window(now: now).nextLook(now: now)].compactMap(\.self).min()
+                nextCheck = [nextCheck, activity.window(now: now).nextCheck(now: now)].compactMap(\.self).min()
             } else if let time = retryTimes[activity.id], time > runtime.now {
-                nextLook = min(nextLook ?? .max, now + time - runtime.now)
+                nextCheck = min(nextCheck ?? .max, now + time - runtime.now)
             } else {
                 due.append(activity)
             }
         }
-        guard let first = due.first else { return effects + endLook(untilNext: nextLook.map { $0 - now }) }
+        guard let first = due.first else { return effects + endCheck(untilNext: nextCheck.map { $0 - now }) }
         start(first, then: due.dropFirst())
         return effects
     }
@@ -127,7 +127,7 @@ final class ActivityController {
     }
 
     private func updateNeeds(of open: [OpenActivity]) -> [EngineEffect] {
-        let found = open.reduce(into: ConditionNeeds()) { needs, activity in
+        let found = open.reduce(into: ConditionSet()) { needs, activity in
             guard activity.livingTask == nil, let constraints = constraints(of: activity) else { return }
             needs.formUnion(constraints.neededAtStart(isLocal: false))
         }
@@ -137,16 +137,16 @@ final class ActivityController {
     }
 
     /// `untilNext`: milliseconds until the next check; nil: none is needed.
-    private func endLook(untilNext: Int64?) -> [EngineEffect] {
+    private func endCheck(untilNext: Int64?) -> [EngineEffect] {
         if state.end() {
-            look()
+            check()
             return []
         }
         guard let untilNext else {
             timer?.stop()
             return [.mayBeIdle]
         }
-        timer?.start(milliseconds: min(max(0, untilNext), CalendarWatch.longestLook))
+        timer?.start(milliseconds: min(max(0, untilNext), CalendarWatch.longestCheckInterval))
         return []
     }
 
@@ -166,8 +166,8 @@ final class ActivityController {
             case .failure(let failure): note(failure, of: activity)
             }
             guard let next = others.first else {
-                state.lookAgain()
-                return effects + endLook(untilNext: nil)
+                state.checkAgain()
+                return effects + endCheck(untilNext: nil)
             }
             self.start(next, then: others.dropFirst())
             return effects
@@ -176,10 +176,10 @@ final class ActivityController {
 
     private func started(_ start: ActivityStart) -> [EngineEffect] {
         CrashPoint.afterActivity.reach()
-        guard let enqueued = start.enqueued else { return [.announce(start.change), .worked] }
+        guard let enqueued = start.enqueued else { return [.announce(start.change), .workDone] }
         return [
             .tasksWait(in: enqueued.lanes, reload: false), .due(at: enqueued.nextDue),
-            .latestStart(at: enqueued.nextLatestStart), .worked,
+            .latestStart(at: enqueued.nextLatestStart), .workDone,
         ]
     }
 

@@ -12,18 +12,18 @@ final class ClientConnection {
     /// Whether the client is in the engine's process. Then both see the same directories.
     let isLocal: Bool
     /// Whether the client has too many unread bytes. Messages that can wait are then not sent.
-    let isBehind: () -> Bool
+    let isBackpressured: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
     /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or /proc is read again
     /// soon for the client's process. Later messages are queued, so that a client's commands keep their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
     /// How often the client's process could not be read from /proc.
-    var introductions = 0
-    private var held: [ClientMessage] = []
+    var introductionAttempts = 0
+    private var queuedMessages: [ClientMessage] = []
     /// Whether a disk thread takes over the files of an enqueue. This may take long, and only the next enqueue waits.
-    var isTakingBodies = false
-    private var heldEnqueues: [ClientMessage] = []
+    var isIngestingBodies = false
+    private var queuedEnqueues: [ClientMessage] = []
 
     struct AttachedHandle: Sendable {
         var session: SessionID
@@ -38,11 +38,11 @@ final class ClientConnection {
     private var opening: Set<HandleID> = []
 
     init(
-        id: ConnectionID, isLocal: Bool, isBehind: @escaping () -> Bool, deliver: @escaping (EngineMessage) -> Void
+        id: ConnectionID, isLocal: Bool, isBackpressured: @escaping () -> Bool, deliver: @escaping (EngineMessage) -> Void
     ) {
         self.id = id
         self.isLocal = isLocal
-        self.isBehind = isBehind
+        self.isBackpressured = isBackpressured
         self.deliver = deliver
     }
 
@@ -53,13 +53,13 @@ final class ClientConnection {
         self.process = process
     }
 
-    func hold(_ message: ClientMessage) { held.append(message) }
+    func queue(_ message: ClientMessage) { queuedMessages.append(message) }
 
-    func takeHeld() -> ClientMessage? { held.isEmpty ? nil : held.removeFirst() }
+    func nextQueuedMessage() -> ClientMessage? { queuedMessages.isEmpty ? nil : queuedMessages.removeFirst() }
 
-    func holdEnqueue(_ message: ClientMessage) { heldEnqueues.append(message) }
+    func queueEnqueue(_ message: ClientMessage) { queuedEnqueues.append(message) }
 
-    func takeHeldEnqueue() -> ClientMessage? { heldEnqueues.isEmpty ? nil : heldEnqueues.removeFirst() }
+    func nextQueuedEnqueue() -> ClientMessage? { queuedEnqueues.isEmpty ? nil : queuedEnqueues.removeFirst() }
 
     func attach(_ handle: HandleID, _ attached: AttachedHandle) { handles[handle] = attached }
 

@@ -27,13 +27,13 @@ final class EventPublisher {
     /// Whether an event that is committed now is pushed immediately. Then its transaction has to read the contents.
     func pushes(_ session: SessionID) -> Bool {
         guard let (connection, handle) = clients.consumer(of: session) else { return false }
-        return !connection.isBehind() && connection.handles[handle]?.window.takes == true
+        return !connection.isBackpressured() && connection.handles[handle]?.window.canPush == true
     }
 
     /// Notifies the connected clients of the application at the end of this iteration of the loop.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
-        if announcements.isEmpty { runtime.afterThisTurn { [unowned self] in announceAll() } }
+        if announcements.isEmpty { runtime.afterThisIteration { [unowned self] in flushAnnouncements() } }
         // The key is the id: a session that is removed and created again in one iteration has the same name.
         var announcement =
             announcements[change.session]
@@ -44,7 +44,7 @@ final class EventPublisher {
     }
 
     /// Sends all announcements now. Before a reply, so that the client knows the events that its command caused.
-    func announceAll() -> [EngineEffect] {
+    func flushAnnouncements() -> [EngineEffect] {
         let all = announcements
         announcements = [:]
         var effects: [EngineEffect] = []
@@ -66,13 +66,13 @@ final class EventPublisher {
         else { return nil }
         let start = window.cursor
         var pushed: [Event] = []
-        if !connection.isBehind() {
+        if !connection.isBackpressured() {
             for part in announcement.parts {
                 guard let last = part.events.last?.id else { continue }
                 pushed += window.push(part.events, after: part.after, through: last)?.events ?? []
             }
         }
-        window.learn(newest: announcement.newest)
+        window.advance(newest: announcement.newest)
         connection.update(handle, window)
         if window.cursor > start {
             connection.deliver(.notice(.events(handle, after: start, through: window.cursor, pushed)))
@@ -92,7 +92,7 @@ final class EventPublisher {
     }
 
     /// A peer that was behind has read enough of the bytes that were sent to it. Pushes more events to it.
-    func caughtUp(_ id: ConnectionID) {
+    func drainedOutput(_ id: ConnectionID) {
         guard let connection = clients[id] else { return }
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }
     }
@@ -100,7 +100,7 @@ final class EventPublisher {
     /// Reads events from the store and pushes them, within the consumer's credit.
     private func readAhead(_ connection: ClientConnection, _ handle: HandleID) {
         guard let attached = connection.handles[handle], attached.window.wantsMore, !attached.isReadingAhead,
-            !connection.isBehind()
+            !connection.isBackpressured()
         else { return }
         connection.setReadingAhead(handle, true)
         let (id, session, window) = (connection.id, attached.session, attached.window)

@@ -90,7 +90,7 @@ final class ProgressPublisher {
                 continue
             }
             watches[address]?.due = runtime.now + watch.interval
-            guard !connection.isBehind() else { continue }
+            guard !connection.isBackpressured() else { continue }
             send(address, watch, to: connection)
         }
         plan()

@@ -46,7 +46,7 @@ final class SessionClaims {
     private static let retryMilliseconds: Int64 = 1_000
     /// How long clients of an earlier engine may take to connect. A library looks for the next engine immediately. A
     /// process that is stopped for longer loses its claims.
-    private static let returnMilliseconds: Int64 = 10_000
+    private static let reconnectMilliseconds: Int64 = 10_000
     /// The most commands of one client that wait, in all queues together.
     private static let waitingLimit = 4_096
 
@@ -89,7 +89,7 @@ final class SessionClaims {
             return clients.reply(connection, opening.sequence, .failure(failure))
         }
         queues[opening.name, default: Queue()].waiting.append(opening)
-        askToYield(opening.name)
+        requestYield(opening.name)
     }
 
     // MARK: A session may be free
@@ -116,10 +116,10 @@ final class SessionClaims {
         let open = first.open
         runtime.store({ (transaction) throws(Failure) in
             try open(transaction, name.application, consumer)
-        }, then: { [unowned self] result in tried(first, consumer, result) })
+        }, then: { [unowned self] result in finishedTry(first, consumer, result) })
     }
 
-    private func tried(
+    private func finishedTry(
         _ opening: SessionOpening, _ consumer: ConsumerIdentity, _ result: Result<OpenedSession, Failure>
     ) -> [EngineEffect] {
         let name = opening.name
@@ -129,13 +129,13 @@ final class SessionClaims {
         switch result {
         case .success(let opened):
             guard isWanted else {
-                giveBack(opened, consumer, name)
+                returnSession(opened, consumer, name)
                 return []
             }
             dequeue(name)
             return [.opened(opened, opening, consumer)]
         case .failure(let failure) where failure.status == .inUse:
-            askToYield(name)
+            requestYield(name)
             // If the client has left meanwhile, the result does not apply to the client that is first now.
             if queues[name]?.isDue == true || !isWanted { released(name) }
         case .failure(let failure):
@@ -149,7 +149,7 @@ final class SessionClaims {
     }
 
     /// Releases a session that was opened for a handle whose client has cancelled the wait meanwhile.
-    private func giveBack(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
+    private func returnSession(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
         }, then: { [unowned self] _ in
@@ -159,7 +159,7 @@ final class SessionClaims {
     }
 
     /// Sends the notice to yield to the consumer. If it is not connected, the openings are tried again later.
-    func askToYield(_ name: NamedSession) {
+    func requestYield(_ name: NamedSession) {
         guard queues[name] != nil else { return }
         var isConnected = false
         for connection in clients.all where connection.application == name.application {
@@ -174,18 +174,18 @@ final class SessionClaims {
 
     /// Starts the time after which clients of an earlier engine lose their claims if they have not reconnected. A
     /// process that closed its application while no engine ran could not report it.
-    func expectClients() {
+    func startReconnectTimer() {
         let timer = runtime.timer { [unowned self] in
-            releaseAbsent()
+            releaseDisconnected()
             return []
         }
         returnTimer = timer
-        timer.start(milliseconds: Self.returnMilliseconds)
+        timer.start(milliseconds: Self.reconnectMilliseconds)
     }
 
-    private func releaseAbsent() {
+    private func releaseDisconnected() {
         let present = clients.clients
-        runtime.storeUntilDone({ (transaction) throws(Failure) in
+        runtime.storeWithRetry({ (transaction) throws(Failure) in
             for known in try transaction.clients.all() where !present.contains(known.client) {
                 try transaction.clients.release(known.client)
             }
@@ -197,14 +197,14 @@ final class SessionClaims {
 
     // MARK: Cancelled waits
 
-    static let gaveUp = Failure(.cancelled, "the wait for the session was given up")
+    static let cancelledWait = Failure(.cancelled, "the wait for the session was given up")
 
     func stopWaiting(_ address: HandleAddress) {
         clients[address.connection]?.stopOpening(address.handle)
         for (name, queue) in queues {
             guard let opening = queue.waiting.first(where: { $0.address == address }) else { continue }
             dequeue(name) { $0.address == address }
-            return clients.reply(address.connection, opening.sequence, .failure(Self.gaveUp))
+            return clients.reply(address.connection, opening.sequence, .failure(Self.cancelledWait))
         }
     }
 

@@ -9,7 +9,7 @@ internal import BackhaulWire
 /// read its replies. Messages that can wait are not sent to a peer that is behind.
 final class SocketPeer {
     /// A peer with more unread bytes than this is behind.
-    private static let behindSize = 256 << 10
+    private static let highWaterMark = 256 << 10
     /// A peer with more unread bytes than this loses its connection. A correct client stays far below it.
     private static let outgoingLimit = 32 << 20
 
@@ -24,21 +24,21 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
-    /// Whether the peer has been behind since the last `catchUp`, so that notices may have been kept back. It lasts
+    /// Whether the peer has been behind since the last `sendDeferredNotices`, so that notices may have been kept back. It lasts
     /// over several writes, because one write may send only a part of the bytes.
-    private var hasBeenBehind = false
+    private var wasBackpressured = false
     /// Notices that are sent when the peer has caught up. Only the newest event of each session is kept.
-    private var heldEvents: [ExactText: EventID] = [:]
-    private var heldYields: Set<ExactText> = []
+    private var deferredEvents: [ByteString: EventID] = [:]
+    private var deferredYields: Set<ByteString> = []
     /// The time since which a hello or the rest of a frame is missing.
-    private(set) var owesSince: Int64?
+    private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
         self.id = id
         self.stream = stream
         self.peer = peer
         self.server = server
-        owesSince = server.loop.now
+        inputPendingSince = server.loop.now
         guard let watch = try? server.loop.watch(stream.number, .readable, { [unowned self] in ready($0) }) else {
             return nil
         }
@@ -46,23 +46,23 @@ final class SocketPeer {
     }
 
     /// The received bytes that are not read as frames yet.
-    var heldBytes: Int { reader.heldBytes }
+    var bufferedBytes: Int { reader.bufferedBytes }
     var isIntroduced: Bool { server.clients.registry[id]?.hello != nil }
-    var isBehind: Bool { outgoing.count - sent > Self.behindSize }
+    var isBackpressured: Bool { outgoing.count - sent > Self.highWaterMark }
 
     // MARK: Sending
 
     func send(_ message: EngineMessage) {
         guard !isOver else { return }
         switch message {
-        case .notice(.event(let identifier, let newest)) where isBehind:
-            let name = ExactText(identifier)
-            heldEvents[name] = max(heldEvents[name] ?? .zero, newest)
+        case .notice(.event(let identifier, let newest)) where isBackpressured:
+            let name = ByteString(identifier)
+            deferredEvents[name] = max(deferredEvents[name] ?? .zero, newest)
             return
-        case .notice(.yield(let identifier)) where isBehind:
-            heldYields.insert(ExactText(identifier))
+        case .notice(.yield(let identifier)) where isBackpressured:
+            deferredYields.insert(ByteString(identifier))
             return
-        case .reply(let sequence, _): budget.answered(sequence)
+        case .reply(let sequence, _): budget.release(sequence)
         default: break
         }
         outgoing += Wire.encode(message)
@@ -73,19 +73,19 @@ final class SocketPeer {
 
     private func flush() {
         guard !isOver else { return }
-        if isBehind { hasBeenBehind = true }
+        if isBackpressured { wasBackpressured = true }
         write()
-        guard hasBeenBehind, !isBehind, !isOver else { return }
-        hasBeenBehind = false
-        server.loop.afterThisTurn { [weak self] in self?.catchUp() }
+        guard wasBackpressured, !isBackpressured, !isOver else { return }
+        wasBackpressured = false
+        server.loop.afterThisIteration { [weak self] in self?.sendDeferredNotices() }
     }
 
     private func write() {
         while sent < outgoing.count {
             switch stream.write(outgoing, from: sent) {
             case .written(let count): sent += count
-            case .later:
-                if sent > Self.behindSize {
+            case .wouldBlock:
+                if sent > Self.highWaterMark {
                     outgoing.removeFirst(sent)
                     sent = 0
                 }
@@ -99,18 +99,18 @@ final class SocketPeer {
         listen()
     }
 
-    private func catchUp() {
-        let (events, yields) = (heldEvents, heldYields)
-        heldEvents = [:]
-        heldYields = []
+    private func sendDeferredNotices() {
+        let (events, yields) = (deferredEvents, deferredYields)
+        deferredEvents = [:]
+        deferredYields = []
         for (name, newest) in events { send(.notice(.event(identifier: name.text, newest: newest))) }
         for name in yields { send(.notice(.yield(identifier: name.text))) }
-        if !isOver { server.clients.events.caughtUp(id) }
+        if !isOver { server.clients.events.drainedOutput(id) }
     }
 
     // MARK: Receiving
 
-    private var mayReceive: Bool { !budget.isSpent && !isBehind }
+    private var mayReceive: Bool { !budget.isSpent && !isBackpressured }
 
     private func ready(_ interest: Interest) {
         if interest.contains(.writable) {
@@ -125,7 +125,7 @@ final class SocketPeer {
         case .bytes(let bytes):
             reader.append(bytes)
             take()
-        case .later: break
+        case .wouldBlock: break
         case .closed: end()
         }
     }
@@ -134,11 +134,11 @@ final class SocketPeer {
     private func take() {
         do {
             while !isOver, mayReceive {
-                let before = reader.heldBytes
+                let before = reader.bufferedBytes
                 guard let message = try reader.nextClientMessage() else { break }
-                owesSince = nil
+                inputPendingSince = nil
                 if case .command(let sequence, _, let command) = message {
-                    budget.take(sequence, command, size: before - reader.heldBytes)
+                    budget.take(sequence, command, size: before - reader.bufferedBytes)
                 }
                 try received(message)
             }
@@ -149,8 +149,8 @@ final class SocketPeer {
             return end()
         }
         isPaused = !isOver && !mayReceive
-        if !isPaused, reader.heldBytes > 0, owesSince == nil { owesSince = server.loop.now }
-        if owesSince != nil { server.isOwed() }
+        if !isPaused, reader.bufferedBytes > 0, inputPendingSince == nil { inputPendingSince = server.loop.now }
+        if inputPendingSince != nil { server.startInputTimer() }
         listen()
     }
 
@@ -158,7 +158,7 @@ final class SocketPeer {
         guard isPaused, mayReceive else { return }
         isPaused = false
         // Later, because this is called from within the reply to a command.
-        server.loop.afterThisTurn { [weak self] in self?.take() }
+        server.loop.afterThisIteration { [weak self] in self?.take() }
     }
 
     private func received(_ message: ClientMessage) throws(Failure) {

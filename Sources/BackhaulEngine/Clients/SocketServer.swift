@@ -15,12 +15,12 @@ final class SocketServer {
     private static let retryMilliseconds: Int64 = 1_000
     /// The delay before the socket's file is made again. A client waits longer for the engine, and a store is deleted
     /// within a shorter time.
-    private static let mendMilliseconds: Int64 = 500
+    private static let repairDelayMilliseconds: Int64 = 500
     /// The most connections that one call accepts, so that a flood does not block the loop. More than the listener's
     /// queue can have.
     private static let acceptLimit = 256
     /// The most bytes of unfinished frames, of all peers together. With more, the server waits for no stopped process.
-    private static let unfinishedLimit = 64 << 20
+    private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener
     let loop: Loop
@@ -29,11 +29,11 @@ final class SocketServer {
     let clients: ClientParts
     private var watch: Watch?
     private var retry: LoopTimer?
-    private var mending: LoopTimer?
-    private var patience: LoopTimer?
+    private var repairTimer: LoopTimer?
+    private var inputTimer: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
     /// A descriptor that is closed for a moment when no other is left, so that a client can be refused with the reason.
-    private var reserve: WakeUp?
+    private var reserve: EventFD?
 
     init(
         _ loop: Loop, _ services: Services, _ receiver: CommandReceiver, _ clients: ClientParts
@@ -45,18 +45,18 @@ final class SocketServer {
         do {
             listener = try UnixListener(name: Self.socketName, in: services.directory.descriptor)
             watch = try loop.watch(listener.number, .readable) { [unowned self] _ in acceptAll() }
-            mending = loop.timer { [unowned self] in mend() }
-            patience = loop.timer { [unowned self] in endThoseWhoOwe() }
+            repairTimer = loop.timer { [unowned self] in repairListener() }
+            inputTimer = loop.timer { [unowned self] in closeOverduePeers() }
             retry = loop.timer { [unowned self] in _ = watch?.change(.readable) }
-            try Self.lookForSpareDescriptors()
-            reserve = try WakeUp()
+            try Self.checkSpareDescriptors()
+            reserve = try EventFD()
         } catch {
             throw SocketServer.failure(error)
         }
     }
 
     func close() {
-        mending?.stop()
+        repairTimer?.stop()
         watch?.cancel()
         watch = nil
         for peer in peers.values { peer.close() }
@@ -68,15 +68,15 @@ final class SocketServer {
 
     /// Makes the socket's file again after a delay, if it was removed or replaced. The delay is there because the whole
     /// store may be about to be deleted, and a new file would prevent that.
-    func mendSoon() {
-        guard watch != nil, !listener.isAtItsName else { return }
-        if mending?.isRunning == false { mending?.start(milliseconds: Self.mendMilliseconds) }
+    func scheduleListenerRepair() {
+        guard watch != nil, !listener.isLinked else { return }
+        if repairTimer?.isRunning == false { repairTimer?.start(milliseconds: Self.repairDelayMilliseconds) }
     }
 
     /// Makes the socket's file again. Without it, no new client finds the engine, and none can become the engine, which
     /// still has the lock.
-    private func mend() {
-        guard !listener.isAtItsName, services.directory.hasLock else { return }
+    private func repairListener() {
+        guard !listener.isLinked, services.directory.hasLock else { return }
         let log = services.options.log
         do {
             let fresh = try UnixListener(name: Self.socketName, in: services.directory.descriptor)
@@ -89,15 +89,15 @@ final class SocketServer {
             let failure = Self.failure(error)
             log(LogEntry(.error, "\(failure.message); programs that open the store now do not reach its engine"))
             // A directory with the socket's name is in the way. The store's watch reports when it is removed.
-            if error.code != EADDRINUSE { mending?.start(milliseconds: Self.retryMilliseconds) }
+            if error.code != EADDRINUSE { repairTimer?.start(milliseconds: Self.retryMilliseconds) }
         }
     }
 
     /// Fails when too few descriptors are left to serve a client, so that the engine reports it at its start.
-    private static func lookForSpareDescriptors() throws(SystemError) {
+    private static func checkSpareDescriptors() throws(SystemError) {
         // One each for a client, its process, a file and a connection.
-        var spare: [WakeUp] = []
-        for _ in 0..<4 { spare.append(try WakeUp()) }
+        var spare: [EventFD] = []
+        for _ in 0..<4 { spare.append(try EventFD()) }
     }
 
     private static func failure(_ error: SystemError) -> Failure {
@@ -119,7 +119,7 @@ final class SocketServer {
         for _ in 0..<Self.acceptLimit {
             switch listener.accept() {
             case .stream(let stream): accept(stream)
-            case .nobody: return
+            case .wouldBlock: return
             case .exhausted:
                 refuseWithReserve()
                 // The listener stays ready while clients wait: it is watched again after a delay, not in a busy loop.
@@ -140,9 +140,9 @@ final class SocketServer {
         guard let socketPeer = SocketPeer(id: id, stream: stream, peer: peer, server: self) else { return }
         peers[id] = socketPeer
         receiver.accept(
-            id, isLocal: false, isBehind: { [weak socketPeer] in socketPeer?.isBehind ?? true },
+            id, isLocal: false, isBackpressured: { [weak socketPeer] in socketPeer?.isBackpressured ?? true },
             deliver: { [weak socketPeer] in socketPeer?.send($0) })
-        isOwed()
+        startInputTimer()
     }
 
     private func refuse(_ stream: UnixStream, _ count: Int) {
@@ -157,7 +157,7 @@ final class SocketServer {
 
     private func refuseWithReserve() {
         guard reserve != nil else {
-            reserve = try? WakeUp()
+            reserve = try? EventFD()
             return
         }
         reserve = nil
@@ -166,31 +166,31 @@ final class SocketServer {
                 stream, .outOfResources,
                 "the engine has no descriptor left for another client; raise its limit (RLIMIT_NOFILE)")
         }
-        reserve = try? WakeUp()
+        reserve = try? EventFD()
     }
 
     // MARK: Missing bytes
 
     /// The hello of a peer or the rest of its frame is missing. Starts the timer, which runs only while this is so.
-    func isOwed() {
-        let limits = services.options.patienceMilliseconds
+    func startInputTimer() {
+        let limits = services.options.timeoutMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
-        if patience?.isRunning == false { patience?.start(milliseconds: first) }
+        if inputTimer?.isRunning == false { inputTimer?.start(milliseconds: first) }
     }
 
-    private func endThoseWhoOwe() {
-        let (now, limits) = (loop.now, services.options.patienceMilliseconds)
-        let owing = peers.values.filter { $0.owesSince != nil }
-        let isCrowded = owing.reduce(0) { $0 + $1.heldBytes } > Self.unfinishedLimit
+    private func closeOverduePeers() {
+        let (now, limits) = (loop.now, services.options.timeoutMilliseconds)
+        let owing = peers.values.filter { $0.inputPendingSince != nil }
+        let isCrowded = owing.reduce(0) { $0 + $1.bufferedBytes } > Self.partialFrameLimit
         for peer in owing {
-            guard let since = peer.owesSince else { continue }
+            guard let since = peer.inputPendingSince else { continue }
             let limit = peer.isIntroduced ? limits.frame : limits.hello
             guard now - since >= limit || isCrowded else { continue }
             // A process that was stopped in the middle of a frame keeps its connection.
             if peer.isIntroduced, !isCrowded, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
             peer.end()
         }
-        if peers.values.contains(where: { $0.owesSince != nil }) { isOwed() }
+        if peers.values.contains(where: { $0.inputPendingSince != nil }) { startInputTimer() }
     }
 
     func ended(_ id: ConnectionID) {

@@ -20,24 +20,24 @@ struct ActivityCommands {
     }
 
     private func set(_ activity: Activity, _ origin: Origin?, in session: SessionID) {
-        engine.base.calendar.look()
+        engine.base.calendar.check()
         let now = Clock.wallMilliseconds
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.activities.set(activity, origin: origin, in: session, now: now)
             return (.done, nil)
         }, then: { _ in engine.hosts.activities.activityChanged() })
     }
 
     func removeActivity(_ identifier: String, in session: SessionID) {
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.activities.remove(identifier, in: session)
             return (.done, nil)
-        }, then: { _ in engine.hosts.activities.look() })
+        }, then: { _ in engine.hosts.activities.check() })
     }
 
     func activities(of session: SessionID) {
-        engine.base.calendar.look()
-        engine.hosts.activities.look()
+        engine.base.calendar.check()
+        engine.hosts.activities.check()
         call.read { (transaction) throws(Failure) in
             .activities(try transaction.activities.infos(of: session, now: Clock.wallMilliseconds))
         }

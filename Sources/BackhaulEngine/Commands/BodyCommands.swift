@@ -17,7 +17,7 @@ struct BodyCommands {
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
-        call.connection.isTakingBodies = true
+        call.connection.isIngestingBodies = true
         let requests = needed.map { items[$0].0 }
         let command = call.commandID
         engine.runtime.store({ (transaction) throws(Failure) -> Set<Int>? in
@@ -28,7 +28,7 @@ struct BodyCommands {
             switch result {
             case .failure(let failure): refuse(failure)
             // An earlier engine has applied the command: no file has to be taken over.
-            case .success(nil): insert(items, into: session, bodies: TakenBodies())
+            case .success(nil): insert(items, into: session, bodies: IngestedBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
                 take(items, unknown, into: session)
@@ -38,7 +38,7 @@ struct BodyCommands {
     }
 
     private func take(_ items: [(Request, Origin)], _ positions: [Int], into session: SessionID) {
-        var handed: [HandedOverBody] = []
+        var handedOver: [HandedOverBody] = []
         var owners: [Int] = []
         for position in positions {
             guard let body = items[position].0.options.body else { continue }
@@ -50,11 +50,11 @@ struct BodyCommands {
                     return refuse(failure)
                 }
                 let fileName = body.files.count == 1 ? name : "\(name).\(number)"
-                handed.append(HandedOverBody(file, body.source, name: fileName))
+                handedOver.append(HandedOverBody(file, body.source, name: fileName))
                 owners.append(position)
             }
         }
-        let kept = engine.runtime.returning { [handed, owners] (result: Result<[BodyFile], Failure>) in
+        let kept = engine.runtime.returning { [handedOver, owners] (result: Result<[BodyFile], Failure>) in
             guard call.isConnected else {
                 let files = (try? result.get()) ?? []
                 engine.housekeeping.requestBodies.discardUnused(files.compactMap(\.storedName))
@@ -66,20 +66,20 @@ struct BodyCommands {
                     .map(UInt64.init)
                 refuse(failure)
             case .success(let files):
-                insert(items, into: session, bodies: TakenBodies(handed: handed, files: files, positions: owners))
+                insert(items, into: session, bodies: IngestedBodies(handedOver: handedOver, files: files, positions: owners))
             }
             return []
         }
-        engine.services.disk.keep(
-            handed, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders, then: kept)
+        engine.services.disk.ingest(
+            handedOver, in: engine.services.directory.bodiesPath, forbidden: engine.base.files.folders, then: kept)
     }
 
     private func refuse(_ failure: Failure) {
         call.connection.reply(call.sequence, .failed(failure))
-        engine.receiver.bodiesTaken(by: call.connection)
+        engine.receiver.bodiesIngested(by: call.connection)
     }
 
-    private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: TakenBodies) {
+    private func insert(_ items: [(Request, Origin)], into session: SessionID, bodies: IngestedBodies) {
         let items = bodies.applied(to: items)
         TaskCommands(call: call).insert(
             items, into: session,
@@ -89,11 +89,11 @@ struct BodyCommands {
                 }
                 try transaction.bodies.recordConsumed(bodies.consumed(where: isNew))
             },
-            settle: { reply in
+            beforeReply: { reply in
                 engine.housekeeping.requestBodies.discardUnused(bodies.names)
                 engine.housekeeping.requestBodies.removeConsumed {
                     reply()
-                    if call.isConnected { engine.receiver.bodiesTaken(by: call.connection) }
+                    if call.isConnected { engine.receiver.bodiesIngested(by: call.connection) }
                     return []
                 }
             })
@@ -101,8 +101,8 @@ struct BodyCommands {
 }
 
 /// The files that were taken over for the requests of one enqueue.
-struct TakenBodies: Sendable {
-    var handed: [HandedOverBody] = []
+struct IngestedBodies: Sendable {
+    var handedOver: [HandedOverBody] = []
     /// The files to read for the transfers.
     var files: [BodyFile] = []
     /// The position of the request to which each file belongs.
@@ -122,6 +122,6 @@ struct TakenBodies: Sendable {
 
     /// The consumed files of new tasks, as the host handed them over.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
-        zip(handed, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
+        zip(handedOver, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
     }
 }

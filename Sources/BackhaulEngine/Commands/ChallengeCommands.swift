@@ -19,21 +19,21 @@ struct ChallengeCommands {
     /// Only the reply of the command is stored. The credential is stored only if the host wants it, or if it replaces a
     /// URL or header fields of stored requests.
     func respond(
-        _ id: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife, in session: SessionID
+        _ id: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, in session: SessionID
     ) throws(Failure) {
         let now = Clock.wallMilliseconds
-        try ResponseCheck.check(response, life, now: now)
+        try ResponseCheck.check(response, lifetime, now: now)
         var origin: Origin?
-        if case .url(let url) = response { origin = try WebAddress.origin(of: url) }
+        if case .url(let url) = response { origin = try URLParser.origin(of: url) }
         let answered = Lock<Challenge?>(nil)
-        call.once({ [origin] (transaction) throws(Failure) in
+        call.applyOnce({ [origin] (transaction) throws(Failure) in
             let challenge = try transaction.challenges.openChallenge(id, of: session)
             try ResponseCheck.check(response, for: challenge)
             answered.withLock { $0 = challenge }
             if response == .refuse {
                 return (.done, try transaction.challenges.failTasks(of: challenge, in: session, now: now))
             }
-            try transaction.write(response, life, to: challenge, origin, of: session)
+            try transaction.write(response, lifetime, to: challenge, origin, of: session)
             return (.done, try transaction.challenges.releaseTasks(of: challenge, in: session, now: now))
         }, then: { change in
             guard let change, let challenge = answered.withLock({ $0 }) else { return }
@@ -41,7 +41,7 @@ struct ChallengeCommands {
                 engine.apply(engine.base.credentials.refused(challenge, session))
                 engine.apply(change, tasksEndedOrStopped: .cancel)
             } else {
-                engine.apply(engine.base.credentials.responded(to: challenge, response, life, session))
+                engine.apply(engine.base.credentials.responded(to: challenge, response, lifetime, session))
                 engine.tasks.scheduler.tasksWait(in: change.lanes, reload: false)
                 engine.announce(change)
             }
@@ -51,18 +51,18 @@ struct ChallengeCommands {
 
 extension Transaction {
     fileprivate func write(
-        _ response: ChallengeResponse, _ life: AnswerLife, to challenge: Challenge, _ origin: Origin?,
+        _ response: ChallengeResponse, _ lifetime: CredentialLifetime, to challenge: Challenge, _ origin: Origin?,
         of session: SessionID
     ) throws(Failure) {
         guard challenge.space.kind == .refresh else {
-            guard life.isKept else { return try credentials.forget(challenge.space, of: session) }
+            guard lifetime.isKept else { return try credentials.forget(challenge.space, of: session) }
             return try credentials.keep(
-                KeptAnswer(
+                StoredCredential(
                     space: challenge.space, challenge: challenge.id, schemes: challenge.schemes, response: response,
-                    expiresMilliseconds: life.expiresMilliseconds), of: session)
+                    expiresMilliseconds: lifetime.expiresMilliseconds), of: session)
         }
         var refreshed = RefreshedRequest(
-            challenge: challenge.id, expiresMilliseconds: life.expiresMilliseconds, isDeclined: response == .standard)
+            challenge: challenge.id, expiresMilliseconds: lifetime.expiresMilliseconds, isDeclined: response == .standard)
         if case .headers(let headers) = response { refreshed.headers = headers }
         if case .url(let url) = response { refreshed.url = url }
         try credentials.refresh(challenge, with: refreshed, origin: origin, in: session)

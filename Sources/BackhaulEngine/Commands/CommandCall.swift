@@ -10,13 +10,13 @@ final class CommandCall {
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
-    let answeredThrough: UInt64
+    let repliedThrough: UInt64
 
-    init(_ engine: EngineLoop, _ connection: ClientConnection, sequence: UInt64, answeredThrough: UInt64) {
+    init(_ engine: EngineLoop, _ connection: ClientConnection, sequence: UInt64, repliedThrough: UInt64) {
         self.engine = engine
         self.connection = connection
         self.sequence = sequence
-        self.answeredThrough = answeredThrough
+        self.repliedThrough = repliedThrough
     }
 
     /// Whether the client is still connected.
@@ -72,7 +72,7 @@ final class CommandCall {
     }
 
     /// Finishes work that comes before the reply, and then calls the closure, which sends the reply.
-    typealias Settlement = (@escaping () -> Void) -> Void
+    typealias ReplyBarrier = (@escaping () -> Void) -> Void
 
     private struct Applied: Sendable {
         var reply: Reply
@@ -82,15 +82,15 @@ final class CommandCall {
 
     /// Applies a command once, even if a client sends it several times. Its reply is stored until the client has it.
     /// `always` is called before each reply, `then` before the first.
-    func once(
+    func applyOnce(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
-        settle: @escaping Settlement = { reply in reply() }
+        beforeReply: @escaping ReplyBarrier = { reply in reply() }
     ) {
-        let (command, answeredThrough) = (commandID, answeredThrough)
+        let (command, repliedThrough) = (commandID, repliedThrough)
         engine.runtime.store({ (transaction) throws(Failure) -> Applied in
             if let command {
-                try transaction.commands.forget(command.client, through: answeredThrough)
+                try transaction.commands.forget(command.client, through: repliedThrough)
                 if let bytes = try transaction.commands.reply(to: command) {
                     return Applied(reply: try Wire.decodeReply(bytes), change: nil, isNew: false)
                 }
@@ -103,9 +103,9 @@ final class CommandCall {
                 if applied.isNew { then(applied.change) }
                 always(applied.reply)
                 // Events that the command caused are sent before its reply.
-                engine.apply(engine.clients.events.announceAll())
+                engine.apply(engine.clients.events.flushAnnouncements())
             }
-            settle { [self] in reply(result.map(\.reply)) }
+            beforeReply { [self] in reply(result.map(\.reply)) }
             return []
         })
     }
@@ -131,7 +131,7 @@ final class CommandCall {
             } else {
                 then()
             }
-            engine.receiver.receiveHeld(by: connection)
+            engine.receiver.receiveQueued(by: connection)
             return []
         }
         engine.services.disk.inspect(positions.compactMap { requests[$0].destination }, then: inspected)

@@ -52,8 +52,8 @@ struct CommandHandler {
             history.history(of: try call.attached(handle).session, after: after, maximum: Self.count(maximum))
         case .waits(let handle, let task): history.waits(of: task, in: try call.attached(handle).session)
         case .challenges(let handle): challenges.challenges(of: try call.attached(handle).session)
-        case .respond(let handle, let challenge, let response, let life):
-            try challenges.respond(challenge, response, life, in: try call.changing(handle))
+        case .respond(let handle, let challenge, let response, let lifetime):
+            try challenges.respond(challenge, response, lifetime, in: try call.changing(handle))
         case .setActivity(let handle, let activity):
             try activities.setActivity(activity, in: try call.changing(handle))
         case .removeActivity(let handle, let identifier):
@@ -62,8 +62,8 @@ struct CommandHandler {
         case .setLaunch(let command): try launches.setLaunch(command)
         case .launches: launches.launches()
         case .currentLaunch: launches.currentLaunch()
-        case .complete(let handle, let handedOut):
-            launches.complete(handle, try call.consuming(handle), handedOut: handedOut)
+        case .complete(let handle, let deliveredThrough):
+            launches.complete(handle, try call.consuming(handle), deliveredThrough: deliveredThrough)
         case .setLimits(let limits): try LimitCommands(call: call).setLimits(limits)
         case .limits: LimitCommands(call: call).limits()
         case .conditions: ConditionCommands(call: call).conditions()

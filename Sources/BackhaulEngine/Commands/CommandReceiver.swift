@@ -29,32 +29,32 @@ final class CommandReceiver {
     func acceptAll() { server?.acceptAll() }
 
     /// Makes the socket's file again after a delay, if it was removed or replaced.
-    func mendSoon() { server?.mendSoon() }
+    func scheduleListenerRepair() { server?.scheduleListenerRepair() }
 
     // MARK: Connections
 
     func accept(
-        _ id: ConnectionID, isLocal: Bool, isBehind: @escaping () -> Bool = { false },
+        _ id: ConnectionID, isLocal: Bool, isBackpressured: @escaping () -> Bool = { false },
         deliver: @escaping (EngineMessage) -> Void
     ) {
-        if let failure = engine.life.failure { return deliver(.goodbye(failure)) }
+        if let failure = engine.lifecycle.failure { return deliver(.goodbye(failure)) }
         engine.clients.registry.add(
-            ClientConnection(id: id, isLocal: isLocal, isBehind: isBehind, deliver: deliver))
+            ClientConnection(id: id, isLocal: isLocal, isBackpressured: isBackpressured, deliver: deliver))
     }
 
     /// The client closed its connection, or its process ended. Releases the sessions that it consumed.
     func closed(_ id: ConnectionID) {
         let clients = engine.clients
         guard let connection = clients.registry.remove(id) else { return }
-        engine.apply([.mayBeIdle, .worked])
+        engine.apply([.mayBeIdle, .workDone])
         guard let hello = connection.hello else { return }
-        defer { engine.hosts.launches.hostLeft(connection) }
+        defer { engine.hosts.launches.hostDisconnected(connection) }
         clients.claims.stopWaiting(id)
         clients.progress.stop(of: id)
         // The client may have connected again before the end of this connection was noticed.
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
-        engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
+        engine.runtime.storeWithRetry({ (transaction) throws(Failure) in
             try transaction.clients.release(hello.client)
         }, then: { _ in
             clients.claims.released(in: application)
@@ -63,30 +63,30 @@ final class CommandReceiver {
     }
 
     func received(_ message: ClientMessage, from id: ConnectionID) {
-        engine.apply([.worked])
+        engine.apply([.workDone])
         guard let connection = engine.clients.registry[id] else { return }
-        guard !connection.isInspecting else { return connection.hold(message) }
-        if connection.isTakingBodies, case .command(_, _, .enqueue) = message { return connection.holdEnqueue(message) }
+        guard !connection.isInspecting else { return connection.queue(message) }
+        if connection.isIngestingBodies, case .command(_, _, .enqueue) = message { return connection.queueEnqueue(message) }
         switch message {
         case .hello(let hello): introduce(connection, hello)
         case .leave(let versions): engine.leave(for: versions, connection)
-        case .command(let sequence, let answeredThrough, let command):
+        case .command(let sequence, let repliedThrough, let command):
             guard connection.hello != nil else { return }
-            let call = CommandCall(engine, connection, sequence: sequence, answeredThrough: answeredThrough)
+            let call = CommandCall(engine, connection, sequence: sequence, repliedThrough: repliedThrough)
             CommandHandler(call: call).handle(command)
         case .credit(let handle, let credit): engine.clients.events.granted(connection, handle, credit)
         }
     }
 
     /// An earlier message was checked: handles the messages that wait behind it.
-    func receiveHeld(by connection: ClientConnection) {
-        while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
+    func receiveQueued(by connection: ClientConnection) {
+        while !connection.isInspecting, let message = connection.nextQueuedMessage() { received(message, from: connection.id) }
     }
 
     /// The files of an enqueue were taken over: handles the next enqueue of the client.
-    func bodiesTaken(by connection: ClientConnection) {
-        connection.isTakingBodies = false
-        while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
+    func bodiesIngested(by connection: ClientConnection) {
+        connection.isIngestingBodies = false
+        while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {
             received(message, from: connection.id)
         }
     }
@@ -96,23 +96,23 @@ final class CommandReceiver {
     private func introduce(_ connection: ClientConnection, _ hello: Hello) {
         guard connection.hello == nil else { return }
         guard let process = ProcessIdentity.of(processID: hello.process) else {
-            if ProcessIdentity.exists(hello.process) { introduceLater(connection, hello) }
+            if ProcessIdentity.exists(hello.process) { retryIntroduction(connection, hello) }
             return
         }
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(engine.services.welcome))
-        engine.hosts.launches.hostCame(connection)
+        engine.hosts.launches.hostConnected(connection)
         // Notifies the client about events that were in the store before it connected.
         let clients = engine.clients
         let id = connection.id
         let application = hello.application
         let connected = clients.registry.clients
-        let departed = hello.departed.filter { !connected.contains($0) }
-        engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.clients.releaseDeparted(departed, of: process)
+        let closedClients = hello.closedClients.filter { !connected.contains($0) }
+        engine.runtime.storeWithRetry({ (transaction) throws(Failure) in
+            try transaction.clients.releaseClosed(closedClients, of: process)
             return try transaction.sessions.withEvents(application: application)
         }, then: { waitingEvents in
-            if !departed.isEmpty { clients.claims.released(in: application) }
+            if !closedClients.isEmpty { clients.claims.released(in: application) }
             for waiting in waitingEvents {
                 clients.registry[id]?.deliver(
                     .notice(.event(identifier: waiting.identifier, newest: waiting.newestEvent)))
@@ -122,10 +122,10 @@ final class CommandReceiver {
     }
 
     /// /proc cannot be read because memory or descriptors are missing. Handles the hello again after a delay.
-    private func introduceLater(_ connection: ClientConnection, _ hello: Hello) {
+    private func retryIntroduction(_ connection: ClientConnection, _ hello: Hello) {
         let id = connection.id
-        connection.introductions += 1
-        guard connection.introductions <= Self.introductionLimit else {
+        connection.introductionAttempts += 1
+        guard connection.introductionAttempts <= Self.introductionLimit else {
             return connection.deliver(
                 .goodbye(
                     Failure(
@@ -138,7 +138,7 @@ final class CommandReceiver {
             guard let connection = engine.clients.registry[id] else { return }
             connection.isInspecting = false
             introduce(connection, hello)
-            receiveHeld(by: connection)
+            receiveQueued(by: connection)
         }
         connection.introductionTimer?.start(milliseconds: Self.introductionMilliseconds)
     }

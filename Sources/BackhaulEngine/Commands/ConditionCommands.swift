@@ -23,7 +23,7 @@ struct ConditionCommands {
                 found.sessions.map { ($0.id, (application: $0.application, session: $0.configuration.identifier)) },
                 uniquingKeysWith: { first, _ in first })
             let infos = engine.explainer.holdInfos(found.counts, names)
-                + engine.holding.admission.infos(found.delayed, began: found.began, names)
+                + engine.conditionParts.admission.infos(found.delayed, began: found.began, names)
             return .holds(infos.sorted { ($0.beganMilliseconds, $0.session) < ($1.beganMilliseconds, $1.session) })
         })
     }

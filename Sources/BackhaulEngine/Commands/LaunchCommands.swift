@@ -10,7 +10,7 @@ struct LaunchCommands {
         if let command { try LaunchCheck.check(command) }
         let application = call.connection.application ?? ""
         let launch = Lock<StoredLaunch?>(nil)
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.launches.set(command, of: application)
             let stored = try transaction.launches.find(application)
             launch.withLock { $0 = stored }
@@ -21,19 +21,19 @@ struct LaunchCommands {
     /// Lists the launches of all applications of the store.
     func launches() {
         call.read({ (transaction) throws(Failure) in
-            var listed: [(launch: StoredLaunch, seen: LaunchedApplication.Seen)] = []
+            var listed: [(launch: StoredLaunch, storedFacts: LaunchedApplication.StoredFacts)] = []
             for launch in try transaction.launches.all() {
-                listed.append((launch, try transaction.seen(launch.application)))
+                listed.append((launch, try transaction.storedFacts(launch.application)))
             }
             return listed
-        }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.seen) }) })
+        }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.storedFacts) }) })
     }
 
     /// The launch that started the client's process, or a process before it with the same token.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
-        call.read({ (transaction) throws(Failure) -> (CurrentLaunch, LaunchedApplication.Seen)? in
+        call.read({ (transaction) throws(Failure) -> (CurrentLaunch, LaunchedApplication.StoredFacts)? in
             guard let token, let launch = try transaction.launches.find(application),
                 launch.current?.token == token
             else {
@@ -44,25 +44,25 @@ struct LaunchCommands {
                 sessions: try transaction.launches.sessions(of: application))
             // All sessions are completed: the launch is over, although its row is not updated yet.
             guard !current.sessions.isEmpty else { return nil }
-            return (current, try transaction.seen(application))
+            return (current, try transaction.storedFacts(application))
         }, reply: { found in
-            guard let (launch, seen) = found else { return .currentLaunch(nil) }
+            guard let (launch, storedFacts) = found else { return .currentLaunch(nil) }
             var current = launch
             current.sessions = engine.clients.withWaiting(current.sessions, of: application)
-            engine.hosts.launches.describe(&current.sessions, of: application, seen)
+            engine.hosts.launches.describe(&current.sessions, of: application, storedFacts)
             return .currentLaunch(current)
         })
     }
 
     /// Ends the launch for the session, and the handle if it belongs to the launch. A repeated command ends the handle
     /// again, because the client has attached it to this engine before.
-    func complete(_ handle: HandleID, _ session: SessionID, handedOut: EventID) {
+    func complete(_ handle: HandleID, _ session: SessionID, deliveredThrough: EventID) {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client
         let token = call.connection.hello?.launch
         let found = Lock<LaunchCompletion?>(nil)
-        call.once({ (transaction) throws(Failure) in
-            let count = try transaction.events.count(of: session, through: handedOut)
+        call.applyOnce({ (transaction) throws(Failure) in
+            let count = try transaction.events.count(of: session, through: deliveredThrough)
             guard count == 0 else {
                 throw Failure(
                     .eventsOutstanding,
@@ -76,7 +76,7 @@ struct LaunchCommands {
             return (.completed(endsHandle: completion.wasLaunched && isOfLaunch), nil)
         }, then: { _ in
             guard let completion = found.withLock({ $0 }) else { return }
-            engine.hosts.launches.completed(in: application, completion, hasRead: handedOut > .zero)
+            engine.hosts.launches.completed(in: application, completion, hasRead: deliveredThrough > .zero)
         }, always: { reply in
             guard reply == .completed(endsHandle: true), let client else { return }
             let attached = call.isConnected ? call.connection.detach(handle) : nil

@@ -9,7 +9,7 @@ struct LimitCommands {
 
     func setLimits(_ limits: EngineLimits) throws(Failure) {
         try LimitsCheck.check(limits)
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.settings.setLimits(limits)
             return (.done, nil)
         }, then: { _ in call.engine.limits(limits) })

@@ -9,10 +9,10 @@ struct NetworkCommands {
 
     func setNetwork(_ settings: NetworkSettings) throws(Failure) {
         try NetworkCheck.check(settings)
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.settings.setNetwork(settings)
             return (.done, nil)
-        }, then: { _ in engine.apply(engine.holding.budgets.configure(settings)) })
+        }, then: { _ in engine.apply(engine.conditionParts.budgets.configure(settings)) })
     }
 
     func networks() {
@@ -20,7 +20,7 @@ struct NetworkCommands {
         // Waits for the store's queue. The engine has then read the settings of networks, which it does at its start.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
-                let (infos, effects) = engine.holding.budgets.networkInfos()
+                let (infos, effects) = engine.conditionParts.budgets.networkInfos()
                 call.reply(.success(.networks(infos)))
                 engine.apply(effects)
             }

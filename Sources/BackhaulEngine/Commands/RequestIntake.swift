@@ -4,7 +4,7 @@ internal import BackhaulTransport
 /// Checks requests as far as that needs no disk. The host checks before it sends them, and the engine checks what
 /// arrives, because it does not trust clients. Each enqueue has its own value.
 public struct RequestIntake {
-    private var origins = OriginReader()
+    private var origins = OriginParser()
 
     public init() {}
 

@@ -59,7 +59,7 @@ struct SessionCommands {
                 if isWanted {
                     engine.clients.claims.wait(opening)
                 } else {
-                    call.reply(.failure(SessionClaims.gaveUp))
+                    call.reply(.failure(SessionClaims.cancelledWait))
                 }
             case .failure(let failure): call.reply(.failure(failure))
             }
@@ -102,7 +102,7 @@ struct SessionCommands {
 
     func update(_ configuration: SessionConfiguration, of session: SessionID) {
         let now = engine.base.calendar.milliseconds
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             try transaction.sessions.update(session, configuration)
             // Tasks that wait for a credential are due at the end of their resource time-out.
             try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
@@ -110,12 +110,12 @@ struct SessionCommands {
             return (.done, nil)
         }, then: { _ in
             engine.remember(configuration, of: session)
-            engine.apply([.lookAtCalendar, .releaseDue])
+            engine.apply([.checkCalendar, .releaseDue])
         })
     }
 
     func invalidate(_ session: SessionID, cancelTasks: Bool) {
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.sessions.invalidate(
                 session, cancelTasks: cancelTasks, now: Clock.wallMilliseconds)
             return (.done, change)
@@ -136,7 +136,7 @@ struct SessionCommands {
 
     func acknowledge(_ acknowledgement: Acknowledgement, in session: SessionID) {
         let returns = Lock(false)
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.events.acknowledge(session, acknowledgement)
             return (.count(UInt64(change.count)), change)
         }, then: { change in
@@ -145,10 +145,10 @@ struct SessionCommands {
             if !change.removedKept.isEmpty { engine.housekeeping.leftovers.sweep() }
             if change.sessionRemoved { engine.removed(change) }
             returns.withLock { $0 = change.returnsBodies }
-        }, settle: { reply in
+        }, beforeReply: { reply in
             // Files are returned before the reply is sent.
             guard returns.withLock(\.self) else { return reply() }
-            engine.housekeeping.requestBodies.giveBack {
+            engine.housekeeping.requestBodies.returnBodies {
                 reply()
                 return []
             }
@@ -167,10 +167,10 @@ struct SessionCommands {
     func list() {
         let application = call.connection.application ?? ""
         call.read({ (transaction) throws(Failure) in
-            (infos: try transaction.sessions.infos(application: application), seen: try transaction.seen(application))
+            (infos: try transaction.sessions.infos(application: application), storedFacts: try transaction.storedFacts(application))
         }, reply: { listing in
             var infos = engine.clients.withWaiting(listing.infos, of: application)
-            engine.hosts.launches.describe(&infos, of: application, listing.seen)
+            engine.hosts.launches.describe(&infos, of: application, listing.storedFacts)
             return .sessions(infos)
         })
     }

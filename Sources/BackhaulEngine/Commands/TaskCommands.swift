@@ -26,14 +26,14 @@ struct TaskCommands {
         call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
     }
 
-    /// Inserts the tasks. `with` runs in the same transaction, `settle` before the reply.
+    /// Inserts the tasks. `with` runs in the same transaction, `beforeReply` before the reply.
     func insert(
         _ items: [(Request, Origin)], into session: SessionID,
         with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
-        settle: @escaping CommandCall.Settlement = { reply in reply() }
+        beforeReply: @escaping CommandCall.ReplyBarrier = { reply in reply() }
     ) {
         let hasPriority = items.contains { $0.0.priority > 0 }
-        engine.base.calendar.look()
+        engine.base.calendar.check()
         let now = engine.base.calendar.milliseconds
         let clock = CalendarWatch.readClock()
         let isLaunched =
@@ -42,7 +42,7 @@ struct TaskCommands {
         let aliases = aliases(of: items)
         let hasKey = items.contains { $0.0.idempotencyKey != nil }
         let running = hasKey ? engine.base.transfers.tasks(of: session) : []
-        call.once({ (transaction) throws(Failure) in
+        call.applyOnce({ (transaction) throws(Failure) in
             let applied = try transaction.tasks.enqueue(
                 items, in: session, aliases: aliases, now: now, clock: clock, isLaunched: isLaunched,
                 running: running)
@@ -55,7 +55,7 @@ struct TaskCommands {
             engine.tasks.scheduler.tasksWait(in: enqueued.lanes, reload: hasPriority)
             engine.tasks.scheduler.due(at: enqueued.nextDue)
             engine.apply(engine.tasks.deadlines.latestStart(at: enqueued.nextLatestStart))
-        }, settle: settle)
+        }, beforeReply: beforeReply)
     }
 
     /// The other paths of each destination that has any, by the position of its request.
@@ -92,10 +92,10 @@ struct TaskCommands {
 
     func control(_ control: TaskControl, _ selection: TaskSelection, in session: SessionID) {
         let running = engine.base.transfers.tasks(of: session)
-        engine.base.calendar.look()
+        engine.base.calendar.check()
         let calendar = engine.base.calendar.milliseconds
-        let held = control == .resume ? engine.holding.probes.heldByUplink(of: session) : [:]
-        call.once({ (transaction) throws(Failure) in
+        let held = control == .resume ? engine.conditionParts.probes.heldByUplink(of: session) : [:]
+        call.applyOnce({ (transaction) throws(Failure) in
             let change = try transaction.control.apply(
                 control, to: selection, of: session, running: running, now: Clock.wallMilliseconds, calendar: calendar,
                 bootMilliseconds: Clock.bootMilliseconds, held: held)
@@ -104,10 +104,10 @@ struct TaskCommands {
             guard let change else { return }
             switch control {
             case .cancel: engine.apply(change, tasksEndedOrStopped: .cancel)
-            case .suspend: engine.apply(change, tasksEndedOrStopped: .leave)
+            case .suspend: engine.apply(change, tasksEndedOrStopped: .stop)
             case .resume:
-                engine.apply(engine.tasks.reachability.tryNow(change.lanes))
-                if change.held > 0 { engine.apply(engine.holding.uplink.tryAtOnce()) }
+                engine.apply(engine.tasks.reachability.retryNow(change.lanes))
+                if change.held > 0 { engine.apply(engine.conditionParts.uplink.probeNow()) }
                 engine.apply(change)
                 engine.tasks.scheduler.due(at: change.nextDue)
             case .setRate(let rate):

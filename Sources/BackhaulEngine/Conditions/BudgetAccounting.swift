@@ -8,11 +8,11 @@ internal import BackhaulStore
 /// Each store has one. Received and sent bytes of bodies are counted in memory, and then added to the ledger.
 final class BudgetAccounting {
     /// The bytes that are counted together while no exact count is needed.
-    private static let step: UInt64 = 64 << 10
+    private static let countingStep: UInt64 = 64 << 10
     /// With less than this left of a budget, each received or sent chunk is counted immediately.
-    private static let near: UInt64 = 1 << 20
+    private static let nearEndBytes: UInt64 = 1 << 20
     /// How long the network is still read after the last byte, because the next transfer often begins within this time.
-    private static let askingMilliseconds: Int64 = 10_000
+    private static let networkReadMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
     private let sessions: SessionTable
@@ -28,19 +28,19 @@ final class BudgetAccounting {
     private var current: Network?
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
-    private var movedTogether: UInt64 = 0
+    private var uncountedBytes: UInt64 = 0
     /// The time of the last byte, by the boot clock; nil: there was none.
-    private var lastMoved: Int64?
+    private var lastTransferTime: Int64?
     /// The time until which the network is read, by the boot clock.
-    private(set) var asksUntil: Int64?
-    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least `near`
+    private(set) var readsNetworkUntil: Int64?
+    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least `nearEndBytes`
     /// left of each.
-    private var far: Set<SessionID> = []
+    private var sessionsFarFromEnd: Set<SessionID> = []
     /// Set when a budget was used up in this iteration of the loop. No task transfers more until the engine has decided
     /// which tasks stop.
-    private var spent: Spent?
+    private var exhausted: ExhaustedBudget?
 
-    private struct Spent {
+    private struct ExhaustedBudget {
         /// Tasks that wait for the decision.
         var stopped: Set<TaskID> = []
     }
@@ -69,7 +69,7 @@ final class BudgetAccounting {
     func configure(_ network: NetworkSettings) -> [EngineEffect] {
         settings[network.name] = network.isDefault ? nil : network
         setMetered()
-        return [.conditionsChanged, .judgeDelayed]
+        return [.conditionsChanged, .reevaluateDelayed]
     }
 
     private func setMetered() { monitor.setMetered(settings.compactMapValues(\.isMetered)) }
@@ -78,35 +78,35 @@ final class BudgetAccounting {
 
     /// Counts bytes of the task. Traffic within this machine is not counted, because it uses no network.
     func moved(_ bytes: Int, by task: StoredTask) -> [EngineEffect] {
-        guard bytes > 0, scheduler.reach(of: task) != .thisMachine else { return [] }
+        guard bytes > 0, scheduler.networkScope(of: task) != .loopback else { return [] }
         moved[task.session, default: 0] &+= UInt64(bytes)
-        movedTogether &+= UInt64(bytes)
-        lastMoved = runtime.now
-        return movedTogether >= Self.step || !far.contains(task.session) ? count() : []
+        uncountedBytes &+= UInt64(bytes)
+        lastTransferTime = runtime.now
+        return uncountedBytes >= Self.countingStep || !sessionsFarFromEnd.contains(task.session) ? count() : []
     }
 
     /// All sources agree on this network. Bytes that were transferred until now are counted on the former one.
-    func networkIs(_ network: Network) -> [EngineEffect] {
+    func networkIdentified(_ network: Network) -> [EngineEffect] {
         let effects = network.name != current?.name ? count() : []
         current = network
         return effects
     }
 
     /// The network is not read any more. Bytes that were transferred until now are counted on the former one.
-    func networkIsUnknown() -> [EngineEffect] {
+    func networkBecameUnknown() -> [EngineEffect] {
         let effects = count()
         current = nil
         return effects
     }
 
-    /// Updates `asksUntil`: if there are budgets, the network is read for some seconds after the last byte. Returns
+    /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte. Returns
     /// true if it is.
-    func updateAsking() -> Bool {
-        asksUntil = nil
-        guard let end = lastMoved.map({ $0 + Self.askingMilliseconds }), end > runtime.now,
+    func updateNetworkReading() -> Bool {
+        readsNetworkUntil = nil
+        guard let end = lastTransferTime.map({ $0 + Self.networkReadMilliseconds }), end > runtime.now,
             networksHaveBudgets || sessions.hasBudgets
         else { return false }
-        asksUntil = end
+        readsNetworkUntil = end
         return true
     }
 
@@ -116,10 +116,10 @@ final class BudgetAccounting {
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
-        guard movedTogether > 0 else { return [] }
+        guard uncountedBytes > 0 else { return [] }
         let moved = moved
         self.moved = [:]
-        movedTogether = 0
+        uncountedBytes = 0
         let day = BudgetPeriod.dayNumber(
             at: Clock.wallMilliseconds, localOffsetMilliseconds: Clock.localOffsetMilliseconds)
         for (session, bytes) in moved {
@@ -127,41 +127,41 @@ final class BudgetAccounting {
         }
         var effects: [EngineEffect] = []
         for session in moved.keys {
-            if hasBudgets(session) { effects += lookAtBudgets(of: session) } else { far.insert(session) }
+            if hasBudgets(session) { effects += checkBudgets(of: session) } else { sessionsFarFromEnd.insert(session) }
         }
         return effects
     }
 
-    private func lookAtBudgets(of session: SessionID) -> [EngineEffect] {
+    private func checkBudgets(of session: SessionID) -> [EngineEffect] {
         let budgets = budgets(of: session)
         let isUsedUp = budgets.contains(where: \.isUsedUp)
-        if network != nil, isUsedUp || budgets.allSatisfy({ $0.left >= Self.near }) {
-            far.insert(session)
+        if network != nil, isUsedUp || budgets.allSatisfy({ $0.left >= Self.nearEndBytes }) {
+            sessionsFarFromEnd.insert(session)
         } else {
-            far.remove(session)
+            sessionsFarFromEnd.remove(session)
         }
         guard isUsedUp else { return [] }
         // If all its tasks are held already, the budget is exceeded by tasks that must not be interrupted.
-        if spent == nil, hasTasksWithinBudgets() { spent = Spent() }
+        if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
         return [.reconsider]
     }
 
     /// Whether a budget was used up in this iteration of the loop, and the engine has not decided yet which tasks stop.
-    var isDeciding: Bool { spent != nil }
+    var isDeciding: Bool { exhausted != nil }
 
     /// Returns false after a budget was used up, until the engine has decided which tasks stop. Other tasks are resumed
     /// then.
     func mayMove(_ task: StoredTask) -> Bool {
-        guard spent != nil, scheduler.reach(of: task) != .thisMachine else { return true }
-        spent?.stopped.insert(task.id)
+        guard exhausted != nil, scheduler.networkScope(of: task) != .loopback else { return true }
+        exhausted?.stopped.insert(task.id)
         return false
     }
 
     /// The tasks that a budget holds have stopped. Resumes the others.
     func decided() -> [EngineEffect] {
-        far = []
-        guard let stopped = spent?.stopped else { return [] }
-        spent = nil
+        sessionsFarFromEnd = []
+        guard let stopped = exhausted?.stopped else { return [] }
+        exhausted = nil
         return stopped.isEmpty ? [] : [.resume(Array(stopped))]
     }
 
@@ -169,7 +169,7 @@ final class BudgetAccounting {
 
     /// The current network. Nil when there is none, nothing depends on it, or the sources disagree: the kernel's result
     /// comes before that of the bus, and has another name for the same network.
-    private var network: Network? { monitor.knowsNetwork ? monitor.conditions.network.value : current }
+    private var network: Network? { monitor.isNetworkKnown ? monitor.conditions.network.value : current }
 
     private var networksHaveBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }
 
@@ -182,7 +182,7 @@ final class BudgetAccounting {
 
     /// The budgets of the session on the current network; none when the network is unknown.
     /// - now: Unix milliseconds.
-    func budgets(of session: SessionID, at now: Int64 = Clock.wallMilliseconds) -> [BudgetUse] {
+    func budgets(of session: SessionID, at now: Int64 = Clock.wallMilliseconds) -> [BudgetUsage] {
         guard hasBudgets(session), let network, let configuration = sessions[session] else { return [] }
         return ledger.usage.budgets(
             of: session, configuration.budget, on: settings(of: network.name), now: now,

@@ -14,14 +14,14 @@ final class BudgetAdmission {
     private enum Delayed {
         case none
         /// An earlier engine may have left delayed tasks.
-        case perhaps
+        case unknown
         case some
     }
 
     /// A pass over all delayed tasks.
     private struct Pass {
         /// Whether tasks remain delayed.
-        var leavesSome = false
+        var hasRemaining = false
         /// Whether the network, a budget or the calendar changed during the pass.
         var isOutdated = false
     }
@@ -31,7 +31,7 @@ final class BudgetAdmission {
     private let scheduler: TaskScheduler
     private let budgets: BudgetAccounting
     private let journal: WaitJournal
-    private var delayed = Delayed.perhaps
+    private var delayed = Delayed.unknown
     private var pass: Pass?
     private var rows: [TaskID: WaitRow] = [:]
 
@@ -52,7 +52,7 @@ final class BudgetAdmission {
     /// Returns the tasks of a lane that fit their budgets, and delays the others.
     func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
         guard let lane = scheduler.lanes[lane] else { return tasks }
-        let budgets = lane.reach == .thisMachine ? [] : budgets.budgets(of: lane.session)
+        let budgets = lane.networkScope == .loopback ? [] : budgets.budgets(of: lane.session)
         var fitting: [StoredTask] = []
         var tooLarge: [(task: TaskID, hold: Hold)] = []
         for task in tasks {
@@ -73,7 +73,7 @@ final class BudgetAdmission {
     }
 
     /// The time at which the first of the budgets starts its next period, by the boot clock.
-    private static func end(of budgets: [BudgetUse]) -> Int64 {
+    private static func end(of budgets: [BudgetUsage]) -> Int64 {
         let now = Clock.wallMilliseconds
         return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
     }
@@ -81,7 +81,7 @@ final class BudgetAdmission {
     private func delay(_ tasks: [(task: TaskID, hold: Hold)], of lane: Lane, until due: Int64) {
         guard !tasks.isEmpty else { return }
         delayed = .some
-        pass?.leavesSome = true
+        pass?.hasRemaining = true
         for (task, hold) in tasks where rows[task] == nil && rows.count < Self.recordLimit {
             rows[task] = journal.begin(WaitScope(lane.session, task: task), hold).row
         }
@@ -100,23 +100,23 @@ final class BudgetAdmission {
     /// The network, its budgets or the calendar changed, so delayed tasks may fit now. They are judged at the end of
     /// this iteration of the loop, when all changes are known. The store judges them, so that a task that does not fit
     /// keeps its reason.
-    func judgeDelayed() {
+    func reevaluateDelayed() {
         if pass != nil {
             pass?.isOutdated = true
             return
         }
         guard delayed != .none else { return }
         pass = Pass()
-        runtime.afterThisTurn { [unowned self] in
+        runtime.afterThisIteration { [unowned self] in
             pass = Pass()
-            judge(by: terms(), after: nil)
+            evaluate(by: terms(), after: nil)
             return []
         }
     }
 
     /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass have the
     /// same.
-    private typealias Terms = [SessionID: (budgets: [BudgetUse], end: Int64)]
+    private typealias Terms = [SessionID: (budgets: [BudgetUsage], end: Int64)]
 
     private func terms() -> Terms {
         var terms: Terms = [:]
@@ -127,9 +127,9 @@ final class BudgetAdmission {
         return terms
     }
 
-    private func judge(by terms: Terms, after last: DelayedTask?) {
+    private func evaluate(by terms: Terms, after last: DelayedTask?) {
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.judge(for: .budget, after: last) { task in
+            try transaction.delays.evaluate(for: .budget, after: last) { task in
                 guard let mine = terms[task.session], DeferralDecision.fits(task.statedBytes, mine.budgets) != nil
                 else { return nil }
                 return mine.end
@@ -138,16 +138,16 @@ final class BudgetAdmission {
             guard case .success(let judged) = result else {
                 // The store is full or failing for now. Until it can be read, tasks may be delayed.
                 delayed = .some
-                return [.retryLater { [unowned self] in judge(by: terms, after: last) }]
+                return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
             }
-            if judged.next != nil { pass?.leavesSome = true }
+            if judged.next != nil { pass?.hasRemaining = true }
             let effects: [EngineEffect] = [.due(at: judged.next), .tasksWait(in: judged.lanes, reload: false)]
             guard let last = judged.last else { return effects + endPass() }
             if pass?.isOutdated == true {
-                pass?.leavesSome = true
+                pass?.hasRemaining = true
                 return effects + endPass()
             }
-            judge(by: terms, after: last)
+            evaluate(by: terms, after: last)
             return effects
         })
     }
@@ -155,8 +155,8 @@ final class BudgetAdmission {
     private func endPass() -> [EngineEffect] {
         guard let ended = pass else { return [] }
         pass = nil
-        delayed = ended.leavesSome ? .some : .none
-        if ended.isOutdated { judgeDelayed() }
+        delayed = ended.hasRemaining ? .some : .none
+        if ended.isOutdated { reevaluateDelayed() }
         return [.prune]
     }
 

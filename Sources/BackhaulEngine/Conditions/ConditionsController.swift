@@ -8,7 +8,7 @@ internal import BackhaulStore
 /// nothing depends on.
 final class ConditionsController {
     /// The shortest delay until the next check, in milliseconds, so that a mistake cannot keep the loop busy.
-    private static let shortestLook: Int64 = 20
+    private static let shortestCheckInterval: Int64 = 20
 
     private enum Plan {
         case reconsider, prune
@@ -19,7 +19,7 @@ final class ConditionsController {
     private let parts: ConditionParts
     private let deadlines: DeadlineController
     private let timeZone: TimeZoneMonitor
-    private let activityNeeds: () -> ConditionNeeds
+    private let activityNeeds: () -> ConditionSet
     private var timer: (any RuntimeTimer)?
     private var planned: Set<Plan> = []
     /// The time at which all groups were judged last, by the boot clock.
@@ -29,7 +29,7 @@ final class ConditionsController {
     /// - activityNeeds: the conditions that activities with an open window depend on.
     init(
         _ runtime: any Runtime, _ running: any RunningTasks, _ parts: ConditionParts, _ deadlines: DeadlineController,
-        _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionNeeds
+        _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionSet
     ) {
         self.runtime = runtime
         self.running = running
@@ -37,7 +37,7 @@ final class ConditionsController {
         self.deadlines = deadlines
         self.timeZone = timeZone
         self.activityNeeds = activityNeeds
-        timer = runtime.timer { [unowned self] in look() }
+        timer = runtime.timer { [unowned self] in check() }
     }
 
     /// Stops all judgements, because the engine ends or has failed.
@@ -53,14 +53,14 @@ final class ConditionsController {
     func conditionsChanged() -> [EngineEffect] { isClosed ? [] : takeConditions() + reconsider() }
 
     private func takeConditions() -> [EngineEffect] {
-        guard let findings = parts.monitor.look() else { return [] }
+        guard let findings = parts.monitor.check() else { return [] }
         var effects: [EngineEffect] = []
-        if let network = findings.network { effects += parts.budgets.networkIs(network) }
+        if let network = findings.network { effects += parts.budgets.networkIdentified(network) }
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
             // The change may be noticed while a single group is judged.
-            effects += [.judgeDelayed, .reconsider]
+            effects += [.reevaluateDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
         parts.monitor.decide()
@@ -74,8 +74,8 @@ final class ConditionsController {
         var effects = decide(Array(parts.holds.groups.keys))
         effects += parts.probes.reconsiderThroughput()
         parts.probes.probeUplink()
-        planPruning()
-        planLook()
+        schedulePruning()
+        scheduleCheck()
         return effects + [.conditionsDecided]
     }
 
@@ -88,7 +88,7 @@ final class ConditionsController {
     func note(_ group: ConstraintGroup) -> [EngineEffect] {
         guard parts.holds.add(group) else { return [] }
         let effects = decide([group])
-        planLook()
+        scheduleCheck()
         return effects
     }
 
@@ -109,17 +109,17 @@ final class ConditionsController {
 
     // MARK: Once at the end of an iteration of the loop
 
-    func planReconsider() { plan(.reconsider) { [unowned self] in reconsider() } }
+    func scheduleReconsideration() { plan(.reconsider) { [unowned self] in reconsider() } }
 
-    func planPruning() { plan(.prune) { [unowned self] in prune() } }
+    func schedulePruning() { plan(.prune) { [unowned self] in prune() } }
 
     private func plan(_ plan: Plan, _ body: @escaping () -> [EngineEffect]) {
         guard planned.insert(plan).inserted else { return }
-        runtime.afterThisTurn { [unowned self] in planned.remove(plan) == nil ? [] : body() }
+        runtime.afterThisIteration { [unowned self] in planned.remove(plan) == nil ? [] : body() }
     }
 
     /// Does now what was planned for the end of this iteration of the loop, because tasks are about to start.
-    func judgePlanned() -> [EngineEffect] {
+    func evaluatePlanned() -> [EngineEffect] {
         let isPlanned = planned.remove(.reconsider) != nil
         if parts.monitor.takeChange() { return conditionsChanged() }
         return isPlanned ? reconsider() : []
@@ -145,25 +145,25 @@ final class ConditionsController {
         }
         deadlines.forgetEnds(except: holds.heldSessions)
         var needs = holds.needs(lasting: lasting).union(activityNeeds())
-        let isAsking = budgets.updateAsking()
+        let isAsking = budgets.updateNetworkReading()
         if parts.admission.hasDelayed || isAsking { needs.insert(.network) }
-        let effects = needs.contains(.network) ? [] : budgets.networkIsUnknown()
+        let effects = needs.contains(.network) ? [] : budgets.networkBecameUnknown()
         parts.monitor.setNeeds(needs)
         timeZone.setNeeded(parts.admission.hasDelayed || holds.dependsOnCalendar)
-        planLook()
+        scheduleCheck()
         return effects
     }
 
     // MARK: The next check
 
     /// Starts the timer for the first time at which a reading or a clock may change a judgement.
-    func planLook() {
+    func scheduleCheck() {
         guard !isClosed else { return }
         // From the last judgement on: a probe may have become due since then.
         let judged = reconsideredAt
         let bootTimes = [
-            parts.monitor.nextLook, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),
-            parts.holds.nextIdle, parts.budgets.asksUntil,
+            parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),
+            parts.holds.nextIdle, parts.budgets.readsNetworkUntil,
         ]
         let waits = bootTimes.map { $0.map { $0 - runtime.now } }
             + [deadlines.untilNext, parts.holds.nextChange.map { $0 - Clock.wallMilliseconds }]
@@ -171,15 +171,15 @@ final class ConditionsController {
             timer?.stop()
             return
         }
-        timer?.start(milliseconds: min(max(Self.shortestLook, next), CalendarWatch.longestLook))
+        timer?.start(milliseconds: min(max(Self.shortestCheckInterval, next), CalendarWatch.longestCheckInterval))
     }
 
-    private func look() -> [EngineEffect] {
+    private func check() -> [EngineEffect] {
         Clock.readTimeZone()
-        deadlines.look()
+        deadlines.check()
         return conditionsChanged()
     }
 
     /// Judges again because the clock or the time zone was set, or the machine has slept.
-    func clockWasSet() -> [EngineEffect] { isClosed ? [] : look() + [.judgeDelayed] }
+    func clockWasSet() -> [EngineEffect] { isClosed ? [] : check() + [.reevaluateDelayed] }
 }

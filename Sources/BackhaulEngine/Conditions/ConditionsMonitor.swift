@@ -22,7 +22,7 @@ final class ConditionsMonitor {
     /// The conditions for decisions, after the filter.
     private(set) var conditions = Conditions()
     /// The time at which the filter may accept a better condition, by the boot clock.
-    private(set) var nextLook: Int64?
+    private(set) var nextCheck: Int64?
     /// The conditions that were read last, before the filter.
     private(set) var read: Conditions?
     /// The time since which each condition has the value that was read last, in Unix milliseconds.
@@ -56,7 +56,7 @@ final class ConditionsMonitor {
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
-        runtime.afterThisTurn { [unowned self] in takeChange() ? [.conditionsChanged] : [] }
+        runtime.afterThisIteration { [unowned self] in takeChange() ? [.conditionsChanged] : [] }
     }
 
     /// Returns whether the source has reported a change since the last call.
@@ -68,18 +68,18 @@ final class ConditionsMonitor {
     // MARK: Needs
 
     /// Whether all of these conditions have been read.
-    func isRead(_ needs: ConditionNeeds) -> Bool {
+    func isRead(_ needs: ConditionSet) -> Bool {
         needs.isEmpty || source.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
     }
 
     /// Adds conditions that something depends on.
-    func need(_ more: ConditionNeeds) {
+    func need(_ more: ConditionSet) {
         guard !more.isSubset(of: source?.needs ?? []) else { return }
         sourceInUse().needs.formUnion(more)
     }
 
     /// Sets the conditions that something depends on. Others are not read any more.
-    func setNeeds(_ needs: ConditionNeeds) {
+    func setNeeds(_ needs: ConditionSet) {
         if source != nil || !needs.isEmpty { sourceInUse().needs = needs }
         filter.forget(except: needs)
     }
@@ -91,17 +91,17 @@ final class ConditionsMonitor {
 
     /// Whether the network is read and all sources agree on it. The kernel's result comes before that of the bus, and
     /// has another name for the same network.
-    var knowsNetwork: Bool {
+    var isNetworkKnown: Bool {
         source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
     }
 
     // MARK: Checks
 
     /// Returns what the source has read until now; `decide` then updates `conditions`. Nil when nothing is read.
-    func look() -> Findings? {
+    func check() -> Findings? {
         guard let source else { return nil }
         let current = source.current
-        noteTimes(current)
+        recordTimes(current)
         let isBack =
             conditions.connectivity.value == ConnectivityState.none
             && current.connectivity.value.map { $0 != .none } ?? false
@@ -116,20 +116,20 @@ final class ConditionsMonitor {
 
     func decide() {
         guard let source else { return }
-        (conditions, nextLook) = filter.take(
+        (conditions, nextCheck) = filter.take(
             source.current, of: source.needs, pending: source.pending, now: runtime.now)
     }
 
     /// Reads all conditions, also those that nothing depends on.
     func readAll(then: @escaping (Conditions) -> Void) {
         sourceInUse().readAll { [unowned self] conditions in
-            noteTimes(conditions)
+            recordTimes(conditions)
             then(conditions)
         }
     }
 
-    private func noteTimes(_ conditions: Conditions) {
-        since = ConditionTexts.since(since, from: read, to: conditions, now: Clock.wallMilliseconds)
+    private func recordTimes(_ conditions: Conditions) {
+        since = ConditionDescriptions.since(since, from: read, to: conditions, now: Clock.wallMilliseconds)
         read = conditions
     }
 

@@ -6,9 +6,9 @@ internal import BackhaulStore
 struct ConstraintGroup: Hashable, Sendable {
     var session: SessionID
     var constraints: ConstraintsID
-    var reach: Reach
+    var networkScope: NetworkScope
 
-    var isLocal: Bool { reach == .thisMachine }
+    var isLocal: Bool { networkScope == .loopback }
 }
 
 /// The tasks of a lane that have the same constraints. Their throughput is measured together.
@@ -30,7 +30,7 @@ struct LaneGroup: Hashable, Sendable {
 struct GroupState {
     let constraints: EffectiveConstraints
     /// Conditions that must be read before a task of the group starts.
-    var needed: ConditionNeeds = []
+    var needed: ConditionSet = []
     /// Whether a needed condition was not read yet, or is unknown for a moment.
     var isUndecided = true
     /// The holds of the group; nil: no hold stops its tasks.
@@ -40,7 +40,7 @@ struct GroupState {
 
     var mayStart: Bool { !isUndecided && held == nil }
     /// Whether the uplink is the only reason, so that an uplink probe may release the group.
-    var isHeldByUplinkAlone: Bool { held?.reasons == [.portal] }
+    var isHeldOnlyByUplink: Bool { held?.reasons == [.portal] }
 }
 
 /// The reasons for which tasks are held, and the time since then.
@@ -59,6 +59,6 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// - sparesProbes: true when the lane was slow before; then its probe continues.
-    case laneGroup(LaneGroup, sparesProbes: Bool)
+    /// - excludesProbes: true when the lane was slow before; then its probe continues.
+    case laneGroup(LaneGroup, excludesProbes: Bool)
 }

@@ -28,7 +28,7 @@ final class HoldController {
     /// The constraints that the present loads leave out.
     private var loading: [LaneID: Set<ConstraintsID>] = [:]
     /// The times since which tasks of each group run. Transfers that last depend on heat and sleep, too.
-    private var busy = BusySpans<ConstraintGroup>()
+    private var busy = SustainedActivity<ConstraintGroup>()
 
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
@@ -46,16 +46,16 @@ final class HoldController {
     // MARK: Groups
 
     func group(of task: StoredTask) -> ConstraintGroup {
-        ConstraintGroup(session: task.session, constraints: task.constraints, reach: scheduler.reach(of: task))
+        ConstraintGroup(session: task.session, constraints: task.constraints, networkScope: scheduler.networkScope(of: task))
     }
 
     func group(of task: RunningTask) -> ConstraintGroup {
-        let reach = scheduler.reach(of: task.lane, task.origin)
-        return ConstraintGroup(session: task.session, constraints: task.constraints, reach: reach)
+        let networkScope = scheduler.networkScope(of: task.lane, task.origin)
+        return ConstraintGroup(session: task.session, constraints: task.constraints, networkScope: networkScope)
     }
 
     func group(_ constraints: ConstraintsID, in lane: Lane) -> ConstraintGroup {
-        ConstraintGroup(session: lane.session, constraints: constraints, reach: lane.reach)
+        ConstraintGroup(session: lane.session, constraints: constraints, networkScope: lane.networkScope)
     }
 
     func stated(in session: SessionID) -> [ConstraintsID: TaskConstraints] { stated[session] ?? [:] }
@@ -107,7 +107,7 @@ final class HoldController {
     /// Forgets groups without tasks, and constraints that no group has. They are read again when they are needed.
     /// Returns the groups whose transfers last.
     func prune(running: Set<ConstraintGroup>) -> Set<ConstraintGroup> {
-        let lasting = busy.lasting(now: runtime.now)
+        let lasting = busy.sustained(now: runtime.now)
         var alive = waitingGroups.union(running)
         for task in scheduler.ready.values { alive.insert(group(of: task)) }
         // The next tasks of a lasting group are about to begin.
@@ -151,7 +151,7 @@ final class HoldController {
         return isDecidable
     }
 
-    private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionNeeds {
+    private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionSet {
         var needs = constraints.neededAtStart(isLocal: group.isLocal)
         // Each network has its own budget.
         if !group.isLocal, budgets.hasBudgets(group.session) { needs.insert(.network) }
@@ -192,19 +192,19 @@ final class HoldController {
         // A probe continues only while no other reason holds its group.
         let isNew = before.map { !held.reasons.isSubset(of: $0.reasons) } ?? true
         guard isNew else { return [] }
-        return [.tasksAreHeld(of: group.session)] + stop(.constraintGroup(group), for: first.reason)
+        return [.tasksHeld(of: group.session)] + stop(.constraintGroup(group), for: first.reason)
     }
 
     private func holds(_ constraints: EffectiveConstraints, _ group: ConstraintGroup, at now: Int64) -> [Hold] {
         var holds = DeferralDecision.holds(constraints, monitor.conditions, facts(of: group, at: now))
-        guard group.reach == .uplink, !holds.contains(where: { $0.reason == .portal }) else { return holds }
+        guard group.networkScope == .uplink, !holds.contains(where: { $0.reason == .portal }) else { return holds }
         if let hold = uplink.hold(unix: now) { holds.append(hold) }
         return holds
     }
 
     /// The holds of work that has no task yet. The conditions that it needs were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
-        let group = ConstraintGroup(session: session, constraints: .session, reach: .uplink)
+        let group = ConstraintGroup(session: session, constraints: .session, networkScope: .uplink)
         return holds(constraints, group, at: Clock.wallMilliseconds)
     }
 
@@ -213,7 +213,7 @@ final class HoldController {
         DeferralFacts(
             now: now, bootMilliseconds: runtime.now,
             localOffsetMilliseconds: { Clock.localOffsetMilliseconds(at: $0) },
-            isLocal: group.isLocal, needsNoUplink: group.reach == .localNetwork, isUplinkProven: uplink.isProven,
+            isLocal: group.isLocal, needsNoUplink: group.networkScope == .localNetwork, isUplinkProven: uplink.isProven,
             held: groups[group]?.held?.reasons ?? [],
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
     }
@@ -231,7 +231,7 @@ final class HoldController {
     /// lane gets its own record.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
-        let ofGroup = mine.filter { $0.reach == group.reach }
+        let ofGroup = mine.filter { $0.networkScope == group.networkScope }
         guard hold.reason.isOfNetwork, ofGroup.count < mine.count, ofGroup.count <= Self.recordLimit else {
             let (row, began) = journal.begin(WaitScope(group.session, constraints: group.constraints), hold)
             return ([row], began)
@@ -257,7 +257,7 @@ final class HoldController {
         }
         guard slow[key] == nil else {
             slow[key]?.holds = [hold]
-            return [.deferTasks(.laneGroup(key, sparesProbes: true), for: hold.reason)]
+            return [.deferTasks(.laneGroup(key, excludesProbes: true), for: hold.reason)]
         }
         var held = Held(holds: [hold], began: Clock.wallMilliseconds, rows: [])
         if slow.count < Self.recordLimit, let lane = scheduler.lanes[key.lane] {
@@ -266,7 +266,7 @@ final class HoldController {
             (held.rows, held.began) = ([row], began)
         }
         slow[key] = held
-        return stop(.laneGroup(key, sparesProbes: false), for: hold.reason)
+        return stop(.laneGroup(key, excludesProbes: false), for: hold.reason)
     }
 
     func forgetSlow(_ key: LaneGroup) {
@@ -282,7 +282,7 @@ final class HoldController {
     }
 
     private func unload(_ tasks: HeldTasks) {
-        for task in scheduler.drop(where: { contains(tasks, $0) }) { waitsInStore(task) }
+        for task in scheduler.drop(where: { contains(tasks, $0) }) { recordWaiting(task) }
     }
 
     func contains(_ tasks: HeldTasks, _ task: StoredTask) -> Bool {
@@ -292,11 +292,11 @@ final class HoldController {
         }
     }
 
-    func waitsInStore(_ task: StoredTask) { waiting[task.lane, default: []].insert(task.constraints) }
+    func recordWaiting(_ task: StoredTask) { waiting[task.lane, default: []].insert(task.constraints) }
 
     /// Notes that a load of the lane begins. Returns the constraints that it has to leave out.
     func beginLoad(of lane: LaneID) -> Set<ConstraintsID> {
-        let held = scheduler.lanes[lane].map(leftOut) ?? []
+        let held = scheduler.lanes[lane].map(heldConstraints) ?? []
         loading[lane] = held
         return held
     }
@@ -314,9 +314,9 @@ final class HoldController {
 
     /// Forgets held groups without tasks after a load of the lane. Their wait records end now, before a task that left
     /// them starts, because loads of other lanes may delay `prune`.
-    func forgetLeftGroups(of lane: Lane, _ running: any RunningTasks) {
+    func forgetEmptyGroups(of lane: Lane, _ running: any RunningTasks) {
         let left = groups.filter { group, state in
-            state.held != nil && group.session == lane.session && group.reach == lane.reach && !mayWait(group)
+            state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope && !mayWait(group)
         }
         guard !left.isEmpty else { return }
         var inUse: Set<ConstraintGroup> = []
@@ -324,10 +324,10 @@ final class HoldController {
         for group in left.keys where !inUse.contains(group) { forget(group) }
     }
 
-    private func leftOut(of lane: Lane) -> Set<ConstraintsID> {
+    private func heldConstraints(of lane: Lane) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
         for (group, state) in groups
-        where group.session == lane.session && group.reach == lane.reach && !state.mayStart {
+        where group.session == lane.session && group.networkScope == lane.networkScope && !state.mayStart {
             found.insert(group.constraints)
         }
         for key in slow.keys where key.lane == lane.id { found.insert(key.constraints) }
@@ -359,7 +359,7 @@ final class HoldController {
     private func mayWait(_ group: ConstraintGroup, in id: LaneID) -> Bool {
         let isMeant = { (constraints: Set<ConstraintsID>?) in constraints?.contains(group.constraints) == true }
         guard let lane = scheduler.lanes[id], isMeant(waiting[id]) || isMeant(loading[id]) else { return false }
-        return lane.session == group.session && lane.reach == group.reach
+        return lane.session == group.session && lane.networkScope == group.networkScope
     }
 
     /// Whether tasks of the lane group wait because of a hold or a slow lane.
@@ -408,7 +408,7 @@ final class HoldController {
     var hasMinimumRate: Bool { groups.contains { $0.value.constraints.minimumBytesPerSecond != nil } }
 
     /// The conditions that the groups depend on. `lasting`: groups whose transfers have run for a while.
-    func needs(lasting: Set<ConstraintGroup>) -> ConditionNeeds {
+    func needs(lasting: Set<ConstraintGroup>) -> ConditionSet {
         // A slow lane is released when the network changes.
         groups.reduce(into: slow.isEmpty ? [] : .network) { needs, entry in
             let (group, state) = entry
@@ -421,7 +421,7 @@ final class HoldController {
 
 extension WaitReason {
     /// The conditions that show when the reason is over.
-    fileprivate var needs: ConditionNeeds {
+    fileprivate var needs: ConditionSet {
         switch self {
         case .power, .battery: .power
         case .heat: .heat

@@ -21,7 +21,7 @@ final class ProbeController {
     private let throughput: ThroughputController
     private let uplink: UplinkMonitor
     private let running: any RunningTasks
-    private let hasRoom: () -> Bool
+    private let hasCapacity: () -> Bool
     /// The lanes whose probe is being read from the store.
     private var loading: Set<LaneID> = []
     /// Whether a probe is due and no slot is free.
@@ -29,11 +29,11 @@ final class ProbeController {
     /// The running uplink probes.
     private var uplinkProbes: Set<TaskID> = []
 
-    /// - hasRoom: whether another task may start.
+    /// - hasCapacity: whether another task may start.
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ calendar: CalendarWatch, _ holds: HoldController,
         _ throughput: ThroughputController, _ uplink: UplinkMonitor, _ running: any RunningTasks,
-        hasRoom: @escaping () -> Bool
+        hasCapacity: @escaping () -> Bool
     ) {
         self.runtime = runtime
         self.scheduler = scheduler
@@ -42,7 +42,7 @@ final class ProbeController {
         self.throughput = throughput
         self.uplink = uplink
         self.running = running
-        self.hasRoom = hasRoom
+        self.hasCapacity = hasCapacity
     }
 
     var lanesInUse: Set<LaneID> { loading }
@@ -52,7 +52,7 @@ final class ProbeController {
     /// Judges slow lanes, and starts a slow probe if one is due.
     func reconsiderThroughput() -> [EngineEffect] {
         probeThroughput()
-        return throughput.reconsider() + [.planLook]
+        return throughput.reconsider() + [.scheduleCheck]
     }
 
     /// Returns true when the load of a probe has begun.
@@ -66,7 +66,7 @@ final class ProbeController {
     func probeUplink() {
         guard uplink.mayProbe else { return }
         var candidates: [Origin: LaneGroup] = [:]
-        for (group, state) in holds.groups where group.reach == .uplink && state.isHeldByUplinkAlone {
+        for (group, state) in holds.groups where group.networkScope == .uplink && state.isHeldOnlyByUplink {
             for lane in holds.lanes(of: group) {
                 let key = LaneGroup(lane: lane, constraints: group.constraints)
                 guard let origin = scheduler.lanes[lane]?.origin, holds.slow[key] == nil, hasSlot(key) else { continue }
@@ -81,7 +81,7 @@ final class ProbeController {
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]
-        for (group, state) in holds.groups where group.session == session && state.isHeldByUplinkAlone {
+        for (group, state) in holds.groups where group.session == session && state.isHeldOnlyByUplink {
             for lane in holds.lanes(of: group) { held[lane, default: []].insert(group.constraints) }
         }
         return held
@@ -90,7 +90,7 @@ final class ProbeController {
     /// Whether a probe of the lane group can have a slot. If none is free, the probe gets the next one.
     private func hasSlot(_ key: LaneGroup) -> Bool {
         guard let lane = scheduler.lanes[key.lane], !loading.contains(key.lane) else { return false }
-        if hasRoom(), scheduler.hasSlot(lane) { return true }
+        if hasCapacity(), scheduler.hasSlot(lane) { return true }
         waitsForSlot = true
         return false
     }
@@ -99,7 +99,7 @@ final class ProbeController {
     func takeFreeSlot() -> [EngineEffect] {
         guard waitsForSlot else { return [] }
         waitsForSlot = false
-        let effects = probeThroughput() ? throughput.reconsider() + [.planLook] : []
+        let effects = probeThroughput() ? throughput.reconsider() + [.scheduleCheck] : []
         probeUplink()
         return effects
     }
@@ -108,7 +108,7 @@ final class ProbeController {
 
     /// Loads the first waiting task of the lane group. Its slot is taken before the load.
     private func load(_ key: LaneGroup, _ kind: ProbeKind) {
-        guard let lane = scheduler.lanes[key.lane] else { return giveBack(key, kind) }
+        guard let lane = scheduler.lanes[key.lane] else { return cancelProbe(key, kind) }
         loading.insert(key.lane)
         scheduler.takeSlot(lane)
         var known: Set<TaskID> = []
@@ -121,31 +121,31 @@ final class ProbeController {
             return (task, task == nil ? try transaction.delays.nextDue() : nil)
         }, then: { [unowned self] result in
             loading.remove(key.lane)
-            guard case .success(let found) = result else { return notStarted(key, kind) }
-            guard let task = found.task else { return [.due(at: found.nextDue)] + notStarted(key, kind) }
+            guard case .success(let found) = result else { return probeNotStarted(key, kind) }
+            guard let task = found.task else { return [.due(at: found.nextDue)] + probeNotStarted(key, kind) }
             return [.startProbe(task, key, kind)]
         })
     }
 
     /// The probe cannot start. Releases its slot, and has the lane's waiting tasks loaded.
-    func notStarted(_ key: LaneGroup, _ kind: ProbeKind) -> [EngineEffect] {
+    func probeNotStarted(_ key: LaneGroup, _ kind: ProbeKind) -> [EngineEffect] {
         scheduler.released(key.lane)
-        giveBack(key, kind)
-        return [.tasksWait(in: [key.lane], reload: false), .planLook]
+        cancelProbe(key, kind)
+        return [.tasksWait(in: [key.lane], reload: false), .scheduleCheck]
     }
 
-    private func giveBack(_ key: LaneGroup, _ kind: ProbeKind) {
+    private func cancelProbe(_ key: LaneGroup, _ kind: ProbeKind) {
         switch kind {
-        case .slow: throughput.giveBackProbe(of: key)
-        case .uplink: uplink.giveBackProbe()
+        case .slow: throughput.cancelProbe(of: key)
+        case .uplink: uplink.cancelProbe()
         }
     }
 
     /// Whether the probe is still needed. Since it was chosen, the hold may have ended, or another hold may have begun.
-    func isStillToProbe(_ key: LaneGroup, _ kind: ProbeKind) -> Bool {
+    func needsProbe(_ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         switch kind {
-        case .slow: throughput.isStillToProbe(key)
-        case .uplink: uplink.isHeld && holds.slow[key] == nil && holds.state(of: key)?.isHeldByUplinkAlone == true
+        case .slow: throughput.needsProbe(key)
+        case .uplink: uplink.isHeld && holds.slow[key] == nil && holds.state(of: key)?.isHeldOnlyByUplink == true
         }
     }
 
@@ -159,8 +159,8 @@ final class ProbeController {
     func isProbe(_ task: TaskID) -> Bool { uplinkProbes.contains(task) || throughput.isProbe(task) }
 
     /// The task does not run any more.
-    func ended(_ task: TaskID, hasAnswered: Bool) -> [EngineEffect] {
+    func ended(_ task: TaskID, hasResponse: Bool) -> [EngineEffect] {
         uplinkProbes.remove(task)
-        return throughput.ended(task, hasAnswered: hasAnswered) ? reconsiderThroughput() : []
+        return throughput.ended(task, hasResponse: hasResponse) ? reconsiderThroughput() : []
     }
 }

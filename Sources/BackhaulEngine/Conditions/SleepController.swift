@@ -5,7 +5,7 @@ internal import BackhaulModel
 /// Each store has one.
 final class SleepController {
     /// The longest delay of a sleep, in milliseconds. logind waits 5 s by default (logind.conf(5), InhibitDelayMaxSec).
-    private static let patienceMilliseconds: Int64 = 4_000
+    private static let sleepDelayMilliseconds: Int64 = 4_000
 
     private let runtime: any Runtime
     private let monitor: ConditionsMonitor
@@ -29,14 +29,14 @@ final class SleepController {
 
     /// Checks whether the machine may sleep. Called after each change of conditions and after each end of a transfer.
     func consider() {
-        guard monitor.conditions.isAboutToSleep.value == true else {
+        guard monitor.conditions.isPreparingForSleep.value == true else {
             timer?.stop()
             isReady = false
             return
         }
         guard !isReady else { return }
         if isSaved() { return becomeReady() }
-        if timer?.isRunning == false { timer?.start(milliseconds: Self.patienceMilliseconds) }
+        if timer?.isRunning == false { timer?.start(milliseconds: Self.sleepDelayMilliseconds) }
     }
 
     private func becomeReady() {

@@ -44,7 +44,7 @@ final class ThroughputController {
     }
 
     func terms(of key: LaneGroup) -> ThroughputWatch<LaneGroup>.Terms? {
-        guard let lane = scheduler.lanes[key.lane], lane.reach != .thisMachine, let session = sessions[lane.session],
+        guard let lane = scheduler.lanes[key.lane], lane.networkScope != .loopback, let session = sessions[lane.session],
             let minimum = holds.state(of: key)?.constraints.minimumBytesPerSecond
         else { return nil }
         return .init(
@@ -60,7 +60,7 @@ final class ThroughputController {
             if probes[sample.task] != nil {
                 if measureProbe(sample) { mayHaveChanged = true }
             } else if let moved = sample.bytes,
-                runtime.now - sample.began >= ThroughputWatch<LaneGroup>.youngest
+                runtime.now - sample.began >= ThroughputWatch<LaneGroup>.minimumTransferAge
             {
                 bytes[sample.key, default: 0] &+= moved
             }
@@ -87,7 +87,7 @@ final class ThroughputController {
     /// Judges the slow lanes and, if any are slow, the lanes with running and ready tasks too.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
-        if watch.holdsAny {
+        if watch.isPausingAny {
             running.visit { keys.insert(LaneGroup(of: $0)) }
             for task in scheduler.ready.values { keys.insert(LaneGroup(of: task)) }
         }
@@ -96,7 +96,7 @@ final class ThroughputController {
 
     /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured are slow
     /// too.
-    func lanesWait(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] { watch.holdsAny ? reconsider(keys) : [] }
+    func lanesBeganWaiting(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] { watch.isPausingAny ? reconsider(keys) : [] }
 
     private func reconsider(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
         let (now, unix) = (runtime.now, Clock.wallMilliseconds)
@@ -126,20 +126,20 @@ final class ThroughputController {
         return watch.probe(among: candidates, now: runtime.now)
     }
 
-    func isStillToProbe(_ key: LaneGroup) -> Bool { watch.isProbing(key) && mayProbe(key) }
+    func needsProbe(_ key: LaneGroup) -> Bool { watch.isProbing(key) && mayProbe(key) }
 
     private func mayProbe(_ key: LaneGroup) -> Bool { holds.slow[key] != nil && holds.state(of: key)?.mayStart == true }
 
-    func giveBackProbe(of key: LaneGroup) { watch.giveBackProbe(key, now: runtime.now) }
+    func cancelProbe(of key: LaneGroup) { watch.cancelProbe(key, now: runtime.now) }
 
     func probeBegan(_ task: TaskID, of key: LaneGroup) { probes[task] = RunningProbe(key: key) }
 
     func isProbe(_ task: TaskID) -> Bool { probes[task] != nil }
 
     /// The task does not run any more. Returns true when lanes have to be judged again.
-    func ended(_ task: TaskID, hasAnswered: Bool) -> Bool {
+    func ended(_ task: TaskID, hasResponse: Bool) -> Bool {
         guard let probe = probes.removeValue(forKey: task) else { return false }
-        return watch.endProbe(probe.key, hasAnswered: hasAnswered, now: runtime.now)
+        return watch.endProbe(probe.key, hasResponse: hasResponse, now: runtime.now)
     }
 
     /// The time of the next probe that could not start at `time`, by the boot clock.

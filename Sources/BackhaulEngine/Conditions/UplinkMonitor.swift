@@ -26,15 +26,15 @@ final class UplinkMonitor {
     // MARK: Input
 
     /// The task has received the beginning of a response.
-    func answered(_ task: StoredTask) -> [EngineEffect] {
-        guard scheduler.reach(of: task) == .uplink else { return [] }
+    func responded(_ task: StoredTask) -> [EngineEffect] {
+        guard scheduler.networkScope(of: task) == .uplink else { return [] }
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
     /// Takes the end of an attempt.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
-        guard scheduler.reach(of: task) == .uplink else { return [] }
-        if ending == .answered { return answered(task) }
+        guard scheduler.networkScope(of: task) == .uplink else { return [] }
+        if ending == .responded { return responded(task) }
         let isOther = watch.take(task.origin, ending, originsInUse: originsInUse, now: runtime.now)
         return isOther ? [.reconsider] : []
     }
@@ -46,7 +46,7 @@ final class UplinkMonitor {
         running.visit { origins.insert($0.origin) }
         for task in scheduler.ready.values { origins.insert(task.origin) }
         for id in waitingLanes() { if let lane = scheduler.lanes[id] { origins.insert(lane.origin) } }
-        return origins.count { Reach($0) == .uplink }
+        return origins.count { NetworkScope($0) == .uplink }
     }
 
     func networkChanged() { _ = watch.networkChanged() }
@@ -59,8 +59,8 @@ final class UplinkMonitor {
     // MARK: Probes
 
     /// The user has resumed tasks that the uplink holds: the next probe starts now.
-    func tryAtOnce() -> [EngineEffect] {
-        watch.tryAtOnce(now: runtime.now)
+    func probeNow() -> [EngineEffect] {
+        watch.probeNow(now: runtime.now)
         return [.reconsider]
     }
 
@@ -70,7 +70,7 @@ final class UplinkMonitor {
     /// The origin whose task is started as the probe.
     func probe(among origins: [Origin]) -> Origin? { watch.probe(among: origins, now: runtime.now) }
 
-    func giveBackProbe() { watch.giveBackProbe(now: runtime.now) }
+    func cancelProbe() { watch.cancelProbe(now: runtime.now) }
 
     /// The time of the next probe that could not start at `time`, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
@@ -80,7 +80,7 @@ final class UplinkMonitor {
     var isHeld: Bool { watch.isHeld }
     var isProven: Bool { watch.isProven }
 
-    func isHeld(for task: StoredTask) -> Bool { watch.isHeld && scheduler.reach(of: task) == .uplink }
+    func isHeld(for task: StoredTask) -> Bool { watch.isHeld && scheduler.networkScope(of: task) == .uplink }
 
     /// - unix: the present time in Unix milliseconds.
     func hold(unix: Int64) -> Hold? { watch.hold(now: runtime.now, unix: unix) }

@@ -16,7 +16,7 @@ final class UsageLedger {
     private(set) var usage = ByteUsage()
     private var timer: (any RuntimeTimer)?
     /// Whether the timer has the shorter time of budgets.
-    private var savesSoon = false
+    private var isSavingSoon = false
     private var isSaving = false
     private var unsavedBytes: UInt64 = 0
 
@@ -40,8 +40,8 @@ final class UsageLedger {
     }
 
     private func startTimer(isSoon: Bool) {
-        guard let timer, !timer.isRunning || isSoon && !savesSoon else { return }
-        savesSoon = isSoon
+        guard let timer, !timer.isRunning || isSoon && !isSavingSoon else { return }
+        isSavingSoon = isSoon
         timer.start(milliseconds: isSoon ? Self.budgetSaveMilliseconds : Self.saveMilliseconds)
     }
 

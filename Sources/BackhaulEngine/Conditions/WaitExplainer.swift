@@ -22,7 +22,7 @@ struct WaitExplainer {
 
     private func addStart(to info: inout TaskInfo) {
         guard let start = info.earliestStartMilliseconds else { return }
-        info.reasonText = StartText.earliest(start, now: Clock.wallMilliseconds) {
+        info.reasonText = StartMessage.earliest(start, now: Clock.wallMilliseconds) {
             Clock.localOffsetMilliseconds(at: $0)
         }
         info.nextAttemptMilliseconds = start
@@ -30,7 +30,7 @@ struct WaitExplainer {
 
     private func addHold(to info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         guard let lane = scheduler.lanes[place.lane] else { return }
-        let group = ConstraintGroup(session: session, constraints: place.constraints, reach: lane.reach)
+        let group = ConstraintGroup(session: session, constraints: place.constraints, networkScope: lane.networkScope)
         let key = LaneGroup(lane: place.lane, constraints: place.constraints)
         if let hold = holds.hold(of: key, in: group) {
             info.reason = hold.reason
@@ -54,7 +54,7 @@ struct WaitExplainer {
         var infos: [HoldInfo] = []
         for count in counts {
             guard let lane = scheduler.lanes[count.lane], let name = names[count.session] else { continue }
-            let group = ConstraintGroup(session: count.session, constraints: count.constraints, reach: lane.reach)
+            let group = ConstraintGroup(session: count.session, constraints: count.constraints, networkScope: lane.networkScope)
             guard holds.groups[group]?.held == nil else {
                 tasks[group, default: 0] += count.count
                 continue

@@ -32,10 +32,10 @@ final class WaitJournal {
             try transaction.waits.begin(scope, hold.reason, hold.sentence, now: now)
         }, then: { [unowned self] result in
             guard case .success(let id) = result else {
-                rows.lost(row)
+                rows.insertFailed(row)
                 return []
             }
-            if let end = rows.made(row, id) { self.end(id, at: end) }
+            if let end = rows.inserted(row, id) { self.end(id, at: end) }
             return []
         })
         return (row, now)

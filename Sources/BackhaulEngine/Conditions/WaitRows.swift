@@ -8,7 +8,7 @@ struct WaitRow: Hashable, Sendable {
 /// The ids of the wait records. A record gets its id only after its transaction, when the wait may be over already.
 struct WaitRows {
     private enum State {
-        case isBeing(endsAt: Int64?)
+        case inserting(endsAt: Int64?)
         case row(WaitID)
     }
 
@@ -18,7 +18,7 @@ struct WaitRows {
     mutating func begin() -> WaitRow {
         last += 1
         let row = WaitRow(number: last)
-        states[row] = .isBeing(endsAt: nil)
+        states[row] = .inserting(endsAt: nil)
         return row
     }
 
@@ -30,14 +30,14 @@ struct WaitRows {
     }
 
     /// The store has written the record. Returns the end of the wait, if it has ended meanwhile.
-    mutating func made(_ row: WaitRow, _ id: WaitID) -> Int64? {
-        guard case .isBeing(let end) = states[row] else { return nil }
+    mutating func inserted(_ row: WaitRow, _ id: WaitID) -> Int64? {
+        guard case .inserting(let end) = states[row] else { return nil }
         states[row] = end == nil ? .row(id) : nil
         return end
     }
 
     /// The store could not write the record, so this wait is not listed later.
-    mutating func lost(_ row: WaitRow) { states[row] = nil }
+    mutating func insertFailed(_ row: WaitRow) { states[row] = nil }
 
     /// Ends the record. Returns the id of the row that the caller has to end in the store.
     mutating func end(_ row: WaitRow, at time: Int64) -> WaitID? {
@@ -45,8 +45,8 @@ struct WaitRows {
         case .row(let id):
             states[row] = nil
             return id
-        case .isBeing:
-            states[row] = .isBeing(endsAt: time)
+        case .inserting:
+            states[row] = .inserting(endsAt: time)
             return nil
         case nil: return nil
         }

@@ -14,7 +14,7 @@ final class ReachabilityController {
     private let log: @Sendable (LogEntry) -> Void
     private let hasTasks: (LaneID) -> Bool
     private var lanes: Set<LaneID> = []
-    private var pacing = ConnectivityPacing()
+    private var pacing = ConnectivityCheckBackoff()
     private var watch: (any RuntimeWatch)?
     private var timer: (any RuntimeTimer)?
     /// The wait records of lanes, until the server responds or no task of the lane waits for a route any more.
@@ -22,7 +22,7 @@ final class ReachabilityController {
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
     /// Whether a name server has a route, and when that was checked.
-    private var reachesNameServer: (value: Bool, at: Int64)?
+    private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
     /// - hasTasks: whether a task of the lane runs or is ready.
     init(
@@ -41,26 +41,26 @@ final class ReachabilityController {
     var heldLanes: Set<LaneID> { lanes }
 
     /// Whether the attempt failed because the task's server has no route. The next attempt then waits for one.
-    func isUnreachable(_ task: StoredTask, _ failure: Failure, _ circumstances: FailureCircumstances) -> Bool {
-        Connectivity.isMissing(
+    func isUnreachable(_ task: StoredTask, _ failure: Failure, _ failureContext: FailureContext) -> Bool {
+        Connectivity.isRouteMissing(
             failure, server: task.origin.server,
             Connectivity.Facts(
-                isUnreachable: Routes.isUnreachable(circumstances.systemError),
-                reachesNameServer: failure.status == .nameNotResolved && canReachNameServer()))
+                isUnreachable: Routes.isUnreachable(failureContext.systemError),
+                hasRouteToNameServer: failure.status == .nameNotResolved && canReachNameServer()))
     }
 
     /// Whether a name server has a route. The result is kept for a second, because many tasks may fail together.
     private func canReachNameServer() -> Bool {
-        if let known = reachesNameServer, runtime.now - known.at < 1_000 { return known.value }
-        let value = Routes.reachNameServer()
-        reachesNameServer = (value, runtime.now)
+        if let known = hasRouteToNameServer, runtime.now - known.at < 1_000 { return known.value }
+        let value = Routes.hasRouteToNameServer()
+        hasRouteToNameServer = (value, runtime.now)
         return value
     }
 
     // MARK: Holds
 
     /// Holds the lane of the task. Returns the most milliseconds until the next check.
-    func hold(_ task: StoredTask) -> (untilLook: Int64, effects: [EngineEffect]) {
+    func hold(_ task: StoredTask) -> (millisecondsUntilCheck: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
         if rows[task.lane] == nil {
             let hold = Hold(.connectivity, WaitReason.connectivity.text ?? "")
@@ -69,8 +69,8 @@ final class ReachabilityController {
         watchRoutes()
         let effects: [EngineEffect] = [.holdChanged([task.lane])]
         if let timer, timer.isRunning { return (timer.millisecondsLeft, effects) }
-        startTimer(pacing.untilLook)
-        return (pacing.untilLook, effects)
+        startTimer(pacing.millisecondsUntilCheck)
+        return (pacing.millisecondsUntilCheck, effects)
     }
 
     private func watchRoutes() {
@@ -90,14 +90,14 @@ final class ReachabilityController {
 
     private func networkChanged() {
         guard !hasChanged else { return }
-        let wait = pacing.untilLook(afterChangeAt: runtime.now)
+        let wait = pacing.millisecondsUntilCheck(afterChangeAt: runtime.now)
         if let timer, timer.isRunning, timer.millisecondsLeft <= wait { return }
         hasChanged = true
         startTimer(wait)
     }
 
     private func startTimer(_ milliseconds: Int64) {
-        let timer = timer ?? runtime.timer { [unowned self] in tryAll() }
+        let timer = timer ?? runtime.timer { [unowned self] in retryAll() }
         self.timer = timer
         timer.start(milliseconds: milliseconds)
     }
@@ -105,11 +105,11 @@ final class ReachabilityController {
     // MARK: Attempts
 
     /// Releases all lanes. Tasks without a route wait again after their attempt.
-    private func tryAll() -> [EngineEffect] {
+    private func retryAll() -> [EngineEffect] {
         pacing.looked(at: runtime.now)
         let effects = release()
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.delays.releaseUnconnected()
+            try transaction.delays.releaseUnreachable()
         }, then: { [unowned self] result in
             // The store is full or failing for now. The next check of due tasks includes these tasks.
             guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
@@ -119,7 +119,7 @@ final class ReachabilityController {
     }
 
     /// Releases these lanes: the host has resumed their tasks, or the tasks are due.
-    func tryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
+    func retryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
         let released = lanes.intersection(tried)
         guard !released.isEmpty else { return [] }
         lanes.subtract(released)
@@ -133,7 +133,7 @@ final class ReachabilityController {
         watch?.cancel()
         watch = nil
         hasChanged = false
-        reachesNameServer = nil
+        hasRouteToNameServer = nil
         let released = lanes
         lanes = []
         return released.isEmpty ? [] : [.holdChanged(released)]
@@ -158,15 +158,15 @@ final class ReachabilityController {
     }
 
     /// Tasks of these lanes ended or stopped. Releases the lanes in which no other task waits for a route.
-    func tasksLeft(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
+    func tasksStopped(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let asked = left.filter { rows[$0] != nil }
         guard !asked.isEmpty else { return }
         let now = Clock.wallMilliseconds
-        runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.delays.unconnected(among: asked)
+        runtime.storeWithRetry({ (transaction) throws(Failure) in
+            try transaction.delays.unreachableLanes(among: asked)
         }, then: { [unowned self] waiting in
             let free = asked.subtracting(waiting).filter { !isRunning($0) }
-            let effects = tryNow(free)
+            let effects = retryNow(free)
             for lane in free { endWaitIfIdle(lane, since: now) }
             return effects + [.schedule]
         })

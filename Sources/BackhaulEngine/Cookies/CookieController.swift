@@ -47,7 +47,7 @@ final class CookieController {
     func forget(_ session: SessionID) { jars[session] = nil }
 
     private func load(_ session: SessionID) {
-        runtime.storeUntilDone({ (transaction) throws(Failure) in
+        runtime.storeWithRetry({ (transaction) throws(Failure) in
             try transaction.cookies.all(of: session)
         }, then: { [unowned self] lines in
             jars[session]?.jar.add(lines)

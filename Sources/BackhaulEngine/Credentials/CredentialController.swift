@@ -30,45 +30,45 @@ final class CredentialController {
 
     /// Takes over the open challenges and the stored credentials of an earlier engine.
     func restore(
-        _ challenges: [(session: SessionID, challenge: Challenge)], _ kept: [(session: SessionID, answer: KeptAnswer)]
+        _ challenges: [(session: SessionID, challenge: Challenge)], _ kept: [(session: SessionID, credential: StoredCredential)]
     ) {
-        for (session, answer) in kept { credentials[session, default: SessionCredentials()].learn(answer) }
-        for (session, challenge) in challenges { credentials[session, default: SessionCredentials()].learn(challenge) }
+        for (session, credential) in kept { credentials[session, default: SessionCredentials()].restore(credential) }
+        for (session, challenge) in challenges { credentials[session, default: SessionCredentials()].restore(challenge) }
     }
 
-    /// A response demands a credential. `settled` follows.
-    func met(_ demand: AuthenticationDemand, _ task: StoredTask) -> [EngineEffect] {
-        credentials[task.session, default: SessionCredentials()].met(demand, in: task.origin.text)
+    /// A response demands a credential. `commitChallenge` follows.
+    func noteChallenge(_ authChallenge: AuthenticationChallenge, _ task: StoredTask) -> [EngineEffect] {
+        credentials[task.session, default: SessionCredentials()].noteChallenge(authChallenge, in: task.origin.text)
         return [.credentialsChanged(task.session)]
     }
 
     /// The result of a demand is in the store. `challenge`: the challenge that was opened for it; nil: none.
-    func settled(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
-        credentials[session]?.settled(space, challenge: challenge)
+    func commitChallenge(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
+        credentials[session]?.commitChallenge(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
     }
 
     /// A response shows that the credentials with these numbers are valid.
     func accepted(_ numbers: [UInt64], _ task: StoredTask) -> [EngineEffect] {
         let isNew = credentials[task.session]?.accepted(numbers, in: task.origin.text) ?? false
-        if task.refreshed?.url != nil { acceptedAddress(of: task.id, task.session) }
+        if task.refreshed?.url != nil { acceptedURL(of: task.id, task.session) }
         return isNew ? changed(task.session) : []
     }
 
     /// The URL that the host has given is valid, or its task has ended.
-    func acceptedAddress(of task: TaskID, _ session: SessionID) {
-        credentials[session]?.acceptedAddress(of: task)
+    func acceptedURL(of task: TaskID, _ session: SessionID) {
+        credentials[session]?.acceptedURL(of: task)
         if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
     }
 
     /// The host has given a credential for the challenge.
     func responded(
-        to challenge: Challenge, _ response: ChallengeResponse, _ life: AnswerLife, _ session: SessionID
+        to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
     ) -> [EngineEffect] {
         // The refreshed request itself is in the store.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
-        credentials[session, default: SessionCredentials()].answered(
-            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : life.expiresMilliseconds)
+        credentials[session, default: SessionCredentials()].storeResponse(
+            challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)
         return changed(session)
     }
 
@@ -105,17 +105,17 @@ final class CredentialController {
         credentials[session]?.openChallenge(of: space)
     }
 
-    func verdict(
+    func decision(
         on space: ProtectionSpace, of task: StoredTask, sent: Set<UInt64>
-    ) -> SessionCredentials.Verdict? {
-        credentials[task.session]?.verdict(on: space, sent: sent, in: task.origin.text)
+    ) -> SessionCredentials.Decision? {
+        credentials[task.session]?.decision(on: space, sent: sent, in: task.origin.text)
     }
 
     // MARK: Tasks that wait for a credential
 
     /// The challenge that the task has to wait for before it starts; nil: none. A task whose resource time-out is over
     /// starts, so that it can end.
-    func wait(before task: StoredTask) -> (wait: SessionCredentials.Wait?, effects: [EngineEffect]) {
+    func wait(before task: StoredTask) -> (wait: SessionCredentials.PendingChallenge?, effects: [EngineEffect]) {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0
         else { return (nil, []) }
@@ -125,8 +125,8 @@ final class CredentialController {
         if task.request.hasOptions, task.request.options.refresh != .none {
             let (options, origin) = (task.request.options, task.origin.text)
             let wait = (credentials[task.session] ?? SessionCredentials()).wait(
-                forRefresh: RefreshNeed.space(options.refresh, of: task.id, origin: origin),
-                isOver: RefreshNeed.isOver(options, now: now))
+                forRefresh: RefreshPolicy.space(options.refresh, of: task.id, origin: origin),
+                isOver: RefreshPolicy.isOver(options, now: now))
             if let wait { return (wait, effects) }
         }
         guard configuration.asksForCredentials else { return (nil, effects) }
@@ -137,7 +137,7 @@ final class CredentialController {
     /// Returns the tasks that may start. The others wait for their challenge in the store.
     func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
         var startable: [StoredTask] = []
-        var parked: [SessionCredentials.Wait: [StoredTask]] = [:]
+        var parked: [SessionCredentials.PendingChallenge: [StoredTask]] = [:]
         var effects: [EngineEffect] = []
         for task in tasks {
             let (wait, changes) = wait(before: task)
@@ -148,12 +148,12 @@ final class CredentialController {
         return (startable, effects)
     }
 
-    private func park(_ tasks: [StoredTask], _ wait: SessionCredentials.Wait) -> [EngineEffect] {
+    private func park(_ tasks: [StoredTask], _ wait: SessionCredentials.PendingChallenge) -> [EngineEffect] {
         switch wait {
         case .open(let challenge):
             park(tasks, for: challenge)
             return []
-        case .ask(let demand, let replacing): return ask(demand, for: tasks, replacing)
+        case .ask(let authChallenge, let replacing): return ask(authChallenge, for: tasks, replacing)
         }
     }
 
@@ -162,7 +162,7 @@ final class CredentialController {
         let lanes = Set(tasks.map(\.lane))
         let now = calendar.milliseconds
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.challenges.parkUnasked(
+            try transaction.challenges.parkWithoutAttempt(
                 ids, for: challenge, bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { result in
             guard case .success(let next) = result else { return [.reloadLater(lanes)] }
@@ -172,22 +172,22 @@ final class CredentialController {
 
     /// Opens the challenge before a request is sent, because the credential of the tasks has expired.
     private func ask(
-        _ demand: AuthenticationDemand, for tasks: [StoredTask], _ replacing: ChallengeID?
+        _ authChallenge: AuthenticationChallenge, for tasks: [StoredTask], _ replacing: ChallengeID?
     ) -> [EngineEffect] {
         guard let first = tasks.first else { return [] }
         let (ids, session, now) = (tasks.map(\.id), first.session, calendar.milliseconds)
         let lanes = Set(tasks.map(\.lane))
         runtime.store({ (transaction) throws(Failure) in
             try transaction.challenges.open(
-                demand, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
+                authChallenge, for: ids, replacing: replacing, bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { [unowned self] result in
-            let effects = settled(demand.space, (try? result.get())??.challenge, session)
+            let effects = commitChallenge(authChallenge.space, (try? result.get())??.challenge, session)
             guard case .success(let parked) = result else { return effects + [.reloadLater(lanes)] }
             let all = lanes.union(parked?.change.lanes ?? [])
             return effects + [.due(at: parked?.nextDue), .tasksWait(in: all, reload: true)]
                 + (parked.map { $0.isNew ? [.announce($0.change)] : [] } ?? [])
         })
-        return met(demand, first)
+        return noteChallenge(authChallenge, first)
     }
 }
 

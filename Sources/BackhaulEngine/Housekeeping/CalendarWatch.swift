@@ -8,12 +8,12 @@ internal import BackhaulStore
 /// of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
     /// The longest time of a timer for a calendar time, in milliseconds. A wrong time is noticed within it.
-    static let longestLook: Int64 = 86_400_000
+    static let longestCheckInterval: Int64 = 86_400_000
 
     private let runtime: any Runtime
     /// Milliseconds by which the calendar is ahead of the boot clock.
     private var offset: Int64 = 0
-    private var isMoving = false
+    private var isApplyingStep = false
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
@@ -35,13 +35,13 @@ final class CalendarWatch {
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
     /// Checks for a clock step, and moves the times of all rows by it. Called while other work is done anyway.
-    func look(_ reading: ClockReading = CalendarWatch.readClock()) {
-        guard !isMoving, abs(reading.wall - reading.boot - offset) >= CalendarJump.tolerance else { return }
-        isMoving = true
+    func check(_ reading: ClockReading = CalendarWatch.readClock()) {
+        guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
+        isApplyingStep = true
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.adopt(reading)
         }, then: { [unowned self] result in
-            isMoving = false
+            isApplyingStep = false
             guard case .success(let step) = result else { return [] }
             offset = reading.wall - reading.boot
             return [.calendarStepped(by: step)]

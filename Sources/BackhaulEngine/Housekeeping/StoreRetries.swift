@@ -9,7 +9,7 @@ final class StoreRetries {
 
     init(_ runtime: any Runtime) {
         timer = runtime.timer { [unowned self] in
-            repeatAll()
+            retryAll()
             return []
         }
     }
@@ -22,7 +22,7 @@ final class StoreRetries {
         if self.work.count == 1 { timer?.start(milliseconds: Self.retryMilliseconds) }
     }
 
-    private func repeatAll() {
+    private func retryAll() {
         let due = work
         work = []
         for repeatWork in due { repeatWork() }

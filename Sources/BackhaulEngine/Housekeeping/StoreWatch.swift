@@ -12,8 +12,8 @@ final class StoreWatch {
         do {
             let directory = try DirectoryWatch(services.directory)
             watch = try runtime.watch(directory.number) {
-                let displacement = directory.displacementNow()
-                if let displacement, services.options.isDaemon { return [.fail(displacement)] }
+                let replacementFailure = directory.readReplacementFailure()
+                if let replacementFailure, services.options.isDaemon { return [.fail(replacementFailure)] }
                 return [.storeDirectoryChanged]
             }
         } catch {

@@ -7,7 +7,7 @@ protocol HostProcess: Sendable {
     var endDescriptor: Int32? { get }
     var hasEnded: Bool { get }
     /// Sends SIGTERM.
-    func askToEnd()
+    func terminate()
     /// Sends SIGKILL.
     func kill()
 }

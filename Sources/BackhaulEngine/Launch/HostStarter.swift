@@ -10,7 +10,7 @@ protocol HostStarter: AnyObject {
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
     /// Sends SIGTERM to all processes of the unit, or to the given processes.
-    func askToEnd(_ processes: [any HostProcess], unit: String?)
+    func terminate(_ processes: [any HostProcess], unit: String?)
 
     /// Sends SIGKILL to the processes.
     func kill(_ processes: [any HostProcess])
@@ -36,26 +36,26 @@ final class ProgramStarter: HostStarter {
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect]
     ) {
-        guard let launcher = launcherForUse() else {
-            return runtime.afterThisTurn {
+        guard let launcher = makeLauncherIfNeeded() else {
+            return runtime.afterThisIteration {
                 then(.failure(Failure(.outOfResources, "no thread for the launch can be started")))
             }
         }
-        let order = LaunchOrder(
+        let order = LaunchRequest(
             application: launch.application, command: launch.command, environment: environment(of: launch, token),
             unit: "backhaul-\(launch.application.prefix(150))-\(String(token.secret, radix: 16)).service")
         launcher.start(order, then: runtime.returning(then))
     }
 
-    func askToEnd(_ processes: [any HostProcess], unit: String?) {
-        launcherForUse()?.askToEnd(processes, unit: unit)
+    func terminate(_ processes: [any HostProcess], unit: String?) {
+        makeLauncherIfNeeded()?.terminate(processes, unit: unit)
     }
 
-    func kill(_ processes: [any HostProcess]) { launcherForUse()?.kill(processes) }
+    func kill(_ processes: [any HostProcess]) { makeLauncherIfNeeded()?.kill(processes) }
 
     func close() { launcher?.close() }
 
-    private func launcherForUse() -> Launcher? {
+    private func makeLauncherIfNeeded() -> Launcher? {
         if launcher == nil { launcher = try? Launcher() }
         return launcher
     }

@@ -8,7 +8,7 @@ internal import BackhaulStore
 /// Each store has one. It owns the applications with a launch command, and the list of stopped hosts.
 final class LaunchController {
     /// The time after the engine's start in which hosts of an earlier engine may connect. No host is launched in it.
-    private static let settlingMilliseconds: Int64 = 1_000
+    private static let reconnectGraceMilliseconds: Int64 = 1_000
     /// The delay before a store that cannot be read, or processes without a pidfd, are checked again.
     private static let pauseMilliseconds: Int64 = 1_000
 
@@ -59,47 +59,47 @@ final class LaunchController {
         guard let launch else {
             // A living host is still watched. If a command is registered again, no second launch runs beside it.
             applications[name]?.remove()
-            return look(at: name)
+            return check(at: name)
         }
         guard let application = applications[name] else { return add(launch) }
         application.register(launch)
-        look(at: name)
+        check(at: name)
     }
 
     private func add(_ launch: StoredLaunch) {
         let application = LaunchedApplication(launch, HostProcesses(runtime, find: findProcess))
         applications[launch.application] = application
         if let process = launch.current?.process {
-            application.lives(now: runtime.now)
+            application.confirmRunning(now: runtime.now)
             watch(process, of: application)
             settle(application)
         }
-        look(at: launch.application)
+        check(at: launch.application)
     }
 
     // MARK: Input
 
-    func hostCame(_ connection: ClientConnection) {
+    func hostConnected(_ connection: ClientConnection) {
         guard let hello = connection.hello, let process = connection.process, !hello.isObserver,
             let application = applications[hello.application]
         else { return }
         let before = application.stored
         if application.owns(connection) {
             watch(process, of: application)
-            application.ownHostCame(process, now: runtime.now)
+            application.launchedHostConnected(process, now: runtime.now)
         } else {
-            application.otherHostCame()
+            application.otherHostConnected()
         }
         if application.stored != before { save(application) }
-        look(at: hello.application)
+        check(at: hello.application)
     }
 
-    func hostLeft(_ connection: ClientConnection) {
+    func hostDisconnected(_ connection: ClientConnection) {
         guard let hello = connection.hello else { return }
         stopped.forget(hello.process)
         guard let application = applications[hello.application] else { return }
         settle(application)
-        look(at: hello.application)
+        check(at: hello.application)
     }
 
     /// A host of the launch has attached a session of the launch, and its row is up to date. It may have closed its
@@ -108,63 +108,63 @@ final class LaunchController {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
         application.attached(consumer.process, now: runtime.now)
-        look(at: name)
+        check(at: name)
     }
 
     /// A session was completed, by any process. `hasRead`: the process had received events before.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
-        look(at: name)
+        check(at: name)
     }
 
     /// A host that may be stopped gets an event.
-    func eventCame(for connection: ClientConnection) {
+    func eventArrived(for connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
-        if stopped.noteEvent(for: process.processID, now: runtime.now) { look(at: application) }
+        if stopped.noteEvent(for: process.processID, now: runtime.now) { check(at: application) }
     }
 
     // MARK: Checks
 
     /// Checks an application after a change that may start or end a launch.
-    func look(at name: String) {
-        guard let application = applications[name], application.look.begin() else { return }
+    func check(at name: String) {
+        guard let application = applications[name], application.check.begin() else { return }
         application.wakeAt = nil
-        let addsToLaunch = application.isLiving
+        let addsToLaunch = application.isHostRunning
         runtime.store({ (transaction) throws(Failure) in
             if addsToLaunch { try transaction.launches.listWaiting(of: name) }
-            return try transaction.seen(name)
+            return try transaction.storedFacts(name)
         }, then: { [unowned self] result in
-            looked(at: name, result)
+            checked(at: name, result)
             return [.mayBeIdle]
         })
     }
 
-    private func looked(at name: String, _ result: Result<LaunchedApplication.Seen, Failure>) {
+    private func checked(at name: String, _ result: Result<LaunchedApplication.StoredFacts, Failure>) {
         guard let application = applications[name] else { return }
-        let looksAgain = application.look.end()
+        let checksAgain = application.check.end()
         if application.isRemoved, !application.isUnderWay {
             applications[name] = nil
             return
         }
         switch result {
         case .failure: wake(application, at: runtime.now + Self.pauseMilliseconds)
-        case .success(let seen): perform(step(facts(application, seen)), of: application)
+        case .success(let storedFacts): perform(step(facts(application, storedFacts)), of: application)
         }
-        if looksAgain { look(at: name) }
+        if checksAgain { check(at: name) }
     }
 
-    private func facts(_ application: LaunchedApplication, _ seen: LaunchedApplication.Seen) -> LaunchDecision.Facts {
+    private func facts(_ application: LaunchedApplication, _ storedFacts: LaunchedApplication.StoredFacts) -> LaunchDecision.Facts {
         let hasHost = clients.all.contains { connection in
             guard let hello = connection.hello, hello.application == application.name else { return false }
             return !hello.isObserver && !application.owns(connection)
         }
-        return application.facts(seen, hasHost: hasHost, stopped: &stopped, now: runtime.now)
+        return application.facts(storedFacts, hasHost: hasHost, stopped: &stopped, now: runtime.now)
     }
 
     private func step(_ facts: LaunchDecision.Facts) -> LaunchDecision.Step {
         let step = LaunchDecision.next(facts)
-        let settledAt = startedAt + Self.settlingMilliseconds
+        let settledAt = startedAt + Self.reconnectGraceMilliseconds
         return step == .launch && facts.now < settledAt ? .wait(until: settledAt) : step
     }
 
@@ -183,7 +183,7 @@ final class LaunchController {
             guard let time = application.wakeAt, time <= runtime.now else { continue }
             application.wakeAt = nil
             settle(application)
-            look(at: application.name)
+            check(at: application.name)
         }
         startTimer()
     }
@@ -194,14 +194,14 @@ final class LaunchController {
         let now = runtime.now
         let nextPoll = application.processes.needPolling ? now + Self.pauseMilliseconds : nil
         switch step {
-        case .rest, .leaveAlone:
+        case .rest, .giveUp:
             if let nextPoll { wake(application, at: nextPoll) }
             return
         case .wait(let time): return wake(application, at: min(time, nextPoll ?? .max))
         case .launch: return launch(application)
-        case .askToEnd:
-            application.askedToEnd(now: now)
-            starter.askToEnd(application.processes.all, unit: application.stored.current?.unit)
+        case .terminate:
+            application.terminationRequested(now: now)
+            starter.terminate(application.processes.all, unit: application.stored.current?.unit)
         case .kill:
             application.killed()
             starter.kill(application.processes.all)
@@ -210,7 +210,7 @@ final class LaunchController {
         case .failed: application.fail(now: now)
         }
         save(application)
-        look(at: application.name)
+        check(at: application.name)
     }
 
     private func save(_ application: LaunchedApplication) {
@@ -234,7 +234,7 @@ final class LaunchController {
         guard let application = applications[name] else { return }
         guard case .success(let launch?) = result, let current = launch.current else {
             // The events of its sessions were read meanwhile, or the store cannot be written for now.
-            application.takeBack(before)
+            application.restoreBackoff(before)
             return wake(application, at: runtime.now + Self.pauseMilliseconds)
         }
         application.began(current)
@@ -254,7 +254,7 @@ final class LaunchController {
         case .failure(let failure): application.cannotStart(failure)
         }
         save(application)
-        look(at: name)
+        check(at: name)
     }
 
     // MARK: Processes
@@ -264,7 +264,7 @@ final class LaunchController {
         application.processes.watch(process) { [unowned self] in
             guard let application = applications[name] else { return }
             settle(application)
-            look(at: name)
+            check(at: name)
         }
     }
 
@@ -275,10 +275,10 @@ final class LaunchController {
     // MARK: Listings
 
     /// The state of an application's launches.
-    func info(_ launch: StoredLaunch, _ seen: LaunchedApplication.Seen) -> LaunchInfo {
+    func info(_ launch: StoredLaunch, _ storedFacts: LaunchedApplication.StoredFacts) -> LaunchInfo {
         var info = LaunchInfo(application: launch.application, command: launch.command)
         guard let application = applications[launch.application] else { return info }
-        let (state, nextLaunch) = state(application, seen)
+        let (state, nextLaunch) = state(application, storedFacts)
         info.state = state
         info.nextLaunchMilliseconds = nextLaunch
         info.launches = application.stored.backoff.launches
@@ -291,13 +291,13 @@ final class LaunchController {
     }
 
     /// Adds what is not in the rows: the state of the launch, if it is for the session, and stopped consumers.
-    func describe(_ sessions: inout [SessionInfo], of name: String, _ seen: LaunchedApplication.Seen) {
+    func describe(_ sessions: inout [SessionInfo], of name: String, _ storedFacts: LaunchedApplication.StoredFacts) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {
-            stoppedSince[consumer] = stopped.look(at: Int32(clamping: consumer), now: runtime.now)?.wall
+            stoppedSince[consumer] = stopped.check(at: Int32(clamping: consumer), now: runtime.now)?.wall
         }
-        let concerned = Set(seen.waiting.map(\.identifier))
-        let launch = applications[name].map { state($0, seen) }
+        let concerned = Set(storedFacts.waiting.map(\.identifier))
+        let launch = applications[name].map { state($0, storedFacts) }
         for index in sessions.indices {
             sessions[index].consumerStoppedMilliseconds = stoppedSince[sessions[index].consumer] ?? 0
             guard let launch, concerned.contains(sessions[index].identifier) else { continue }
@@ -307,9 +307,9 @@ final class LaunchController {
     }
 
     private func state(
-        _ application: LaunchedApplication, _ seen: LaunchedApplication.Seen
+        _ application: LaunchedApplication, _ storedFacts: LaunchedApplication.StoredFacts
     ) -> (state: LaunchState, nextLaunch: Int64) {
-        let facts = facts(application, seen)
+        let facts = facts(application, storedFacts)
         let (state, nextAt) = LaunchDecision.state(facts)
         return (state, nextAt.map { Clock.wallMilliseconds + ($0 - facts.now) } ?? 0)
     }

@@ -8,16 +8,16 @@ enum LaunchEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",
     ]
-    private static let usualPath = "/usr/local/bin:/usr/bin:/bin"
+    private static let defaultPath = "/usr/local/bin:/usr/bin:/bin"
 
     /// Returns the variables by name.
     static func make(
         of entries: [String], additions: [String], application: String, token: LaunchToken, store: String,
         daemon: String?, home: String?
     ) -> [String: String] {
-        var variables = ["PATH": usualPath]
+        var variables = ["PATH": defaultPath]
         variables["HOME"] = home
-        for (name, value) in entries.compactMap(Environment.split) where passes(name) { variables[name] = value }
+        for (name, value) in entries.compactMap(Environment.split) where isPassed(name) { variables[name] = value }
         variables["BACKHAUL_STORE"] = store
         variables["BACKHAUL_DAEMON"] = daemon
         for (name, value) in additions.compactMap(Environment.split) { variables[name] = value }
@@ -26,7 +26,7 @@ enum LaunchEnvironment {
         return variables
     }
 
-    private static func passes(_ name: String) -> Bool {
+    private static func isPassed(_ name: String) -> Bool {
         names.contains(name) || name.hasPrefix("LC_") || name.hasPrefix("XDG_")
     }
 }

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// The state of an application's launch, and its changes. `LaunchController` writes its row after each change.
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
-    struct Seen: Sendable {
+    struct StoredFacts: Sendable {
         var waiting: [WaitingSession]
         var isOutstanding: Bool
     }
@@ -13,11 +13,11 @@ final class LaunchedApplication {
     private(set) var stored: StoredLaunch
     private(set) var run = LaunchDecision.Run.none
     let processes: HostProcesses
-    var look = LookState.idle
+    var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
     /// Whether the host completed sessions for which it was launched only because servers rejected earlier credentials.
-    private var wasInVain = false
+    private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
 
@@ -29,12 +29,12 @@ final class LaunchedApplication {
     var name: String { stored.application }
     private var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
-    var isLiving: Bool { if case .living = run { true } else { false } }
+    var isHostRunning: Bool { if case .living = run { true } else { false } }
     /// Whether a launched host starts or lives.
-    var isUnderWay: Bool { run == .starting || isLiving }
+    var isUnderWay: Bool { run == .starting || isHostRunning }
 
     /// Whether work remains that needs no client.
-    var isBusy: Bool { !isRemoved && (look != .idle || run != .none || wakeAt != nil) }
+    var isBusy: Bool { !isRemoved && (check != .idle || run != .none || wakeAt != nil) }
 
     /// Whether the connection belongs to the launched host, by its token.
     func owns(_ connection: ClientConnection) -> Bool {
@@ -59,7 +59,7 @@ final class LaunchedApplication {
     func begin(now: Int64) -> LaunchBackoff {
         let before = stored.backoff
         run = .starting
-        wasInVain = false
+        onlyRepeatedChallenges = false
         stored.backoff.launched(now: now, policy)
         return before
     }
@@ -68,7 +68,7 @@ final class LaunchedApplication {
     func began(_ current: StoredLaunch.Current) { stored.current = current }
 
     /// Restores the backoff, because the launch did not begin.
-    func takeBack(_ before: LaunchBackoff) {
+    func restoreBackoff(_ before: LaunchBackoff) {
         forgetRun()
         stored.backoff = before
     }
@@ -76,7 +76,7 @@ final class LaunchedApplication {
     func started(_ launched: LaunchedProcess, now: Int64) {
         stored.current?.unit = launched.unit
         if stored.current?.process == nil { stored.current?.process = launched.process }
-        lives(now: now)
+        confirmRunning(now: now)
     }
 
     func cannotStart(_ failure: Failure) {
@@ -87,23 +87,23 @@ final class LaunchedApplication {
     // MARK: The launched host
 
     /// Notes that the launched host, or a process that it has started, lives.
-    func lives(now: Int64) {
-        guard !isLiving else { return }
+    func confirmRunning(now: Int64) {
+        guard !isHostRunning else { return }
         run = .living(
             .init(hasAttached: stored.current?.hasAttached ?? false, attachBy: now + policy.attachTimeout))
     }
 
-    func ownHostCame(_ process: ProcessIdentity, now: Int64) {
-        lives(now: now)
+    func launchedHostConnected(_ process: ProcessIdentity, now: Int64) {
+        confirmRunning(now: now)
         if stored.current?.process == nil { stored.current?.process = process }
     }
 
     /// Notes that a host of the application connected that was not launched.
-    func otherHostCame() { stored.backoff.hostCame(whileLaunchedOneLives: isUnderWay) }
+    func otherHostConnected() { stored.backoff.hostConnected(whileLaunchedHostRuns: isUnderWay) }
 
     func attached(_ process: ProcessIdentity, now: Int64) {
-        lives(now: now)
-        changeLiving { $0.hasAttached = true }
+        confirmRunning(now: now)
+        updateRunning { $0.hasAttached = true }
         stored.current?.hasAttached = true
         stored.current?.process = process
     }
@@ -113,7 +113,7 @@ final class LaunchedApplication {
         // The backoff ends only if the host did its work. Otherwise the engine would launch a host again without a
         // delay that completes without reading, completes other sessions, or gives credentials that servers reject.
         if completion.wasRepeated {
-            wasInVain = true
+            onlyRepeatedChallenges = true
             return false
         }
         guard completion.wasLaunched, !completion.isWaiting || hasRead else { return false }
@@ -127,7 +127,7 @@ final class LaunchedApplication {
         processes.dropEnded()
         guard case .living(let living) = run, processes.isEmpty, !isConnected() else { return }
         run = .ended
-        guard living.askedAt == nil else { return }
+        guard living.terminatedAt == nil else { return }
         stored.errorMessage = living.hasAttached
             ? "the launched program ended without completing its sessions"
             : "the launched program ended before it attached a session"
@@ -135,24 +135,24 @@ final class LaunchedApplication {
 
     // MARK: Decisions
 
-    func askedToEnd(now: Int64) {
-        changeLiving { $0.askedAt = now }
+    func terminationRequested(now: Int64) {
+        updateRunning { $0.terminatedAt = now }
         stored.errorMessage =
             "the launched program attached no session within \(policy.attachTimeout) ms and was ended"
     }
 
-    func killed() { changeLiving { $0.isKilled = true } }
+    func killed() { updateRunning { $0.isKilled = true } }
 
     func extendAttachTime(now: Int64) {
         let attachBy = now + policy.attachTimeout
-        changeLiving { $0.attachBy = attachBy }
+        updateRunning { $0.attachBy = attachBy }
     }
 
     /// The launch is over. Removes it.
     func end() {
         forgetRun()
         stored.current = nil
-        if wasInVain {
+        if onlyRepeatedChallenges {
             stored.errorMessage = "the server rejects the credentials of the launched program"
         } else {
             stored.errorMessage = nil
@@ -173,7 +173,7 @@ final class LaunchedApplication {
         processes.removeAll()
     }
 
-    private func changeLiving(_ body: (inout LaunchDecision.Living) -> Void) {
+    private func updateRunning(_ body: (inout LaunchDecision.Living) -> Void) {
         guard case .living(var living) = run else { return }
         body(&living)
         run = .living(living)
@@ -181,28 +181,28 @@ final class LaunchedApplication {
 
     // MARK: Facts
 
-    func facts(_ seen: Seen, hasHost: Bool, stopped: inout StoppedProcesses, now: Int64) -> LaunchDecision.Facts {
-        var waiting: [LaunchCover.Waiting] = []
-        for session in seen.waiting {
+    func facts(_ storedFacts: StoredFacts, hasHost: Bool, stopped: inout StoppedProcesses, now: Int64) -> LaunchDecision.Facts {
+        var waiting: [LaunchCoverage.Waiting] = []
+        for session in storedFacts.waiting {
             let consumer = session.consumer.flatMap { processes.contains($0) ? nil : $0 }
             let since = session.launchIfStoppedMilliseconds > 0
-                ? consumer.flatMap { stopped.look(at: $0.processID, now: now) } : nil
+                ? consumer.flatMap { stopped.check(at: $0.processID, now: now) } : nil
             waiting.append(
                 .init(
                     hasConsumer: consumer != nil, consumerStoppedAt: since?.boot,
                     launchIfStopped: session.launchIfStoppedMilliseconds))
         }
-        let cover = LaunchCover(waiting, hasHost: hasHost, now: now)
+        let cover = LaunchCoverage(waiting, hasHost: hasHost, now: now)
         return LaunchDecision.Facts(
             policy: policy, backoff: stored.backoff, run: run, hasLaunch: stored.current != nil,
-            isOutstanding: seen.isOutstanding, isNeeded: !waiting.isEmpty, isCovered: cover.isWhole,
-            coverEndsAt: cover.endsAt, wasInVain: wasInVain, now: now)
+            isOutstanding: storedFacts.isOutstanding, isNeeded: !waiting.isEmpty, isCovered: cover.isWhole,
+            coverEndsAt: cover.endsAt, onlyRepeatedChallenges: onlyRepeatedChallenges, now: now)
     }
 }
 
 extension Transaction {
-    func seen(_ application: String) throws(Failure) -> LaunchedApplication.Seen {
-        LaunchedApplication.Seen(
+    func storedFacts(_ application: String) throws(Failure) -> LaunchedApplication.StoredFacts {
+        LaunchedApplication.StoredFacts(
             waiting: try launches.waitingSessions(of: application),
             isOutstanding: try launches.hasSessions(of: application))
     }

@@ -4,7 +4,7 @@ internal import BackhaulUserManager
 internal import Glibc
 
 /// The program that a launch starts.
-struct LaunchOrder: Sendable {
+struct LaunchRequest: Sendable {
     var application: String
     var command: LaunchCommand
     var environment: [String: String]
@@ -33,16 +33,16 @@ final class Launcher: Sendable {
     }
 
     /// Starts the program. `then` is called on the launcher's thread.
-    func start(_ order: LaunchOrder, then: @escaping @Sendable (Result<LaunchedProcess, Failure>) -> Void) {
+    func start(_ order: LaunchRequest, then: @escaping @Sendable (Result<LaunchedProcess, Failure>) -> Void) {
         let isPosted = worker.post { _ in then(Launcher.started(order)) }
         if !isPosted { then(.failure(Failure(.engineFailed, "the engine has stopped"))) }
     }
 
     /// Sends SIGTERM to all processes of the unit, or to the given processes and their group.
-    func askToEnd(_ processes: [any HostProcess], unit: String?) {
+    func terminate(_ processes: [any HostProcess], unit: String?) {
         worker.post { _ in
             if let unit, let manager = UserManager.connect(), (try? manager.stopService(unit)) == true { return }
-            for process in processes { process.askToEnd() }
+            for process in processes { process.terminate() }
         }
     }
 
@@ -54,7 +54,7 @@ final class Launcher: Sendable {
     /// Waits for calls that are under way.
     func close() { worker.close() }
 
-    private static func started(_ order: LaunchOrder) -> Result<LaunchedProcess, Failure> {
+    private static func started(_ order: LaunchRequest) -> Result<LaunchedProcess, Failure> {
         do throws(Failure) {
             if let launched = try startUnit(order) { return .success(launched) }
             return .success(try startDetached(order))
@@ -65,7 +65,7 @@ final class Launcher: Sendable {
 
     /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop it. Nil:
     /// no user manager replies, or it runs where it sees another file system.
-    private static func startUnit(_ order: LaunchOrder) throws(Failure) -> LaunchedProcess? {
+    private static func startUnit(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess? {
         guard access(order.command.program, F_OK) == 0, let manager = UserManager.connect(),
             manager.sees(order.command.program) != false
         else { return nil }
@@ -74,13 +74,13 @@ final class Launcher: Sendable {
             program: order.command.program, arguments: order.command.arguments)
         service.environment = order.environment
         service.workingDirectory = workingDirectory(of: order)
-        service.livesAsLongAsAnyProcess = true
-        service.stopMilliseconds = UInt64(LaunchDecision.endMilliseconds)
+        service.exitsWithControlGroup = true
+        service.stopTimeoutMilliseconds = UInt64(LaunchDecision.endMilliseconds)
         let started = try manager.startService(service)
         return LaunchedProcess(process: started.process, unit: started.name)
     }
 
-    private static func startDetached(_ order: LaunchOrder) throws(Failure) -> LaunchedProcess {
+    private static func startDetached(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess {
         do throws(SystemError) {
             let process = try DetachedProcess.start(
                 program: order.command.program, arguments: order.command.arguments,
@@ -93,7 +93,7 @@ final class Launcher: Sendable {
     }
 
     /// The working directory. The home of a service's user may not exist.
-    private static func workingDirectory(of order: LaunchOrder) -> String {
+    private static func workingDirectory(of order: LaunchRequest) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }
         return home

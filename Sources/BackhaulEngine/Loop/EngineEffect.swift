@@ -15,15 +15,15 @@ enum EngineEffect {
     /// Work ended that may have been the last.
     case mayBeIdle
     /// Work was done. Memory is returned to the system some time after the last of these effects.
-    case worked
+    case workDone
     /// There was no work for some time. Unused memory is returned to the system.
-    case giveMemoryBack
+    case releaseMemory
     /// The daemon has nothing to do. It ends unless a client has connected meanwhile.
-    case leaveIfUnconnected
+    case exitIfUnconnected
     /// A socket or another file of the store's directory was removed or replaced.
     case storeDirectoryChanged
     /// The calendar checks for a clock step.
-    case lookAtCalendar
+    case checkCalendar
     /// The store could not do this work for now. It is repeated after a second.
     case retryLater(() -> Void)
 
@@ -92,15 +92,15 @@ enum EngineEffect {
     /// Groups without tasks are forgotten once, at the end of this iteration of the loop.
     case prune
     /// The time of the next check may have changed.
-    case planLook
+    case scheduleCheck
     /// The clock or the time zone was set, or the machine has slept.
     case clockWasSet
     /// Running tasks of a held group stop, and their received bytes are synced.
     case deferTasks(HeldTasks, for: WaitReason)
     /// Tasks of the session are held, so their resource time-outs have to be watched.
-    case tasksAreHeld(of: SessionID)
+    case tasksHeld(of: SessionID)
     /// This held task is started as a probe, to test whether its hold is over.
     indirect case startProbe(StoredTask, LaneGroup, ProbeKind)
     /// Tasks that were too large for a budget may fit now.
-    case judgeDelayed
+    case reevaluateDelayed
 }

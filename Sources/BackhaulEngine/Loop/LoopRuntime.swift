@@ -24,8 +24,8 @@ final class LoopRuntime: Runtime {
         loop.timer { [unowned self] in apply(body()) }
     }
 
-    func afterThisTurn(_ body: @escaping () -> [EngineEffect]) {
-        loop.afterThisTurn { [unowned self] in apply(body()) }
+    func afterThisIteration(_ body: @escaping () -> [EngineEffect]) {
+        loop.afterThisIteration { [unowned self] in apply(body()) }
     }
 
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
@@ -60,8 +60,8 @@ final class LoopRuntime: Runtime {
     /// Only the body's number goes to the other thread. The body itself stays on the loop.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
         let number = add { value in (value as? Value).map(body) ?? [] }
-        return { [outbox = services.outbox] value in
-            outbox.post { engine in engine.runtime.complete(number, with: value) }
+        return { [mailbox = services.mailbox] value in
+            mailbox.post { engine in engine.runtime.complete(number, with: value) }
         }
     }
 

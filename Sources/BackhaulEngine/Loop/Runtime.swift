@@ -16,7 +16,7 @@ protocol Runtime: AnyObject {
     func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer
 
     /// Calls `body` after the call-backs of this iteration of the loop.
-    func afterThisTurn(_ body: @escaping () -> [EngineEffect])
+    func afterThisIteration(_ body: @escaping () -> [EngineEffect])
 
     /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch
@@ -55,7 +55,7 @@ extension Runtime {
 
     /// As `store`, for work that no client repeats. While the store has no memory or no space for it, it is tried again
     /// each second, because tasks would wait for ever without the result.
-    func storeUntilDone<Value: Sendable>(
+    func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]
     ) {
@@ -63,7 +63,7 @@ extension Runtime {
             switch result {
             case .success(let value): return then(value)
             case .failure(let failure) where failure.endsStore: return []
-            case .failure: return [.retryLater { [unowned self] in storeUntilDone(body, then: then) }]
+            case .failure: return [.retryLater { [unowned self] in storeWithRetry(body, then: then) }]
             }
         })
     }

@@ -7,10 +7,10 @@ internal import BackhaulStore
 /// Each loop has one. libcurl's own limits are not used: each applies to one transfer only, and they stall on loops
 /// like this one.
 final class RateLimiter {
-    typealias Level = RateBudget<SessionID, TaskID>.Level
+    typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 
     private let runtime: any Runtime
-    private var budget = RateBudget<SessionID, TaskID>()
+    private var budget = TokenBucketTree<SessionID, TaskID>()
     private var timer: (any RuntimeTimer)?
     private var isPlanned = false
 
@@ -54,7 +54,7 @@ final class RateLimiter {
     private func plan() {
         guard !isPlanned else { return }
         isPlanned = true
-        runtime.afterThisTurn { [unowned self] in
+        runtime.afterThisIteration { [unowned self] in
             isPlanned = false
             startTimer()
             return []

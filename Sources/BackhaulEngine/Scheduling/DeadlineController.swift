@@ -7,7 +7,7 @@ internal import BackhaulStore
 ///
 /// Each store has one. Running tasks check their own time-outs.
 final class DeadlineController {
-    private static let lookMilliseconds: Int64 = 5_000
+    private static let checkIntervalMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000
     /// The most tasks that end in one check.
     private static let overdueLimit = 256
@@ -16,11 +16,11 @@ final class DeadlineController {
     private let sessions: SessionTable
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
-    private var lastLook: Int64 = 0
+    private var lastCheck: Int64 = 0
     /// The next end of a resource time-out in each session with held tasks, by the calendar of `CalendarWatch`.
     private var nextEnds: [SessionID: Int64] = [:]
     /// Sessions whose next end is read at the end of this iteration of the loop.
-    private var sessionsToRead: Set<SessionID> = []
+    private var sessionsWithUnknownEnd: Set<SessionID> = []
     /// The next latest start, in Unix milliseconds.
     private var latestStart: Int64?
 
@@ -36,8 +36,8 @@ final class DeadlineController {
     /// Ends ready tasks whose resource time-out is over. They are the next of their lanes, and mostly the oldest.
     /// Called each second while tasks run.
     func endOverdueReadyTasks() -> [EngineEffect] {
-        guard runtime.now - lastLook >= Self.lookMilliseconds else { return [] }
-        lastLook = runtime.now
+        guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
+        lastCheck = runtime.now
         let overdue = scheduler.ready.values.lazy.filter { [self] task in
             sessions[task.session].map { calendar.remainingMilliseconds(of: task, $0) <= 0 } ?? false
         }
@@ -45,24 +45,24 @@ final class DeadlineController {
     }
 
     /// Tasks of the session are held. Reads when their next resource time-out ends.
-    func tasksAreHeld(of session: SessionID) {
-        if sessionsToRead.isEmpty {
-            runtime.afterThisTurn { [unowned self] in
-                let sessions = sessionsToRead
-                sessionsToRead = []
+    func tasksHeld(of session: SessionID) {
+        if sessionsWithUnknownEnd.isEmpty {
+            runtime.afterThisIteration { [unowned self] in
+                let sessions = sessionsWithUnknownEnd
+                sessionsWithUnknownEnd = []
                 for session in sessions { readNextEnd(of: session) }
                 return []
             }
         }
-        sessionsToRead.insert(session)
+        sessionsWithUnknownEnd.insert(session)
     }
 
     private func readNextEnd(of session: SessionID) {
-        runtime.storeUntilDone({ (transaction) throws(Failure) in
-            try transaction.tasks.nextEndOfTime(of: session)
+        runtime.storeWithRetry({ (transaction) throws(Failure) in
+            try transaction.tasks.nextTimeoutEnd(of: session)
         }, then: { [unowned self] end in
             nextEnds[session] = end
-            return [.planLook]
+            return [.scheduleCheck]
         })
     }
 
@@ -78,9 +78,9 @@ final class DeadlineController {
         let now = calendar.milliseconds
         for (session, end) in nextEnds where end <= now {
             nextEnds[session] = nil
-            runtime.storeUntilDone({ (transaction) throws(Failure) in
+            runtime.storeWithRetry({ (transaction) throws(Failure) in
                 try transaction.tasks.overdue(of: session, limit: Self.overdueLimit, now: now)
-            }, then: { overdue in [.endOverdue(overdue), .tasksAreHeld(of: session)] })
+            }, then: { overdue in [.endOverdue(overdue), .tasksHeld(of: session)] })
         }
     }
 
@@ -90,7 +90,7 @@ final class DeadlineController {
             let (moved, overflow) = end.addingReportingOverflow(step)
             return overflow ? end : moved
         }
-        return [.planLook]
+        return [.scheduleCheck]
     }
 
     // MARK: Latest starts
@@ -99,15 +99,15 @@ final class DeadlineController {
     func latestStart(at time: Int64?) -> [EngineEffect] {
         guard let time, time < latestStart ?? .max else { return [] }
         latestStart = time
-        return [.planLook]
+        return [.scheduleCheck]
     }
 
-    private func passLatestStarts() {
+    private func moveTasksPastLatestStart() {
         let now = Clock.wallMilliseconds
         guard let next = latestStart, next <= now else { return }
         latestStart = nil
         runtime.store({ (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: now)
+            try transaction.starts.applyLatestStarts(now: now)
         }, then: { [unowned self] result in
             // The store cannot commit for now.
             guard case .success(let moved) = result else { return latestStart(at: now + Self.retryMilliseconds) }
@@ -119,9 +119,9 @@ final class DeadlineController {
 
     /// Checks the deadlines. The calendar is checked first, because a clock step moves the times in the store before
     /// they are compared with the new time.
-    func look() {
-        calendar.look()
-        passLatestStarts()
+    func check() {
+        calendar.check()
+        moveTasksPastLatestStart()
         endOverdueHeldTasks()
     }
 

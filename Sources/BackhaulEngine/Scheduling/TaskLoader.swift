@@ -94,17 +94,17 @@ final class TaskLoader {
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
         guard let lane = scheduler.lanes[id] else { return ([], []) }
         var effects = constraints.flatMap { conditions.note(parts.holds.group($0, in: lane)) }
-        effects += parts.throughput.lanesWait(constraints.map { LaneGroup(lane: id, constraints: $0) })
+        effects += parts.throughput.lanesBeganWaiting(constraints.map { LaneGroup(lane: id, constraints: $0) })
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
-            effects.append(.tasksAreHeld(of: lane.session))
+            effects.append(.tasksHeld(of: lane.session))
             // One of the held tasks may be the next probe.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
-                conditions.planReconsider()
+                conditions.scheduleReconsideration()
             }
         }
-        parts.holds.forgetLeftGroups(of: lane, running)
-        if running.isEmpty { conditions.planPruning() }
+        parts.holds.forgetEmptyGroups(of: lane, running)
+        if running.isEmpty { conditions.schedulePruning() }
         return (held, effects)
     }
 }

@@ -8,7 +8,7 @@ internal import BackhaulStore
 /// from the store before they get a slot.
 final class TaskScheduler {
     /// With more lanes than this, unused lanes are forgotten.
-    private static let fewLanes = 256
+    private static let laneCacheSize = 256
     private static let retryMilliseconds: Int64 = 1_000
 
     private let runtime: any Runtime
@@ -19,7 +19,7 @@ final class TaskScheduler {
     /// Loaded tasks that wait for a slot.
     private(set) var ready: [TaskID: StoredTask] = [:]
     private(set) var lanes: [LaneID: Lane] = [:]
-    private var laneLimit = fewLanes
+    private var laneLimit = laneCacheSize
     /// Lanes that are loaded again later, because the store could not read or change their tasks for now.
     private var lanesToReload: Set<LaneID> = []
     private var isPlanned = false
@@ -35,16 +35,16 @@ final class TaskScheduler {
         self.credentials = credentials
         self.reachability = reachability
         self.lanesInUse = lanesInUse
-        dueTimer = runtime.timer { [.lookAtCalendar, .releaseDue] }
+        dueTimer = runtime.timer { [.checkCalendar, .releaseDue] }
     }
 
     func close() { dueTimer?.stop() }
 
     // MARK: Lanes
 
-    func reach(of task: StoredTask) -> Reach { reach(of: task.lane, task.origin) }
+    func networkScope(of task: StoredTask) -> NetworkScope { networkScope(of: task.lane, task.origin) }
 
-    func reach(of lane: LaneID, _ origin: Origin) -> Reach { lanes[lane]?.reach ?? Reach(origin) }
+    func networkScope(of lane: LaneID, _ origin: Origin) -> NetworkScope { lanes[lane]?.networkScope ?? NetworkScope(origin) }
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 
@@ -62,7 +62,7 @@ final class TaskScheduler {
         var used = lanesInUse().union(reachability.heldLanes)
         for task in ready.values { used.insert(task.lane) }
         lanes = lanes.filter { used.contains($0.key) || schedule.knows($0.key) }
-        laneLimit = max(Self.fewLanes, 2 * lanes.count)
+        laneLimit = max(Self.laneCacheSize, 2 * lanes.count)
     }
 
     /// Adds lanes in which tasks wait now. Unknown lanes are read from the store.
@@ -71,7 +71,7 @@ final class TaskScheduler {
         let unknown = ids.filter { lanes[$0] == nil }
         for id in ids { if let lane = lanes[id] { add(lane, reload: reload) } }
         if !unknown.isEmpty {
-            runtime.storeUntilDone({ (transaction) throws(Failure) in
+            runtime.storeWithRetry({ (transaction) throws(Failure) in
                 var found: [Lane] = []
                 for id in unknown { if let lane = try transaction.lanes.find(id) { found.append(lane) } }
                 return found
@@ -154,7 +154,7 @@ final class TaskScheduler {
     func plan() {
         guard !isPlanned else { return }
         isPlanned = true
-        runtime.afterThisTurn { [unowned self] in
+        runtime.afterThisIteration { [unowned self] in
             isPlanned = false
             return [.startReadyTasks]
         }
@@ -170,7 +170,7 @@ final class TaskScheduler {
                 if let task = ready.removeValue(forKey: id) { return .start(task, isProbe: isProbe) }
                 released(lane, isProbe: isProbe)
             case .load(let lane, let limit): return .load(lane, limit: limit)
-            case .makeRoom(let origin): return .preempt(at: origin)
+            case .preempt(let origin): return .preempt(at: origin)
             }
         }
         return nil
@@ -197,10 +197,10 @@ final class TaskScheduler {
     }
 
     /// Whether the limits allow to start a task of the lane that is not loaded.
-    func hasSlot(_ lane: Lane) -> Bool { schedule.hasTurn(lane.id, of: lane.session, to: lane.origin) }
+    func hasSlot(_ lane: Lane) -> Bool { schedule.hasFreeSlot(lane.id, of: lane.session, to: lane.origin) }
 
     /// Takes a slot for such a task, in addition to the ready tasks.
-    func takeSlot(_ lane: Lane) { schedule.takeTurn(lane.id, of: lane.session, to: lane.origin) }
+    func takeSlot(_ lane: Lane) { schedule.takeSlot(lane.id, of: lane.session, to: lane.origin) }
 
     // MARK: Delays
 
@@ -230,7 +230,7 @@ final class TaskScheduler {
                 due(at: now + Self.retryMilliseconds)
                 return []
             }
-            let effects = reachability.tryNow(lanes)
+            let effects = reachability.retryNow(lanes)
             tasksWait(in: lanes.union(lanesToReload), reload: false)
             lanesToReload = []
             plan()

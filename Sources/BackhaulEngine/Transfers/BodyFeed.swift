@@ -18,13 +18,13 @@ final class BodyFeed: TransferBody {
     private var blocks: [ArraySlice<UInt8>] = []
     private var buffered = 0
     /// The index of the part of the layout that is read next, and the offset in it.
-    private var piece = 0
+    private var segment = 0
     private var offset: UInt64 = 0
     private var reader: BodyReader?
     private var isReading = false
     /// The number of rewinds. A block that was requested before the last one is dropped.
-    private var turn: UInt64 = 0
-    private var isUntouched = true
+    private var generation: UInt64 = 0
+    private var isAtStart = true
 
     static let blockSize = 256 << 10
 
@@ -42,7 +42,7 @@ final class BodyFeed: TransferBody {
 
     func read(into room: inout MutableRawSpan) -> BodyRead {
         guard let block = blocks.first else { return .wait }
-        isUntouched = false
+        isAtStart = false
         let taken = block.prefix(room.byteCount)
         room.withUnsafeMutableBytes { $0.copyBytes(from: taken) }
         buffered -= taken.count
@@ -53,24 +53,24 @@ final class BodyFeed: TransferBody {
     }
 
     func rewind() {
-        guard !isUntouched else { return }
-        turn += 1
+        guard !isAtStart else { return }
+        generation += 1
         blocks = []
         buffered = 0
-        piece = 0
+        segment = 0
         offset = 0
         reader = nil
         isReading = false
-        isUntouched = true
+        isAtStart = true
         fill()
     }
 
     private func fill() {
-        while !isReading, buffered < Self.blockSize, piece < layout.pieces.count {
-            switch layout.pieces[piece] {
+        while !isReading, buffered < Self.blockSize, segment < layout.segments.count {
+            switch layout.segments[segment] {
             case .bytes(let bytes):
                 add(bytes[...])
-                piece += 1
+                segment += 1
             case .file(let file): read(file)
             }
         }
@@ -87,7 +87,7 @@ final class BodyFeed: TransferBody {
     private func open() {
         guard let opened else { return }
         self.opened = nil
-        context.runtime.afterThisTurn {
+        context.runtime.afterThisIteration {
             opened()
             return []
         }
@@ -100,21 +100,21 @@ final class BodyFeed: TransferBody {
         isReading = true
         let count = Int(min(file.size - min(offset, file.size), UInt64(Self.blockSize)))
         guard let attempt else { return }
-        let turn = turn
+        let generation = generation
         reader.read(
             at: offset, count: count,
-            then: attempt.returning { [weak self] result in self?.took(result, turn, of: file) })
+            then: attempt.returning { [weak self] result in self?.received(result, generation, of: file) })
     }
 
-    private func took(_ result: Result<[UInt8], Failure>, _ turn: UInt64, of file: BodyFile) {
-        guard turn == self.turn else { return }
+    private func received(_ result: Result<[UInt8], Failure>, _ generation: UInt64, of file: BodyFile) {
+        guard generation == self.generation else { return }
         isReading = false
         switch result {
         case .success(let bytes):
             add(bytes[...])
             offset += UInt64(bytes.count)
             if offset >= file.size {
-                piece += 1
+                segment += 1
                 offset = 0
                 reader = nil
             }

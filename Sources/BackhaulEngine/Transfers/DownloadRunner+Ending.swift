@@ -6,12 +6,12 @@ internal import BackhaulStore
 /// The end of an attempt of a download.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
-        noteSpace(conclusion, checkpoint)
+        recordMissingSpace(conclusion, checkpoint)
         switch conclusion {
         case .succeeded:
             CrashPoint.afterPlace.reach()
             noteUplink(nil)
-            end(success, with: recordVersion())
+            end(success, with: recordRepresentation())
         case .failed(let failure):
             noteUplink(failure)
             end(Outcome(state: .failed, failure: failure))
@@ -21,8 +21,8 @@ extension DownloadRunner {
             failed.fromZero = fromZero
             failed.retryAfterSeconds = retryAfter
             retry(failed, checkpoint)
-        case .credential(let demand): park(demand, checkpoint)
-        case .left: stop(checkpoint)
+        case .credential(let authChallenge): park(authChallenge, checkpoint)
+        case .stopped: stop(checkpoint)
         }
     }
 
@@ -31,28 +31,28 @@ extension DownloadRunner {
         outcome.size = machine.size ?? machine.offset
         outcome.checksum = machine.checksum
         // For a placed file, the response was recorded together with the finish intent.
-        if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head, attempt.authentication.secrets) }
+        if machine.isUnchanged, let head { outcome.response = ResponseSummary(head, attempt.authentication.secrets) }
         return outcome
     }
 
     /// Notes how much space was missing when the file system was full. The next attempt checks it before its request.
-    private func noteSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
+    private func recordMissingSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         let (transfers, task) = (attempt.context.transfers, attempt.task.id)
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
             return transfers.forgetNeededSpace(of: task)
         }
         let size = machine.size ?? checkpoint?.size
-        transfers.foundFull(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
+        transfers.recordFullFileSystem(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
     }
 
     /// Records the placed file, for later conditional requests.
-    private func recordVersion() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
+    private func recordRepresentation() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
         let request = attempt.task.request
         guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }
         let (id, session) = (attempt.task.id, attempt.task.session)
         let (path, url) = (location.destination.path, request.url)
         return { (transaction) throws(Failure) in
-            try transaction.destinations.recordVersion(
+            try transaction.destinations.recordRepresentation(
                 of: id, at: path, of: url, in: session, inode: placed.inode, size: placed.size,
                 modifiedNanoseconds: placed.modifiedNanoseconds)
         }

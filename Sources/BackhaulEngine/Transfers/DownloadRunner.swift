@@ -15,7 +15,7 @@ final class DownloadRunner: TransferRunner {
     /// The time at which the first byte of the buffer arrived, by the loop's clock.
     private var bufferedSince: Int64 = 0
     /// The record of the file that an earlier task placed at the destination.
-    private var known: StoredVersion?
+    private var known: StoredRepresentation?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
 
@@ -40,15 +40,15 @@ final class DownloadRunner: TransferRunner {
     var receivedInAttempt: UInt64 { machine.bytesReceived }
     var furthest: UInt64 { machine.furthest }
     var madeProgress: Bool { machine.madeProgress }
-    var bytesAtStake: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
+    var bytesLostByStop: UInt64 { machine.checkpoint == nil ? machine.offset : 0 }
     var file: (offset: UInt64, size: UInt64?)? { (machine.offset, machine.size) }
     var body: (sent: UInt64, size: UInt64?)? { nil }
-    var takesBytes: Bool { machine.wantsBytes }
-    var isUnanswered: Bool { head == nil }
-    var silentWord: String { "sent nothing" }
+    var canReceive: Bool { machine.wantsBytes }
+    var hasNoResponse: Bool { head == nil }
+    var silenceDescription: String { "sent nothing" }
     var finishing: String? {
         if machine.isFinishing { return "all bytes are here and are being made durable" }
-        return machine.phase == .lookingForFile ? "the file at the destination is being verified" : nil
+        return machine.phase == .checkingDestinationFile ? "the file at the destination is being verified" : nil
     }
 
     func take(_ event: RunnerEvent) {
@@ -57,7 +57,7 @@ final class DownloadRunner: TransferRunner {
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
-        case .leave: handle(.leave)
+        case .stop: handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         case .tick: handle(.tick)
         case .transferComplete: handle(.transferComplete)
@@ -73,19 +73,19 @@ final class DownloadRunner: TransferRunner {
 
     private func perform(_ action: DownloadMachine.Action) {
         switch action {
-        case .lookForSealed(let intent):
-            part.look(for: intent, then: disk { .lookedForSealed(isThere: $0 != .gone) })
+        case .checkSealedFile(let intent):
+            part.inspect(for: intent, then: disk { .sealedFileChecked(isThere: $0 != .absent) })
         case .openPart(let isSameBoot, let syncedOffset):
             let trusted: TrustedLength = isSameBoot ? .allWritten(atLeastSynced: syncedOffset) : .synced(syncedOffset)
             let stamps = machine.checkpoint?.stamps(isSameBoot: isSameBoot) ?? []
             part.openResuming(trusting: trusted, as: stamps, then: disk { .opened(length: $0) })
         case .checkSpace(let missing, let size):
             part.checkSpace(for: missing, ofFileOf: size, then: disk { _ in .spaceChecked })
-        case .lookForFile(let size, let algorithm):
+        case .checkDestinationFile(let size, let algorithm):
             attempt.context.services.disk.find(
-                location.destination, size: size, algorithm, then: disk { .lookedForFile($0) })
-        case .lookForVersion: lookForVersion()
-        case .lookAgain: lookAtKnown { .lookedAgain(isSame: $0) }
+                location.destination, size: size, algorithm, then: disk { .destinationFileChecked($0) })
+        case .findKnownRepresentation: findKnownRepresentation()
+        case .recheckDestinationFile: checkKnownFile { .destinationFileRechecked(isSame: $0) }
         case .checkName(let name): part.checkName(name, then: disk { _ in nil })
         case .hash(let algorithm): part.hash(algorithm)
         case .startTransfer(let offset, let ifRange, let condition): startTransfer(offset, ifRange, condition)
@@ -115,18 +115,18 @@ final class DownloadRunner: TransferRunner {
         }
     }
 
-    private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: FileVersion?) {
+    private func startTransfer(_ offset: UInt64, _ ifRange: String?, _ condition: KnownRepresentation?) {
         attempt.exchange.begin(from: offset, now: attempt.context.runtime.now)
         attempt.feed = makeFeed { [weak self] failure in
             self?.attempt.stopTransfer()
-            self?.handle(.transferFailed(failure, isTransient: failure.isPassingLack))
+            self?.handle(.transferFailed(failure, isTransient: failure.isTemporaryShortage))
         }
         do throws(Failure) {
             var request = attempt.request(from: offset, ifRange: ifRange)
             request.condition = condition
             try attempt.start(request, self)
         } catch {
-            handle(.transferFailed(error, isTransient: error.isPassingLack))
+            handle(.transferFailed(error, isTransient: error.isTemporaryShortage))
         }
     }
 
@@ -207,11 +207,11 @@ final class DownloadRunner: TransferRunner {
     private func recordCheckpoint(_ checkpoint: Checkpoint) {
         CrashPoint.beforeCheckpoint.reach()
         let id = attempt.task.id
-        let soFar = ReceivedSoFar(
+        let progress = AttemptProgress(
             attempts: attempt.requests, bytesReceived: bytesReceived, furthestOffset: machine.furthest,
             madeProgress: machine.madeProgress, attempt: storedAttempt(.stopped))
         attempt.store({ (transaction) throws(Failure) in
-            try transaction.attempts.recordCheckpoint(id, checkpoint, soFar)
+            try transaction.attempts.recordCheckpoint(id, checkpoint, progress)
         }, then: { [self] _ in
             CrashPoint.afterCheckpoint.reach()
             handle(.checkpointRecorded)
@@ -220,44 +220,44 @@ final class DownloadRunner: TransferRunner {
 
     private func recordIntent(_ intent: FinishIntent) {
         let (id, attempts, bytes, checksum) = (attempt.task.id, attempt.requests, bytesReceived, machine.checksum)
-        let answer = machine.head.map { AnswerSummary($0, attempt.authentication.secrets) } ?? AnswerSummary()
+        let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
         attempt.store({ (transaction) throws(Failure) in
             try transaction.attempts.recordIntent(
-                id, intent, answer: answer, checksum: checksum, attempts: attempts, bytesReceived: bytes,
+                id, intent, response: response, checksum: checksum, attempts: attempts, bytesReceived: bytes,
                 attempt: stored)
         }, then: { [self] result in
             switch result {
             case .success(true): handle(.intentRecorded)
             case .success(false): handle(.intentRefused)
             case .failure(let failure):
-                attempt.commitAgain(after: failure) { [unowned self] in recordIntent(intent) }
+                attempt.retryCommit(after: failure) { [unowned self] in recordIntent(intent) }
             }
         })
     }
 
     // MARK: The file at the destination
 
-    private func lookForVersion() {
+    private func findKnownRepresentation() {
         let task = attempt.task
         let (session, path, url) = (task.session, location.destination.path, task.request.url)
         attempt.store({ (transaction) throws(Failure) in
             try transaction.destinations.version(at: path, of: url, in: session)
         }, then: { [self] result in
             // Without the record the whole file is fetched, which is always correct.
-            guard case .success(let version?) = result else { return handle(.lookedForVersion(nil)) }
+            guard case .success(let version?) = result else { return handle(.knownRepresentationFound(nil)) }
             known = version
-            lookAtKnown { .lookedForVersion($0 ? version.version : nil) }
+            checkKnownFile { .knownRepresentationFound($0 ? version.version : nil) }
         })
     }
 
     /// Checks whether the file at the destination is still the recorded one.
-    private func lookAtKnown(_ event: @escaping (Bool) -> DownloadMachine.Event) {
+    private func checkKnownFile(_ event: @escaping (Bool) -> DownloadMachine.Event) {
         guard let known else { return handle(event(false)) }
         let stamp = FileStamp(
             inode: known.inode, size: known.version.size, modifiedNanoseconds: known.modifiedNanoseconds)
-        attempt.context.services.disk.look(location.destination, for: stamp, then: disk { event($0) })
+        attempt.context.services.disk.inspect(location.destination, for: stamp, then: disk { event($0) })
     }
 }
 
@@ -265,7 +265,7 @@ extension DownloadRunner: TransferDelegate {
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan {
         attempt.exchange.lastByte = attempt.context.runtime.now
         noteCredentials(head, transfer)
-        machine.challenge = attempt.authentication.demand.map { .demand($0) } ?? .nothing
+        machine.challenge = attempt.authentication.authChallenge.map { .authChallenge($0) } ?? .nothing
         if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
         attempt.authentication.secrets = transfer.secrets
         handle(.head(transfer.secrets.redacted(head, requested: attempt.task.request.url)))

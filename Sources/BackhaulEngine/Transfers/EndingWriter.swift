@@ -28,7 +28,7 @@ final class EndingWriter {
     /// Writes the end at the end of this iteration of the loop.
     func write(_ ending: Ending) {
         if endings.isEmpty {
-            runtime.afterThisTurn { [unowned self] in
+            runtime.afterThisIteration { [unowned self] in
                 writeAll()
                 return []
             }
@@ -37,7 +37,7 @@ final class EndingWriter {
     }
 
     /// Writes an end again that could not be written, alone and immediately.
-    func writeAgain(_ ending: Ending) { write([ending], of: ending.session) }
+    func retryWrite(_ ending: Ending) { write([ending], of: ending.session) }
 
     private func writeAll() {
         let all = endings

@@ -12,7 +12,7 @@ struct ExchangeRecord {
     private var sentBefore: UInt64 = 0
     private var bodySentBefore: UInt64 = 0
     /// The circumstances of the transfer that failed.
-    var circumstances = FailureCircumstances()
+    var failureContext = FailureContext()
     var errorBody: [UInt8] = []
     var rate = RateMeter()
     /// The time of the last byte, by the loop's clock.

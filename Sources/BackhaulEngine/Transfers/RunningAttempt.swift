@@ -6,19 +6,19 @@ internal import BackhaulTransport
 /// An attempt of a task: the state that a download and an upload have in common.
 final class RunningAttempt {
     /// The reason for which an attempt stops before its task has ended.
-    enum Departure {
+    enum StopReason {
         case cancelled, preempted, held
     }
 
     /// The state of credentials in this attempt.
     struct Authentication {
         /// The demand of a server or proxy, until its result is in the store.
-        var demand: AuthenticationDemand?
+        var authChallenge: AuthenticationChallenge?
         /// The number of the credential that was sent to the server or proxy of the demand.
         var sentCredential: UInt64?
         /// Secrets that were sent. They are removed from responses before these are stored, because a server may repeat
         /// them.
-        var secrets = SentSecrets()
+        var secrets = SecretRedactor()
     }
 
     /// A commit that failed for now, and the timer for its repetition.
@@ -43,9 +43,9 @@ final class RunningAttempt {
     var feed: BodyFeed?
     var exchange: ExchangeRecord
     var authentication = Authentication()
-    var departure: Departure?
+    var stopReason: StopReason?
     /// The state and the reason of the task after this attempt.
-    var left: (TaskState, WaitReason) = (.suspended, .suspended)
+    var stoppedState: (TaskState, WaitReason) = (.suspended, .suspended)
     private var failedCommit: FailedCommit?
 
     init(
@@ -95,7 +95,7 @@ final class RunningAttempt {
     func takeFromRate(_ count: Int) { context.rates.moved(count, by: task.id, of: task.session) }
 
     /// Continues a paused transfer.
-    func goOn() {
+    func resumeTransfer() {
         // The engine caused the pause, so the server was not silent.
         exchange.lastByte = context.runtime.now
         transfer?.resume()
@@ -126,14 +126,14 @@ final class RunningAttempt {
         var headers = task.request.headers
         if let type = feed?.layout.contentType { headers.append(HeaderField("Content-Type", type)) }
         var session = configuration
-        if task.request.isElsewhere { session.headers = [] }
+        if task.request.isCrossOrigin { session.headers = [] }
         var request = TransferRequest(
             url: task.request.url, headers: headers, origin: task.origin, session: session, policy: policy,
             credentials: context.credentials[task.session])
         request.offset = offset
         request.ifRange = ifRange
         request.secrets = refreshedSecrets
-        request.looksUpAgain = task.attempts > 0
+        request.bypassesDNSCache = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = mayRepeat
         // The server may demand another credential, so it has to respond before a large body is sent.
@@ -146,8 +146,8 @@ final class RunningAttempt {
     private static let probedBodySize: UInt64 = 64 << 10
 
     /// The secrets of a request that the host has refreshed.
-    private var refreshedSecrets: SentSecrets {
-        var secrets = SentSecrets()
+    private var refreshedSecrets: SecretRedactor {
+        var secrets = SecretRedactor()
         if let refreshed = task.refreshed { secrets.add(.headers(refreshed.headers)) }
         return secrets
     }
@@ -172,7 +172,7 @@ final class RunningAttempt {
 
     /// The origin that sent the response after redirects, which may be those of a portal; nil: the task's own origin.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
-        guard head.finalURL != task.request.url, let last = try? WebAddress.origin(of: head.finalURL),
+        guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
             last != task.origin
         else { return nil }
         return last
@@ -181,10 +181,10 @@ final class RunningAttempt {
     // MARK: Commits
 
     /// The failure of the last commit; nil: it succeeded.
-    var uncommitted: Failure? { failedCommit?.failure }
+    var commitFailure: Failure? { failedCommit?.failure }
 
     /// Commits again after a second. The store's file system may have space then, and nothing is lost meanwhile.
-    func commitAgain(after failure: Failure, _ commit: @escaping () -> Void) {
+    func retryCommit(after failure: Failure, _ commit: @escaping () -> Void) {
         let timer = context.runtime.timer {
             commit()
             return []

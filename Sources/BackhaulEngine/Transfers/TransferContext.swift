@@ -12,7 +12,7 @@ final class TransferContext {
         /// Called when the attempt is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
         /// Whether the engine stops.
-        let isLeaving: () -> Bool
+        let isDraining: () -> Bool
     }
 
     let runtime: any Runtime
@@ -32,7 +32,7 @@ final class TransferContext {
     let hooks: Hooks
 
     init(
-        _ runtime: any Runtime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts, _ holding: ConditionParts,
+        _ runtime: any Runtime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts, _ conditionParts: ConditionParts,
         _ hooks: Hooks
     ) {
         self.runtime = runtime
@@ -46,8 +46,8 @@ final class TransferContext {
         files = base.files
         scheduler = tasks.scheduler
         reachability = tasks.reachability
-        uplink = holding.uplink
-        budgets = holding.budgets
+        uplink = conditionParts.uplink
+        budgets = conditionParts.budgets
         self.hooks = hooks
         flushTimer = FlushTimer(runtime)
     }

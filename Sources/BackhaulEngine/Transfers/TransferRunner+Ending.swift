@@ -9,17 +9,17 @@ extension TransferRunner {
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
         var outcome = outcome
         let secrets = attempt.authentication.secrets
-        if outcome.state != .succeeded, let head { outcome.answer = AnswerSummary(head, secrets) }
+        if outcome.state != .succeeded, let head { outcome.response = ResponseSummary(head, secrets) }
         let errorBody = attempt.exchange.errorBody
         if outcome.state == .failed, !errorBody.isEmpty {
-            outcome.answer.errorBody = secrets.redacted(errorBody, isCut: errorBody.count >= Limits.errorBodySize)
+            outcome.response.errorBody = secrets.redacted(errorBody, isCut: errorBody.count >= Limits.errorBodySize)
         }
         let task = attempt.task
         outcome.attempts = attempt.requests
         outcome.bytesReceived = bytesReceived
         outcome.bytesSent = attempt.bytesSent
-        attempt.left = (outcome.state, .none)
-        if task.refreshed?.url != nil { attempt.context.credentials.acceptedAddress(of: task.id, task.session) }
+        attempt.stoppedState = (outcome.state, .none)
+        if task.refreshed?.url != nil { attempt.context.credentials.acceptedURL(of: task.id, task.session) }
         let last = storedAttempt(.end, failure: outcome.failure)
         attempt.context.hooks.end(
             Ending(
@@ -32,29 +32,29 @@ extension TransferRunner {
         let (task, context) = (attempt.task, attempt.context)
         let failed = completed(failed)
         let decision = RetryDecision.decide(failed, attempt.policy, jitter: .random(in: 0..<1))
-        context.transfers.setImmediateRepeats(decision == .atOnce ? failed.immediate + 1 : nil, of: task.id)
+        context.transfers.setImmediateRepeats(decision == .immediately ? failed.immediate + 1 : nil, of: task.id)
         var record = attemptRecord(checkpoint, failure: failed.failure)
         var wait: Int64 = 0
         switch decision {
         case .end: return take(.retryRefused)
-        case .atOnce: break
-        case .later(let milliseconds, let fruitless):
-            record.attemptsWithoutProgress = fruitless
+        case .immediately: break
+        case .later(let milliseconds, let consecutiveFailures):
+            record.attemptsWithoutProgress = consecutiveFailures
             wait = milliseconds
             record.wait(milliseconds, for: .retry)
-        case .whenThereIsSpace(let milliseconds):
+        case .whenSpaceIsFree(let milliseconds):
             wait = milliseconds
             record.wait(milliseconds, for: .diskFull)
-        case .whenUplinkLeads:
-            attempt.left = (.waiting, .portal)
+        case .whenUplinkIsUp:
+            attempt.stoppedState = (.waiting, .portal)
             record.attempt = storedAttempt(.stopped, failure: failed.failure)
             return commit(record)
-        case .whenConnected:
+        case .whenReachable:
             record.attempts = task.attempts
-            let (untilLook, effects) = context.reachability.hold(task)
+            let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
             // After the lane's next check, which releases all its tasks, so that no second one follows.
-            record.wait(min(untilLook + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
+            record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
         record.attempt = storedAttempt(
@@ -64,17 +64,17 @@ extension TransferRunner {
 
     private func completed(_ failed: FailedAttempt) -> FailedAttempt {
         let (task, context) = (attempt.task, attempt.context)
-        let circumstances = attempt.exchange.circumstances
+        let failureContext = attempt.exchange.failureContext
         var failed = failed
         failed.method = task.request.method
-        failed.surelyNotProcessed = circumstances.surelyNotProcessed
-        failed.wentAway = circumstances.wentAway
-        failed.hasNoWay = context.reachability.isUnreachable(task, failed.failure, circumstances)
+        failed.isUnprocessed = failureContext.isUnprocessed
+        failed.connectionWasClosed = failureContext.connectionWasClosed
+        failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
         // Without a route the cause is clear, and the kernel reports when there is a route.
-        if !failed.hasNoWay { noteUplink(failed.failure) }
-        failed.isOfUplink = context.uplink.isHeld(for: task)
+        if !failed.hasNoRoute { noteUplink(failed.failure) }
+        failed.isUplinkFailure = context.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress
-        failed.fruitless = task.attemptsWithoutProgress
+        failed.consecutiveFailures = task.attemptsWithoutProgress
         failed.immediate = context.transfers.immediateRepeats(of: task.id)
         failed.remainingMilliseconds = attempt.remainingMilliseconds
         return failed
@@ -101,7 +101,7 @@ extension TransferRunner {
 
     func commit(_ record: AttemptRecord) {
         let (id, lane, scheduler) = (attempt.task.id, attempt.task.lane, attempt.context.scheduler)
-        if record.nextAttempt != nil || record.reason != .none { attempt.left = (.waiting, record.reason) }
+        if record.nextAttempt != nil || record.reason != .none { attempt.stoppedState = (.waiting, record.reason) }
         attempt.store({ (transaction) throws(Failure) in
             try transaction.attempts.record(id, record)
         }, then: { [self] result in
@@ -112,7 +112,7 @@ extension TransferRunner {
                 // Without a delay the task waits for a slot again, unless it is suspended or has ended.
                 if record.nextAttempt == nil { scheduler.tasksWait(in: [lane], reload: false) }
             case .failure(let failure):
-                attempt.commitAgain(after: failure) { [unowned self] in commit(record) }
+                attempt.retryCommit(after: failure) { [unowned self] in commit(record) }
             }
         })
     }

@@ -26,7 +26,7 @@ extension TransferRunner {
 
     /// The last progress, when the task does not run any more.
     var lastProgress: Progress {
-        let (state, reason) = attempt.departure == .cancelled ? (.cancelled, .none) : attempt.left
+        let (state, reason) = attempt.stopReason == .cancelled ? (.cancelled, .none) : attempt.stoppedState
         return progress(state, reason, bytesPerSecond: 0)
     }
 
@@ -37,15 +37,15 @@ extension TransferRunner {
     }
 
     private var reason: (WaitReason, String?) {
-        if let uncommitted = attempt.uncommitted {
-            return (uncommitted.status == .storeFull ? .diskFull : .finishing, uncommitted.message)
+        if let commitFailure = attempt.commitFailure {
+            return (commitFailure.status == .storeFull ? .diskFull : .finishing, commitFailure.message)
         }
         if let finishing { return (.finishing, finishing) }
         let origin = attempt.task.origin.text
-        if isUnanswered { return (.connecting, "\(origin) has not answered yet") }
+        if hasNoResponse { return (.connecting, "\(origin) has not answered yet") }
         if attempt.waitsForRate { return (.rate, WaitReason.rate.text) }
         let silence = (attempt.context.runtime.now - attempt.exchange.lastByte) / 1_000
-        if silence >= 2 { return (.stalled, "\(origin) has \(silentWord) for \(silence) seconds") }
+        if silence >= 2 { return (.stalled, "\(origin) has \(silenceDescription) for \(silence) seconds") }
         return (.none, nil)
     }
 }

@@ -13,7 +13,7 @@ enum RunnerEvent: Equatable {
     /// The host cancelled the task, and its row has ended.
     case cancel
     /// The task was suspended, held or preempted, or the engine stops. Received bytes are kept.
-    case leave
+    case stop
     /// The task's resource time-out is over.
     case expire(Failure)
     /// Sent once a second.
@@ -40,7 +40,7 @@ protocol TransferRunner: AnyObject {
     /// Whether this attempt made bytes durable, after which the next one can continue.
     var madeProgress: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
-    var bytesAtStake: UInt64 { get }
+    var bytesLostByStop: UInt64 { get }
     /// The present length and the final size of the downloaded file; nil for an upload.
     var file: (offset: UInt64, size: UInt64?)? { get }
     /// The sent bytes and the size of an upload's body; nil for a download.
@@ -48,62 +48,62 @@ protocol TransferRunner: AnyObject {
     /// The sentence for the work after the last byte; nil: there is none yet.
     var finishing: String? { get }
     /// Whether the server has not reacted yet.
-    var isUnanswered: Bool { get }
+    var hasNoResponse: Bool { get }
     /// Whether received bytes can be taken now.
-    var takesBytes: Bool { get }
+    var canReceive: Bool { get }
     /// The verb of the sentence about a silent server.
-    var silentWord: String { get }
+    var silenceDescription: String { get }
 }
 
 // MARK: Start and stop
 
 extension TransferRunner {
-    func start() { take(timeIsOver ? .expire(Self.timeOver) : .start) }
+    func start() { take(hasTimedOut ? .expire(Self.timeoutFailure) : .start) }
 
     func tick() {
         attempt.exchange.rate.tick()
-        take(timeIsOver ? .expire(Self.timeOver) : .tick)
+        take(hasTimedOut ? .expire(Self.timeoutFailure) : .tick)
     }
 
-    private var timeIsOver: Bool { attempt.remainingMilliseconds <= 0 }
+    private var hasTimedOut: Bool { attempt.remainingMilliseconds <= 0 }
 
-    private static var timeOver: Failure {
+    private static var timeoutFailure: Failure {
         Failure(.resourceTimeout, "the task did not end within its resource time-out")
     }
 
     func cancel() {
-        attempt.departure = .cancelled
+        attempt.stopReason = .cancelled
         take(.cancel)
     }
 
     /// Stops the task, so that a more important one gets its slot.
     func preempt() {
-        attempt.departure = .preempted
-        attempt.left = (.waiting, .slot)
-        take(.leave)
+        attempt.stopReason = .preempted
+        attempt.stoppedState = (.waiting, .slot)
+        take(.stop)
     }
 
-    var mayBePreempted: Bool { attempt.holdsSlot && !isFinishing && attempt.departure == nil }
+    var mayBePreempted: Bool { attempt.holdsSlot && !isFinishing && attempt.stopReason == nil }
 
-    var preemptionCandidate: LeastImportant.Candidate {
-        LeastImportant.Candidate(
-            task: attempt.task.id, priority: attempt.task.request.priority, bytesLost: bytesAtStake,
+    var preemptionCandidate: PreemptionPolicy.Candidate {
+        PreemptionPolicy.Candidate(
+            task: attempt.task.id, priority: attempt.task.request.priority, bytesLost: bytesLostByStop,
             start: attempt.number)
     }
 
     /// Stops a task that became held. It receives no more bytes, and its received bytes are synced.
     func deferred(for reason: WaitReason) {
         guard mayBeDeferred else { return }
-        attempt.left = (.waiting, reason)
-        attempt.departure = .held
-        take(.leave)
+        attempt.stoppedState = (.waiting, reason)
+        attempt.stopReason = .held
+        take(.stop)
     }
 
     /// Whether the task may stop for a hold. False when it has all bytes, and when the server may have processed a
     /// request that must not be repeated.
     var mayBeDeferred: Bool {
         let isUnsafe = attempt.exchange.requests > 0 && !attempt.mayRepeat
-        return !isFinishing && !hasAllBytes && attempt.departure == nil && attempt.task.intent == nil && !isUnsafe
+        return !isFinishing && !hasAllBytes && attempt.stopReason == nil && attempt.task.intent == nil && !isUnsafe
     }
 
     // MARK: Bytes
@@ -117,7 +117,7 @@ extension TransferRunner {
 
     /// Whether the attempt waits only for the network, and not for a rate limit, the disk or the server's response.
     var waitsForNetwork: Bool {
-        attempt.transfer != nil && !isUnanswered && !attempt.waitsForRate && !isFinishing && takesBytes
+        attempt.transfer != nil && !hasNoResponse && !attempt.waitsForRate && !isFinishing && canReceive
     }
 
     // MARK: The transport
@@ -129,15 +129,15 @@ extension TransferRunner {
     }
 
     /// The body, limited to the rate of the task.
-    func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { LimitedBody($0, self) } }
+    func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { RateLimitedBody($0, self) } }
 
     /// The runner's event for the end of its transfer.
     func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
         attempt.transferEnded(transfer)
         switch end {
         case .complete, .refused: return .transferComplete
-        case .failed(let failure, let isTransient, let circumstances):
-            attempt.exchange.circumstances = circumstances
+        case .failed(let failure, let isTransient, let failureContext):
+            attempt.exchange.failureContext = failureContext
             return .transferFailed(failure, isTransient: isTransient)
         }
     }
@@ -148,8 +148,8 @@ extension TransferRunner {
     func noteUplink(_ failure: Failure?) {
         guard attempt.exchange.requests > 0 else { return }
         let ending = UplinkWatch.Ending(
-            failure, redirectedTo: head.flatMap(attempt.redirectTarget), hasAnswered: head != nil,
-            wasRefused: Routes.isRefused(attempt.exchange.circumstances.systemError))
+            failure, redirectedTo: head.flatMap(attempt.redirectTarget), hasResponse: head != nil,
+            wasRefused: Routes.isRefused(attempt.exchange.failureContext.systemError))
         attempt.context.apply(attempt.context.uplink.ended(attempt.task, ending))
     }
 }

@@ -70,21 +70,21 @@ final class TransferSupervisor {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
         }
-        return LeastImportant.among(candidates.map(\.preemptionCandidate)).flatMap { runners[$0] }
+        return PreemptionPolicy.among(candidates.map(\.preemptionCandidate)).flatMap { runners[$0] }
     }
 
     // MARK: Memory
 
     /// The number of tasks that may still start.
-    var room: Int { unwrittenBytes > Self.unwrittenLimit ? 0 : max(0, Self.runnerLimit - runners.count) }
+    var availableCapacity: Int { unwrittenBytes > Self.unwrittenLimit ? 0 : max(0, Self.runnerLimit - runners.count) }
 
     func willWrite(_ count: Int) { unwrittenBytes += count }
 
     /// Notes written bytes. Returns true when tasks may start again that had to wait for the disk.
     func wrote(_ count: Int) -> Bool {
-        let wasBehind = unwrittenBytes > Self.unwrittenLimit
+        let wasBackpressured = unwrittenBytes > Self.unwrittenLimit
         unwrittenBytes -= count
-        return wasBehind && room > 0
+        return wasBackpressured && availableCapacity > 0
     }
 
     // MARK: State of several attempts
@@ -92,7 +92,7 @@ final class TransferSupervisor {
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
     /// Notes a full file system. `missing`: the missing bytes of the file; nil: its size is unknown.
-    func foundFull(_ task: TaskID, missing: UInt64?) {
+    func recordFullFileSystem(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace
     }

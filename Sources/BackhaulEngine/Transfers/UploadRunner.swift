@@ -10,7 +10,7 @@ final class UploadRunner: TransferRunner {
     private var machine: UploadMachine
     private var responseBody: [UInt8] = []
     /// Whether the request's body had been sent when the transfer ended.
-    private var bodyIsSent = true
+    private var wasBodySent = true
 
     init(_ attempt: RunningAttempt) {
         self.attempt = attempt
@@ -23,27 +23,27 @@ final class UploadRunner: TransferRunner {
     var receivedInAttempt: UInt64 { machine.bytesReceived }
     var furthest: UInt64 { 0 }
     var madeProgress: Bool { false }
-    var bytesAtStake: UInt64 { attempt.bodySent }
+    var bytesLostByStop: UInt64 { attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (attempt.bodySent, attempt.feed?.size) }
     var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
-    var isUnanswered: Bool { head == nil && attempt.bodySent == 0 }
-    var takesBytes: Bool { true }
-    var silentWord: String { "taken and sent nothing" }
+    var hasNoResponse: Bool { head == nil && attempt.bodySent == 0 }
+    var canReceive: Bool { true }
+    var silenceDescription: String { "taken and sent nothing" }
 
     func take(_ event: RunnerEvent) {
         switch event {
         case .start:
-            handle(attempt.task.isUnderWay && !attempt.mayRepeat ? .expire(lostWithItsEngine) : .start)
+            handle(attempt.task.isUnderWay && !attempt.mayRepeat ? .expire(interruptedByCrash) : .start)
         case .concluded: handle(.concluded)
         case .retryRefused: handle(.retryRefused)
         case .cancel: handle(.cancel)
-        case .leave: handle(.leave)
+        case .stop: handle(.stop)
         case .expire(let failure): handle(.expire(failure))
         // While the transfer waits for the engine, its server is not slow.
         case .tick where attempt.transfer?.isWaiting == true: break
-        case .tick: handle(.tick(bodyIsSent: attempt.transfer?.isBodySent ?? true))
-        case .transferComplete: handle(.transferComplete(bodyIsSent: bodyIsSent))
+        case .tick: handle(.tick(wasBodySent: attempt.transfer?.isBodySent ?? true))
+        case .transferComplete: handle(.transferComplete(wasBodySent: wasBodySent))
         case .transferFailed(let failure, let isTransient): handle(.transferFailed(failure, isTransient: isTransient))
         }
     }
@@ -70,7 +70,7 @@ final class UploadRunner: TransferRunner {
         }
     }
 
-    private var lostWithItsEngine: Failure {
+    private var interruptedByCrash: Failure {
         let (origin, method) = (attempt.task.origin.text, attempt.task.request.method)
         return Failure(
             .connectionLost,
@@ -89,7 +89,7 @@ final class UploadRunner: TransferRunner {
             switch result {
             case .success: startTransfer()
             case .failure(let failure):
-                attempt.exchange.circumstances.surelyNotProcessed = true
+                attempt.exchange.failureContext.isUnprocessed = true
                 handle(.transferFailed(failure, isTransient: true))
             }
         })
@@ -100,7 +100,7 @@ final class UploadRunner: TransferRunner {
         do throws(Failure) {
             try attempt.start(attempt.request(), self)
         } catch {
-            handle(.transferFailed(error, isTransient: error.isPassingLack))
+            handle(.transferFailed(error, isTransient: error.isTemporaryShortage))
         }
     }
 
@@ -116,20 +116,20 @@ final class UploadRunner: TransferRunner {
             var failed = FailedAttempt(failure)
             failed.retryAfterSeconds = retryAfter
             retry(failed, nil)
-        case .credential(let demand): park(demand, nil)
-        case .left:
+        case .credential(let authChallenge): park(authChallenge, nil)
+        case .stopped:
             // When a host suspends the task, it wants the request to be sent again. A stop of the engine does not mean
             // that.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
-            stop(nil, isUnderWay: attempt.context.hooks.isLeaving() && wasSent && !attempt.mayRepeat)
+            stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
         }
     }
 
     private var success: Outcome {
         let secrets = attempt.authentication.secrets
         var outcome = Outcome(state: .succeeded)
-        if let head { outcome.answer = AnswerSummary(head, secrets) }
-        outcome.answer.responseBody =
+        if let head { outcome.response = ResponseSummary(head, secrets) }
+        outcome.response.responseBody =
             responseBody.isEmpty
             ? nil : secrets.redacted(responseBody, isCut: responseBody.count >= Limits.responseBodySize)
         return outcome
@@ -143,7 +143,7 @@ extension UploadRunner: TransferDelegate {
         if head.isHTTP2 { attempt.context.scheduler.becameMultiplexed(attempt.task.lane) }
         attempt.authentication.secrets = transfer.secrets
         let redacted = transfer.secrets.redacted(head, requested: attempt.task.request.url)
-        handle(.head(redacted, attempt.authentication.demand))
+        handle(.head(redacted, attempt.authentication.authChallenge))
         return .receive
     }
 
@@ -156,12 +156,12 @@ extension UploadRunner: TransferDelegate {
         case .receivingErrorBody: attempt.exchange.collectErrorBody(bytes)
         default: break
         }
-        handle(.received(count: bytes.byteCount, bodyIsSent: transfer.isBodySent))
+        handle(.received(count: bytes.byteCount, wasBodySent: transfer.isBodySent))
         return .go
     }
 
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd) {
-        bodyIsSent = transfer.isBodySent
+        wasBodySent = transfer.isBodySent
         take(ended(transfer, end))
     }
 }

@@ -20,7 +20,7 @@ public struct CommandBudget: Sendable {
         used += cost
     }
 
-    public mutating func answered(_ sequence: UInt64) {
+    public mutating func release(_ sequence: UInt64) {
         guard var costs = open[sequence], let cost = costs.popLast() else { return }
         used -= cost
         open[sequence] = costs.isEmpty ? nil : costs

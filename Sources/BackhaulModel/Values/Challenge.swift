@@ -79,7 +79,7 @@ public enum ChallengeResponse: Equatable, Sendable {
 }
 
 /// How long a host's response to a challenge is valid.
-public struct AnswerLife: Equatable, Sendable {
+public struct CredentialLifetime: Equatable, Sendable {
     /// Unix milliseconds; nil: until the server rejects it.
     public var expiresMilliseconds: Int64?
     /// Whether it is stored for later engines.
@@ -92,7 +92,7 @@ public struct AnswerLife: Equatable, Sendable {
 }
 
 /// A host's response to a challenge in the store, for the next engine.
-public struct KeptAnswer: Equatable, Sendable {
+public struct StoredCredential: Equatable, Sendable {
     public var space: ProtectionSpace
     /// The challenge to which the host responded.
     public var challenge: ChallengeID

@@ -13,8 +13,8 @@ public enum Command: Equatable, Sendable {
     case enqueue(HandleID, [Request])
     case poll(HandleID, after: EventID, maximum: UInt32)
     case acknowledge(HandleID, Acknowledgement)
-    /// `handedOut`: the greatest event id that this handle got.
-    case complete(HandleID, handedOut: EventID)
+    /// `deliveredThrough`: the greatest event id that this handle got.
+    case complete(HandleID, deliveredThrough: EventID)
     case tasks(HandleID, TaskSelection, after: TaskID, maximum: UInt32)
     case control(HandleID, TaskControl, TaskSelection)
     case claim(HandleID, TaskID, Destination, ExistsPolicy)
@@ -29,7 +29,7 @@ public enum Command: Equatable, Sendable {
     /// The launch that started the client's process.
     case currentLaunch
     case challenges(HandleID)
-    case respond(HandleID, ChallengeID, ChallengeResponse, AnswerLife)
+    case respond(HandleID, ChallengeID, ChallengeResponse, CredentialLifetime)
     /// 0 ends the stream.
     case watchProgress(HandleID, intervalMilliseconds: UInt32)
     case attempts(HandleID, TaskID)
@@ -73,7 +73,7 @@ public enum Reply: Equatable, Sendable {
     case challenges([Challenge])
     case attempts([Attempt])
     case limits(EngineLimits)
-    case waits([Wait])
+    case waits([WaitRecord])
     case conditions([ConditionInfo])
     case holds([HoldInfo])
     case networks([NetworkInfo])
@@ -102,13 +102,13 @@ public struct Hello: Equatable, Sendable {
     /// The token of a launch in the environment of the process.
     public var launch: LaunchToken?
     /// Clients of the same process that were closed when perhaps no engine could be informed.
-    public var departed: [ClientID]
+    public var closedClients: [ClientID]
 
     public init(
         client: ClientID, application: String, process: Int32, isObserver: Bool = false, launch: LaunchToken? = nil,
-        departed: [ClientID] = []
+        closedClients: [ClientID] = []
     ) {
-        self.departed = departed
+        self.closedClients = closedClients
         self.client = client
         self.application = application
         self.process = process
@@ -122,9 +122,9 @@ public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
     /// A newer library asks an older daemon to exit. It replaces a hello; its form never changes.
     case leave(Versions)
-    /// `answeredThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
+    /// `repliedThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
     /// them.
-    case command(sequence: UInt64, answeredThrough: UInt64, Command)
+    case command(sequence: UInt64, repliedThrough: UInt64, Command)
     /// How many of a consumed session's events may be pushed. It has no reply; the latest one counts.
     case credit(HandleID, EventCredit)
 }

@@ -13,7 +13,7 @@ public struct Conditions: Equatable, Sendable {
     public var network = Reading<Network>()
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()
-    public var isAboutToSleep = Reading<Bool>()
+    public var isPreparingForSleep = Reading<Bool>()
 
     public init() {}
 }
@@ -26,7 +26,7 @@ public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
     public var source: String
     /// Set when the condition is better already, while `value` is still the former one until the better one has lasted
     /// long enough.
-    public var settling: Settling?
+    public var settling: SettlingPeriod?
 
     public init(_ value: Value? = nil, source: String = "not looked at") {
         self.value = value
@@ -35,7 +35,7 @@ public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
 }
 
 /// How long a better condition must last before it releases tasks.
-public struct Settling: Equatable, Sendable {
+public struct SettlingPeriod: Equatable, Sendable {
     public var durationMilliseconds: Int64
     /// Milliseconds since boot.
     public var endsAt: Int64
@@ -73,7 +73,7 @@ public struct HottestSensor: Equatable, Sendable {
 
     /// The temperature at which the machine is no hotter than this state: the lowest one at which a hotter state
     /// begins.
-    func degreesToBe(_ wanted: ThermalState) -> Int? {
+    func thresholdDegrees(_ wanted: ThermalState) -> Int? {
         levels.filter { $0.key > wanted }.map(\.value).min()
     }
 }
@@ -157,20 +157,20 @@ public struct ConditionInfo: Equatable, Sendable {
 }
 
 /// The conditions on which something depends. Other conditions are not read.
-public struct ConditionNeeds: OptionSet, Hashable, Sendable {
+public struct ConditionSet: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     /// External power and battery.
-    public static let power = ConditionNeeds(rawValue: 1)
-    public static let heat = ConditionNeeds(rawValue: 2)
-    public static let cpuPressure = ConditionNeeds(rawValue: 4)
-    public static let ioPressure = ConditionNeeds(rawValue: 8)
-    public static let memoryPressure = ConditionNeeds(rawValue: 16)
+    public static let power = ConditionSet(rawValue: 1)
+    public static let heat = ConditionSet(rawValue: 2)
+    public static let cpuPressure = ConditionSet(rawValue: 4)
+    public static let ioPressure = ConditionSet(rawValue: 8)
+    public static let memoryPressure = ConditionSet(rawValue: 16)
     /// Network, metering and connectivity.
-    public static let network = ConditionNeeds(rawValue: 32)
-    public static let sleep = ConditionNeeds(rawValue: 64)
+    public static let network = ConditionSet(rawValue: 32)
+    public static let sleep = ConditionSet(rawValue: 64)
 
-    public static let all: ConditionNeeds = [
+    public static let all: ConditionSet = [
         .power, .heat, .cpuPressure, .ioPressure, .memoryPressure, .network, .sleep,
     ]
 }

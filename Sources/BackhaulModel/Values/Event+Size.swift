@@ -8,11 +8,11 @@ extension Event {
         case .challenge(let challenge):
             return 128 + (challenge?.space.origin.utf8.count ?? 0) + (challenge?.space.realm?.utf8.count ?? 0)
         case .taskEnded(let task):
-            let answer = task.outcome.answer
-            let headers = answer.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
+            let response = task.outcome.response
+            let headers = response.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 8 }
             return 160 + task.url.utf8.count + (task.userData?.count ?? 0) + (task.outcome.path?.utf8.count ?? 0)
-                + (answer.finalURL?.utf8.count ?? 0) + headers + (answer.errorBody?.count ?? 0)
-                + (answer.responseBody?.count ?? 0)
+                + (response.finalURL?.utf8.count ?? 0) + headers + (response.errorBody?.count ?? 0)
+                + (response.responseBody?.count ?? 0)
                 + (task.outcome.failure?.message.utf8.count ?? 0)
         }
     }

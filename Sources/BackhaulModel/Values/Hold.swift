@@ -38,7 +38,7 @@ public struct HoldInfo: Equatable, Sendable {
 }
 
 /// A time in which a task did not progress: `bh_wait`.
-public struct Wait: Equatable, Sendable {
+public struct WaitRecord: Equatable, Sendable {
     public var reason: WaitReason
     public var sentence: String
     /// Unix milliseconds.

@@ -8,7 +8,7 @@ public struct LogEntry: Equatable, Sendable {
         case notice = 5
     }
 
-    public static let longestMessage = 1_000
+    public static let maximumMessageSize = 1_000
 
     public let level: Level
     public let message: String
@@ -35,7 +35,7 @@ public struct LogEntry: Equatable, Sendable {
         var size = 0
         for scalar in withoutSecrets(message).unicodeScalars {
             size += UTF8.width(scalar)
-            if size > longestMessage { return cleaned + "…" }
+            if size > maximumMessageSize { return cleaned + "…" }
             cleaned.unicodeScalars.append(isPlain(scalar) ? scalar : "?")
         }
         return cleaned
@@ -53,7 +53,7 @@ public struct LogEntry: Equatable, Sendable {
     private static func withoutSecrets(_ message: String) -> String {
         let words = message.split(separator: " ", omittingEmptySubsequences: false)
         return words.map { word in
-            guard let scheme = word.firstPosition(of: "://") else { return String(word) }
+            guard let scheme = word.firstOccurrence(of: "://") else { return String(word) }
             let mark = word.utf8.index(scheme, offsetBy: "://".utf8.count)
             var rest = word[mark...]
             var tail = ""

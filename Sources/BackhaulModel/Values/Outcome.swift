@@ -7,7 +7,7 @@ public struct Outcome: Equatable, Sendable {
     /// The path of the complete, synced file; nil unless the task succeeded.
     public var path: String?
     public var size: UInt64 = 0
-    public var answer = AnswerSummary()
+    public var response = ResponseSummary()
     public var attempts: UInt32 = 0
     /// Body bytes received in all attempts.
     public var bytesReceived: UInt64 = 0
@@ -24,7 +24,7 @@ public struct Outcome: Equatable, Sendable {
 }
 
 /// What is stored of the last response of a server.
-public struct AnswerSummary: Equatable, Sendable {
+public struct ResponseSummary: Equatable, Sendable {
     /// 0 if there was no response.
     public var httpStatus: Int32 = 0
     public var finalURL: String?

@@ -15,7 +15,7 @@ public struct Validator: Equatable, Sendable {
 }
 
 /// Properties by which a part file is recognized.
-public struct PartStamp: Equatable, Sendable {
+public struct PartFingerprint: Equatable, Sendable {
     /// 0: not compared, because the file system's number may have changed.
     public var device: UInt64
     public var inode: UInt64
@@ -36,9 +36,9 @@ public struct PartStamp: Equatable, Sendable {
 public struct PartLength: Equatable, Sendable {
     public var length: UInt64
     /// Nil: there is no file.
-    public var stamp: PartStamp?
+    public var stamp: PartFingerprint?
 
-    public init(_ length: UInt64, _ stamp: PartStamp? = nil) {
+    public init(_ length: UInt64, _ stamp: PartFingerprint? = nil) {
         self.length = length
         self.stamp = stamp
     }
@@ -56,15 +56,15 @@ public struct Checkpoint: Equatable, Sendable {
     /// The boot in which it was written. In the same boot all bytes of the part file are trusted; in another boot only
     /// the synced ones.
     public var bootID: String
-    public var facts = RepresentationFacts()
+    public var facts = RepresentationMetadata()
     /// The stamp of the bytes that were written at the time. Nil in a checkpoint of an earlier version of the library.
-    public var part: PartStamp?
+    public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
 
     public init(
         validator: Validator, finalURL: String, size: UInt64?, syncedOffset: UInt64, bootID: String,
-        facts: RepresentationFacts = RepresentationFacts(), part: PartStamp? = nil,
+        facts: RepresentationMetadata = RepresentationMetadata(), part: PartFingerprint? = nil,
         syncedChecksum: UInt32? = nil
     ) {
         self.part = part
@@ -79,9 +79,9 @@ public struct Checkpoint: Equatable, Sendable {
 
     /// What the part file must match: the synced bytes, and in the same boot also the written ones. Empty in a
     /// checkpoint of an earlier version of the library.
-    public func stamps(isSameBoot: Bool) -> [PartStamp] {
+    public func stamps(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
-        let synced = PartStamp(
+        let synced = PartFingerprint(
             device: isSameBoot ? part.device : 0, inode: part.inode, length: syncedOffset, checksum: syncedChecksum)
         return isSameBoot ? [synced, part] : [synced]
     }
@@ -89,13 +89,13 @@ public struct Checkpoint: Equatable, Sendable {
 
 extension Checkpoint {
     /// The facts about the file, without its bytes.
-    var promise: Checkpoint {
+    var metadataOnly: Checkpoint {
         Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
     /// Whether there are no bytes. Then the checkpoint only states what the file must be if it has the same entity tag.
-    var isPromise: Bool { syncedOffset == 0 && bootID.isEmpty }
+    var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
 /// The identity of the file that will be renamed to the destination. It is recorded before the rename, so that after a

@@ -25,13 +25,13 @@ public struct Destination: Equatable, Sendable {
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
     /// Whether a file had the path when the host enqueued the request. Only an enqueue uses it; it is not stored.
-    public var isOccupied: Bool
+    public var fileExists: Bool
 
-    public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, isOccupied: Bool = false) {
+    public init(path: String, directoryDevice: UInt64, directoryInode: UInt64, fileExists: Bool = false) {
         self.path = path
         self.directoryDevice = directoryDevice
         self.directoryInode = directoryInode
-        self.isOccupied = isOccupied
+        self.fileExists = fileExists
     }
 
     public var directory: String { Destination.directory(of: path) }
@@ -70,7 +70,7 @@ public struct Request: Equatable, Sendable {
     public var mode: UInt32 = 0o644
     /// Whether the URL was refreshed to one of another origin. Then the headers that the host gave for the first one
     /// are not sent.
-    public var isElsewhere = false
+    public var isCrossOrigin = false
     private var boxedOptions: Boxed<RequestOptions>?
 
     public init(url: String) { self.url = url }

@@ -75,7 +75,7 @@ public struct Failure: Error, Equatable, Sendable {
 
     /// Whether this machine lacks memory, threads or descriptors, or the engine is ending, so that the same work may
     /// succeed later.
-    public var isPassingLack: Bool { status == .outOfResources || status == .engineFailed }
+    public var isTemporaryShortage: Bool { status == .outOfResources || status == .engineFailed }
 
     public init(
         _ status: Status, _ message: String, domain: FailureDomain = .none, detail: Int64 = 0, index: UInt64? = nil

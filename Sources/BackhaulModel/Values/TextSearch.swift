@@ -1,7 +1,7 @@
 extension StringProtocol {
     /// The position of a text in this one, byte for byte. It is written by hand, because the standard library's search
     /// adds 1.4 MB of regular expressions to the binary.
-    public func firstPosition(of text: String) -> String.Index? {
+    public func firstOccurrence(of text: String) -> String.Index? {
         let wanted = text.utf8
         guard let first = wanted.first else { return startIndex }
         var start = utf8.startIndex
@@ -12,5 +12,5 @@ extension StringProtocol {
         return nil
     }
 
-    public func has(_ text: String) -> Bool { firstPosition(of: text) != nil }
+    public func has(_ text: String) -> Bool { firstOccurrence(of: text) != nil }
 }

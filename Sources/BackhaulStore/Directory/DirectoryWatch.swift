@@ -26,25 +26,25 @@ public final class DirectoryWatch: Sendable {
     }
 
     /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can.
-    public func displacementNow() -> Failure? {
+    public func readReplacementFailure() -> Failure? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
-        return directory.displacement
+        return directory.replacementFailure
     }
 }
 
 extension StoreDirectory {
     /// Why the store cannot be used any more. Nil while the path leads to this directory and its lock file exists.
-    public var displacement: Failure? {
+    public var replacementFailure: Failure? {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return gone("was deleted or moved away; open it at its new path, or anew")
+            return goneFailure("was deleted or moved away; open it at its new path, or anew")
         }
-        guard isAtItsPath else {
-            return gone("was moved away, and another directory has its path; open the application again")
+        guard isAtPath else {
+            return goneFailure("was moved away, and another directory has its path; open the application again")
         }
         guard hasLock else {
-            return gone("was deleted: its lock is missing; open the application again")
+            return goneFailure("was deleted: its lock is missing; open the application again")
         }
         return nil
     }
@@ -57,14 +57,14 @@ extension StoreDirectory {
     }
 
     /// Whether the path leads to this directory. False if it leads to another directory or to none.
-    public var isAtItsPath: Bool { pathIsOurs == true }
+    public var isAtPath: Bool { pathMatches == true }
 
     /// Whether the path leads to another directory. False if the directory was only moved away: then what is written to
     /// it is kept.
-    var isReplaced: Bool { pathIsOurs == false }
+    var isReplaced: Bool { pathMatches == false }
 
     /// Whether the path leads to this directory; nil if no file has the path.
-    private var pathIsOurs: Bool? {
+    private var pathMatches: Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
@@ -77,5 +77,5 @@ extension StoreDirectory {
         return String(cString: found)
     }
 
-    private func gone(_ what: String) -> Failure { Failure(.storeUnavailable, "the store \(path) \(what)") }
+    private func goneFailure(_ what: String) -> Failure { Failure(.storeUnavailable, "the store \(path) \(what)") }
 }

@@ -28,18 +28,18 @@ public final class StoreDirectory: Sendable {
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
-            throw lost("files of its tasks lie in \(folder)")
+            throw lostFailure("files of its tasks lie in \(folder)")
         }
-        if hasPartRecords { throw lost("\(partJournalPath) knows of downloads that were under way") }
+        if hasPartRecords { throw lostFailure("\(partJournalPath) knows of downloads that were under way") }
     }
 
     /// Throws when a log exists without its database: SQLite would remove the log.
-    func refuseLogWithoutDatabase() throws(Failure) {
-        guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.logName) ?? 0 > 0 else { return }
-        throw lost("its log \(path)/\(Schema.logName) has commits")
+    func refuseWALWithoutDatabase() throws(Failure) {
+        guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.walName) ?? 0 > 0 else { return }
+        throw lostFailure("its log \(path)/\(Schema.walName) has commits")
     }
 
-    private func lost(_ what: String) -> Failure {
+    private func lostFailure(_ what: String) -> Failure {
         Failure(
             .storeDamaged,
             "the database of the store is empty or gone, and \(what); put a copy of the database back, or move these "

@@ -14,7 +14,7 @@ public struct ActivityOperations {
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
-        guard let round = try tables.sessions.round(of: session) else { throw Failure.noSession }
+        guard let round = try tables.sessions.round(of: session) else { throw Failure.sessionNotFound }
         guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
         let before = try tables.activities.times(of: activity.identifier, in: session)
         let first = activity.firstMilliseconds
@@ -23,7 +23,7 @@ public struct ActivityOperations {
             let isSame = before.interval == activity.intervalMilliseconds
             if isSame, first == nil || first == before.times.first { times = before.times }
         } else {
-            try makeRoom(in: session)
+            try enforceLimit(in: session)
         }
         let stated = TaskConstraints(activity.request?.options.policy.constraints ?? .none)
         let constraints = try self.constraints.id(for: stated, in: session)
@@ -54,7 +54,7 @@ public struct ActivityOperations {
 
     public func hasAny() throws(Failure) -> Bool { try tables.activities.hasAny() }
 
-    private func makeRoom(in session: SessionID) throws(Failure) {
+    private func enforceLimit(in session: SessionID) throws(Failure) {
         let count = try tables.activities.count(of: session)
         guard count >= Limits.activityCount else { return }
         throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")

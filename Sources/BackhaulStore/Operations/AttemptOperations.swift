@@ -7,9 +7,9 @@ public struct AttemptOperations {
     let tables: Tables
 
     public func recordCheckpoint(
-        _ task: TaskID, _ checkpoint: Checkpoint, _ soFar: ReceivedSoFar? = nil
+        _ task: TaskID, _ checkpoint: Checkpoint, _ progress: AttemptProgress? = nil
     ) throws(Failure) {
-        if let soFar, try tables.tasks.write(soFar, of: task), let attempt = soFar.attempt { try write(attempt) }
+        if let progress, try tables.tasks.write(progress, of: task), let attempt = progress.attempt { try write(attempt) }
         try tables.parts.write(checkpoint, of: task)
     }
 
@@ -39,15 +39,15 @@ public struct AttemptOperations {
     /// Records the finish intent, and what is known of the response. An engine that ends the task after a crash has not
     /// seen the response. False when the task has ended: then its file must not get its final name.
     public func recordIntent(
-        _ task: TaskID, _ intent: FinishIntent, answer: AnswerSummary = AnswerSummary(), checksum: Checksum? = nil,
+        _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(), checksum: Checksum? = nil,
         attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
         let isLive = try tables.tasks.write(
-            attempts: attempts, bytesReceived: bytesReceived, httpStatus: answer.httpStatus, of: task)
+            attempts: attempts, bytesReceived: bytesReceived, httpStatus: response.httpStatus, of: task)
         guard isLive else { return false }
         try tables.parts.write(intent, of: task)
         if let attempt { try write(attempt) }
-        try tables.requests.write(answer, checksum, of: task)
+        try tables.requests.write(response, checksum, of: task)
         return true
     }
 

@@ -63,8 +63,8 @@ public struct BodyOperations {
     ///
     /// Returns the files with names greater than `name`, by name. A file whose old path is still to be removed is left
     /// out: the removal would remove the file that was given back.
-    public func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
-        try tables.bodies.toReturn(after: name, limit: limit)
+    public func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
+        try tables.bodies.bodiesToReturn(after: name, limit: limit)
     }
 
     public func forgetReturned(_ names: [String]) throws(Failure) {

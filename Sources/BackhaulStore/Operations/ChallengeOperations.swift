@@ -15,15 +15,15 @@ public struct ChallengeOperations {
     /// - known: the challenge that was open when the caller decided.
     /// - replacing: a challenge whose response did not serve. The tasks that it had released wait again.
     public func park(
-        _ task: TaskID, _ record: AttemptRecord, for demand: AuthenticationDemand, failures: UInt32 = 0,
+        _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Parking {
         if let known, try find(known) == nil { return .superseded }
         try attempts.record(task, record)
         guard let place = try tables.delays.waitingPlace(of: task) else { return .notWaiting }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
-        let parked = try park([task], at: place, for: demand, failures: failures, replacing: replacing, moment)
-        if replacing != nil { try tables.keptAnswers.remove(demand.space, of: place.session) }
+        let parked = try park([task], at: place, for: authChallenge, failures: failures, replacing: replacing, moment)
+        if replacing != nil { try tables.storedCredentials.remove(authChallenge.space, of: place.session) }
         return .parked(parked)
     }
 
@@ -31,7 +31,7 @@ public struct ChallengeOperations {
     /// tasks wait for it, and so do the tasks that the challenge `replacing` released. Returns nil when none of the
     /// tasks is ready.
     public func open(
-        _ demand: AuthenticationDemand, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
+        _ authChallenge: AuthenticationChallenge, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
     ) throws(Failure) -> ParkedTask? {
         var waiting: [TaskID] = []
@@ -43,21 +43,21 @@ public struct ChallengeOperations {
         }
         guard let place else { return nil }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)
-        let parked = try park(waiting, at: place, for: demand, failures: 0, replacing: replacing, moment)
-        try tables.keptAnswers.remove(demand.space, of: place.session)
+        let parked = try park(waiting, at: place, for: authChallenge, failures: 0, replacing: replacing, moment)
+        try tables.storedCredentials.remove(authChallenge.space, of: place.session)
         return parked
     }
 
     private func park(
-        _ tasks: [TaskID], at place: SessionPlace, for demand: AuthenticationDemand, failures: UInt32,
+        _ tasks: [TaskID], at place: SessionPlace, for authChallenge: AuthenticationChallenge, failures: UInt32,
         replacing: ChallengeID?, _ moment: DelayMoment
     ) throws(Failure) -> ParkedTask {
-        let (challenge, isNew) = try findOrInsert(demand, failures: failures, at: place, now: moment.calendar)
+        let (challenge, isNew) = try findOrInsert(authChallenge, failures: failures, at: place, now: moment.calendar)
         for task in tasks { try tables.delays.park(task, for: challenge, moment) }
         var lanes: Set<LaneID> = []
         if let replacing {
-            lanes = try tables.delays.lanes(of: replacing, areFreed: true)
-            try tables.delays.parkFreed(by: replacing, for: challenge, moment)
+            lanes = try tables.delays.lanes(of: replacing, areReleased: true)
+            try tables.delays.parkReleased(by: replacing, for: challenge, moment)
         }
         var change = try tables.sessions.change(in: place.session)
         change.needsHost = isNew
@@ -68,10 +68,10 @@ public struct ChallengeOperations {
 
     /// Returns the open challenge of the space, or a new one with its event.
     private func findOrInsert(
-        _ demand: AuthenticationDemand, failures: UInt32, at place: SessionPlace, now: Int64
+        _ authChallenge: AuthenticationChallenge, failures: UInt32, at place: SessionPlace, now: Int64
     ) throws(Failure) -> (ChallengeID, isNew: Bool) {
-        if let found = try tables.challenges.find(demand.space, in: place.session) { return (found, false) }
-        let challenge = try tables.challenges.insert(demand, failures: failures, in: place.session, now: now)
+        if let found = try tables.challenges.find(authChallenge.space, in: place.session) { return (found, false) }
+        let challenge = try tables.challenges.insert(authChallenge, failures: failures, in: place.session, now: now)
         let event = try tables.events.insertChallenge(challenge, in: place.session, round: place.round, now: now)
         try tables.sessions.countEvent(event, in: place.session)
         return (challenge, true)
@@ -79,7 +79,7 @@ public struct ChallengeOperations {
 
     /// Makes ready tasks wait for an open challenge, without an attempt of their own. Returns when the next delayed
     /// task is due, or nil when the challenge is not open.
-    public func parkUnasked(
+    public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Int64? {
         guard try find(challenge) != nil else { return nil }
@@ -130,8 +130,8 @@ public struct ChallengeOperations {
     public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {
-        let lanes = try tables.delays.lanes(of: challenge.id, areFreed: false)
-        if let now { try waits.recordAnswered(challenge, in: session, now: now) }
+        let lanes = try tables.delays.lanes(of: challenge.id, areReleased: false)
+        if let now { try waits.recordCredentialWaits(challenge, in: session, now: now) }
         try tables.delays.release(challenge.id)
         try close(challenge.id, of: session)
         var change = try tables.sessions.change(in: session)
@@ -144,7 +144,7 @@ public struct ChallengeOperations {
         let tasks = try tables.selection.selectTasks(waitingFor: challenge.id)
         let lanes = try tables.selectedTasks.lanes()
         try tables.selectedTasks.fail(challenge.space.failure, now: now)
-        try leftovers.addPartsOfSelected()
+        try leftovers.addPartFilesOfSelected()
         try tables.parts.removeCheckpointsOfSelected()
         try close(challenge.id, of: session)
         if !tasks.isEmpty {
@@ -179,6 +179,6 @@ public struct ChallengeOperations {
     private func close(_ challenge: ChallengeID, of session: SessionID) throws(Failure) {
         try tables.challenges.remove(challenge)
         let events = try tables.events.remove(challenge)
-        if events > 0 { try tables.sessions.uncount(events: events, in: session) }
+        if events > 0 { try tables.sessions.subtract(events: events, in: session) }
     }
 }

@@ -25,8 +25,8 @@ public struct ClientOperations {
     }
 
     /// Releases clients that this process reports as closed.
-    public func releaseDeparted(_ departed: [ClientID], of process: ProcessIdentity) throws(Failure) {
-        for client in departed where try tables.clients.remove(client, of: process) {
+    public func releaseClosed(_ closedClients: [ClientID], of process: ProcessIdentity) throws(Failure) {
+        for client in closedClients where try tables.clients.remove(client, of: process) {
             try tables.commands.removeAll(of: client)
         }
     }

@@ -10,7 +10,7 @@ public struct ConstraintOperations {
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
         // Constraints with a passed latest start replace some that were accepted before, so this must not fail.
-        if !constraints.isPastLatestStart { try makeRoom(of: session) }
+        if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }
 
@@ -63,7 +63,7 @@ public struct ConstraintOperations {
         return id
     }
 
-    private func makeRoom(of session: SessionID) throws(Failure) {
+    private func enforceLimit(of session: SessionID) throws(Failure) {
         guard try tables.constraints.count(of: session) >= Limits.constraintsCount else { return }
         try tables.constraints.removeUnused(of: session)
         guard try tables.constraints.count(of: session) >= Limits.constraintsCount else { return }

@@ -85,7 +85,7 @@ public struct ControlOperations {
         case .cancel:
             let groups = try tables.selectedTasks.groups(endingAs: .cancelled)
             try tables.selectedTasks.cancel(now: now)
-            try leftovers.addPartsOfSelected()
+            try leftovers.addPartFilesOfSelected()
             try tables.parts.removeCheckpointsOfSelected()
             let newest = try tables.events.insertEndedOfSelected(now: now)
             try rounds.settle(session, ended: count, newest: newest, groups: groups, now: now)

@@ -9,18 +9,18 @@ public struct CredentialOperations {
     let tables: Tables
 
     /// Stores the credential. It replaces an earlier one of the protection space.
-    public func keep(_ answer: KeptAnswer, of session: SessionID) throws(Failure) {
-        try tables.keptAnswers.write(answer, of: session)
+    public func keep(_ credential: StoredCredential, of session: SessionID) throws(Failure) {
+        try tables.storedCredentials.write(credential, of: session)
     }
 
     /// Removes the credential, because the server rejected it or a newer one exists. Does nothing when there is none.
     public func forget(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
-        try tables.keptAnswers.remove(space, of: session)
+        try tables.storedCredentials.remove(space, of: session)
     }
 
     /// Returns the credentials of all sessions.
-    public func kept() throws(Failure) -> [(session: SessionID, answer: KeptAnswer)] {
-        try tables.keptAnswers.all()
+    public func kept() throws(Failure) -> [(session: SessionID, credential: StoredCredential)] {
+        try tables.storedCredentials.all()
     }
 
     /// Stores the replacement. Headers are for all live tasks of the origin that refresh their headers. A URL is for
@@ -31,7 +31,7 @@ public struct CredentialOperations {
     ) throws(Failure) {
         if let task = challenge.space.task { return try refresh(task, with: answer, origin: origin, in: session) }
         let newest = try tables.tasks.newest()
-        for lane in try tables.delays.lanes(of: challenge.id, areFreed: false) {
+        for lane in try tables.delays.lanes(of: challenge.id, areReleased: false) {
             var refreshed = answer
             let before = try tables.refreshes.headers(of: lane)?.refreshed.headers ?? []
             refreshed.headers = before.replacing(answer.headers)
@@ -50,7 +50,7 @@ public struct CredentialOperations {
         guard answer.url != nil, let origin else { return }
         // By giving the URL the host states that the file is the same. Only a strong entity tag with a size can confirm
         // it.
-        try tables.parts.forgetAddress(of: task)
+        try tables.parts.forgetURL(of: task)
         let old = try tables.tasks.lane(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)
         guard let old, old != new else { return }

@@ -17,10 +17,10 @@ public struct DelayOperations {
     /// Judges again the tasks that wait for this reason, in the order of their due times. One call judges up to `batch`
     /// tasks `after` the last task of the previous call. `due` returns until when the task waits, by the boot clock, or
     /// nil if it is ready. It may be called twice for a task whose wait becomes longer, and must return the same value.
-    public func judge(
+    public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
-    ) throws(Failure) -> JudgedDelays {
-        var judged = JudgedDelays()
+    ) throws(Failure) -> EvaluatedDelays {
+        var judged = EvaluatedDelays()
         let tasks = try tables.delays.delayed(for: reason, after: last, limit: Self.batch)
         if tasks.count == Int(Self.batch) { judged.last = tasks.last }
         for task in tasks {
@@ -46,12 +46,12 @@ public struct DelayOperations {
     }
 
     /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
-    public func releaseUnconnected() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnconnected() }
+    public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
     /// Returns those of the lanes in which a task waits for a route to its origin.
-    public func unconnected(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
+    public func unreachableLanes(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
         var found: Set<LaneID> = []
-        for lane in lanes where try tables.delays.hasUnconnected(lane) { found.insert(lane) }
+        for lane in lanes where try tables.delays.hasUnreachable(lane) { found.insert(lane) }
         return found
     }
 
@@ -67,7 +67,7 @@ public struct DelayOperations {
     /// that their ages do not change. Returns the jump in milliseconds.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
-        let jump = try tables.meta.clock().map { CalendarJump.between($0, now) } ?? 0
+        let jump = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0
         if jump != 0 {
             try tables.tasks.moveTimes(by: jump)
             try tables.options.moveDelays(by: jump)
@@ -85,7 +85,7 @@ public struct DelayOperations {
     private func moveActivities(by jump: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: jump)
         // On a machine whose clock is not set yet, those times are still to come.
-        guard jump < 0, now >= CalendarJump.neverSet else { return }
+        guard jump < 0, now >= ClockStep.neverSet else { return }
         try tables.activities.boundWindows(now: now)
     }
 

@@ -8,27 +8,27 @@ public struct DestinationOperations {
     /// from another URL.
     public func version(
         at destination: String, of url: String, in session: SessionID
-    ) throws(Failure) -> StoredVersion? {
-        try tables.versions.find(at: destination, of: url, in: session)
+    ) throws(Failure) -> StoredRepresentation? {
+        try tables.validators.find(at: destination, of: url, in: session)
     }
 
     /// Records that the ending task has placed this file at its destination. The validators are those of the response
     /// that was recorded with the finish intent. Without validators, an earlier record of the destination is removed.
-    public func recordVersion(
+    public func recordRepresentation(
         of task: TaskID, at destination: String, of url: String, in session: SessionID, inode: UInt64, size: UInt64,
         modifiedNanoseconds: Int64
     ) throws(Failure) {
-        let answer = try tables.requests.answer(of: task)
+        let response = try tables.requests.response(of: task)
         func value(_ name: String) -> String? {
-            answer?.headers.first { $0.name == name }.flatMap { Self.isPlain($0.value) ? $0.value : nil }
+            response?.headers.first { $0.name == name }.flatMap { Self.isPlain($0.value) ? $0.value : nil }
         }
         let (tag, modified) = (value("ETag"), value("Last-Modified"))
-        guard tag != nil || modified != nil, let finalURL = answer?.finalURL else {
-            return try tables.versions.remove(at: destination, in: session)
+        guard tag != nil || modified != nil, let finalURL = response?.finalURL else {
+            return try tables.validators.remove(at: destination, in: session)
         }
-        let version = FileVersion(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
-        try tables.versions.write(
-            StoredVersion(version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds), at: destination,
+        let version = KnownRepresentation(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
+        try tables.validators.write(
+            StoredRepresentation(version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds), at: destination,
             of: url, in: session)
     }
 
@@ -39,7 +39,7 @@ public struct DestinationOperations {
     /// Whether the file is already at `path`; false when it is still to be moved there. Throws notFound, or wrongState
     /// for a task that has not succeeded, has no kept file, or whose file was claimed to another path.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
-        guard let row = try tables.tasks.claim(task), row.session == session else { throw noTask(task) }
+        guard let row = try tables.tasks.claim(task), row.session == session else { throw notFoundFailure(task) }
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
         if isConsumed, try tables.bodies.storedFile(of: task) != nil { return false }
         guard row.state == .succeeded || row.path != nil else {
@@ -56,13 +56,13 @@ public struct DestinationOperations {
     /// Records that the file is at `path`, so that its event has that path. Throws as `checkClaim`. A second call has
     /// no effect.
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
-        guard let row = try tables.tasks.claim(task) else { throw noTask(task) }
+        guard let row = try tables.tasks.claim(task) else { throw notFoundFailure(task) }
         guard try !checkClaim(task, session: row.session, path: path) else { return }
         try tables.tasks.setPath(path, of: task)
         if let file = try tables.bodies.storedFile(of: task) { try tables.bodies.forgetStored(file.name, of: task) }
     }
 
-    private func noTask(_ task: TaskID) -> Failure {
+    private func notFoundFailure(_ task: TaskID) -> Failure {
         Failure(.notFound, "the session has no task \(task.rawValue); an acknowledged one is gone with its kept file")
     }
 

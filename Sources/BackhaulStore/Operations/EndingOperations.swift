@@ -57,7 +57,7 @@ public struct EndingOperations {
         return change
     }
 
-    private struct WrittenEnd {
+    private struct RecordedEnd {
         var row: LiveTaskRow
         var leavesBodies: Bool
         var event: EventID
@@ -66,7 +66,7 @@ public struct EndingOperations {
     /// Writes one end, without the session's counters. If the outcome has no response, the one recorded with the finish
     /// intent stays.
     @inline(never)
-    private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> WrittenEnd? {
+    private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> RecordedEnd? {
         let (task, outcome) = (end.task, end.outcome)
         guard outcome.state.hasEnded else {
             throw Failure(.internal, "a task cannot end as \(outcome.state); please report it")
@@ -74,10 +74,10 @@ public struct EndingOperations {
         guard let row = try tables.tasks.live(task) else { return nil }
         try tables.tasks.end(task, outcome, keptFile: directory.keptFile(of: task), now: now)
         if let attempt = end.attempt { try attempts.write(attempt) }
-        try tables.requests.write(outcome.answer, outcome.checksum, of: task)
+        try tables.requests.write(outcome.response, outcome.checksum, of: task)
         try attempts.forgetProgress(task)
         let leavesBodies = try bodies.addLeftovers(of: task, hasSucceeded: outcome.state == .succeeded)
         let event = try tables.events.insertEnded(task, in: row.session, round: row.round, now: now)
-        return WrittenEnd(row: row, leavesBodies: leavesBodies, event: event)
+        return RecordedEnd(row: row, leavesBodies: leavesBodies, event: event)
     }
 }

@@ -56,12 +56,12 @@ public struct EventOperations {
         let remembered = try history.addSelected(session, selected: count)
         try tables.tasks.removeOfSelectedEvents()
         try tables.events.removeSelected()
-        try tables.sessions.uncount(events: count, history: remembered, in: session)
+        try tables.sessions.subtract(events: count, history: remembered, in: session)
         try tables.lanes.removeEmpty(among: places.lanes)
         try tables.groups.removeEmpty(among: places.groups)
         try tables.selection.clear()
         change.count = UInt64(clamping: count)
-        change.sessionRemoved = try sessions.removeIfOver(session)
+        change.sessionRemoved = try sessions.removeIfFinished(session)
         return change
     }
 

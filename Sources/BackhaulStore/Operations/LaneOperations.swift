@@ -22,7 +22,7 @@ public struct LaneOperations {
     ) throws(Failure) -> [StoredTask] {
         guard limit > 0 else { return [] }
         // The index alone gives the ids, so skipped tasks cost little.
-        return try options.tasks(try turns(of: lane, limit: limit, afterKnown: known, notOf: held))
+        return try options.tasks(try readyTasks(of: lane, limit: limit, afterKnown: known, notOf: held))
     }
 
     /// Returns the first ready task with these constraints that is not in `known`; nil if there is none.
@@ -30,7 +30,7 @@ public struct LaneOperations {
         of lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
     ) throws(Failure) -> StoredTask? {
         var found: TaskID?
-        try tables.turns.each(of: lane, stating: constraints) { turn in
+        try tables.readyTasks.each(of: lane, stating: constraints) { turn in
             if !known.contains(turn.id) { found = turn.id }
             return found == nil
         }
@@ -40,26 +40,26 @@ public struct LaneOperations {
 
     /// Returns the ids of the tasks for `waitingTasks`. The index has tasks with equal constraints next to each other,
     /// so the results of each constraints id are merged.
-    private func turns(
+    private func readyTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID>, notOf held: Set<ConstraintsID>
     ) throws(Failure) -> [TaskID] {
-        var turns: [TaskTurns.Turn] = []
+        var readyTasks: [ReadyTasks.Position] = []
         var constraints: ConstraintsID? = .session
         while let current = constraints {
             if !held.contains(current) {
                 // If the list is full, tasks that come after its last task are not needed.
-                let last = turns.count == limit ? turns.last : nil
-                var more: [TaskTurns.Turn] = []
-                try tables.turns.each(of: lane, stating: current) { turn in
+                let last = readyTasks.count == limit ? readyTasks.last : nil
+                var more: [ReadyTasks.Position] = []
+                try tables.readyTasks.each(of: lane, stating: current) { turn in
                     if let last, last < turn { return false }
                     if !known.contains(turn.id) { more.append(turn) }
                     return more.count < limit
                 }
-                turns = turns.isEmpty ? more : Array((turns + more).sorted().prefix(limit))
+                readyTasks = readyTasks.isEmpty ? more : Array((readyTasks + more).sorted().prefix(limit))
             }
-            constraints = try tables.turns.nextConstraints(after: current, in: lane)
+            constraints = try tables.readyTasks.nextConstraints(after: current, in: lane)
         }
-        return turns.map(\.id)
+        return readyTasks.map(\.id)
     }
 
     /// Returns the constraints of the lane's ready tasks.
@@ -67,7 +67,7 @@ public struct LaneOperations {
         var found: Set<ConstraintsID> = []
         var last: ConstraintsID?
         // Each step jumps to the next constraints id in the index, regardless of the number of tasks.
-        while let next = try tables.turns.nextConstraints(after: last, in: lane) {
+        while let next = try tables.readyTasks.nextConstraints(after: last, in: lane) {
             found.insert(next)
             last = next
         }
@@ -75,5 +75,5 @@ public struct LaneOperations {
     }
 
     /// The numbers of ready tasks, for listings: it reads all of them.
-    public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.turns.counts() }
+    public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.readyTasks.counts() }
 }

@@ -16,7 +16,7 @@ public struct LeftoverOperations {
     /// Eight hexadecimal digits that distinguish this store's part files from those of other stores. They never change.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
-    func addPartsOfSelected() throws(Failure) {
+    func addPartFilesOfSelected() throws(Failure) {
         try tables.leftovers.insertPartsOfSelected()
         try bodies.addSnapshotsOfSelected()
     }

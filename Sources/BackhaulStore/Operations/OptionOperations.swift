@@ -26,7 +26,7 @@ struct OptionOperations {
     /// Adds an empty row for each selected task that has none.
     func makeOfSelected() throws(Failure) {
         try tables.options.makeForSelected()
-        try tables.requests.markOptionsOfSelected()
+        try tables.requests.setHasOptionsOfSelected()
     }
 
     // MARK: Tasks with their options

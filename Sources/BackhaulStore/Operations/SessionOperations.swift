@@ -41,7 +41,7 @@ public struct SessionOperations {
     }
 
     public func configuration(of session: SessionID) throws(Failure) -> SessionConfiguration {
-        guard let found = try tables.sessions.configuration(of: session) else { throw Failure.noSession }
+        guard let found = try tables.sessions.configuration(of: session) else { throw Failure.sessionNotFound }
         return found
     }
 
@@ -66,14 +66,14 @@ public struct SessionOperations {
         try tables.sessions.invalidate(session)
         try tables.activities.removeAll(of: session)
         if cancelTasks { change = try control.apply(.cancel, to: TaskSelection(), of: session, running: [], now: now) }
-        change.sessionRemoved = try removeIfOver(session)
+        change.sessionRemoved = try removeIfFinished(session)
         return change
     }
 
     /// Removes the session if it is being invalidated and has neither tasks nor events.
     @inline(never)
-    func removeIfOver(_ session: SessionID) throws(Failure) -> Bool {
-        guard try tables.sessions.isOver(session) else { return false }
+    func removeIfFinished(_ session: SessionID) throws(Failure) -> Bool {
+        guard try tables.sessions.isFinished(session) else { return false }
         try history.trim(session, toConfigured: false)
         try tables.sessions.remove(session)
         return true
@@ -118,7 +118,7 @@ public struct SessionOperations {
 }
 
 extension Failure {
-    static var noSession: Failure {
+    static var sessionNotFound: Failure {
         Failure(.notFound, "the session is gone: it was invalidated and all its events were acknowledged")
     }
 

@@ -10,10 +10,10 @@ public struct StartOperations {
 
     /// Marks tasks whose latest start has come: their constraints state that it has passed. It changes waiting and
     /// running tasks, up to `DelayOperations.batch` of them. If more are left, `next` is not in the future.
-    public func movePastLatestStart(now: Int64) throws(Failure) -> RestatedTasks {
+    public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var moved = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
-        for task in try tables.delays.late(now: now, limit: DelayOperations.batch) {
+        for task in try tables.delays.pastLatestStart(now: now, limit: DelayOperations.batch) {
             let key = ConstraintsOfSession(session: task.session, constraints: task.constraints)
             if after[key] == nil {
                 var constraints = try self.constraints.value(of: task.constraints)
@@ -81,10 +81,10 @@ public struct StartOperations {
         var rescheduled = RescheduledTasks()
         guard !changes.isEmpty else { return rescheduled }
         try options.makeOfSelected()
-        var ended: [(task: TaskID, wait: Wait)] = []
+        var ended: [(task: TaskID, wait: WaitRecord)] = []
         for (task, decision) in changes {
             try write(decision, to: task, of: session, clock, &rescheduled)
-            if let wait = task.waitThatEnds(with: decision, clock) { ended.append((task.row.id, wait)) }
+            if let wait = task.endedWait(with: decision, clock) { ended.append((task.row.id, wait)) }
         }
         try waits.record(ended, in: session)
         if rescheduling.latest != .unchanged { rescheduled.restated.next = try tables.delays.nextLatestStart() }
@@ -177,7 +177,7 @@ private struct RescheduledTask {
     }
 
     /// The wait for the former start, if the decision ends it. If the start is only moved, the wait continues.
-    func waitThatEnds(with decision: RescheduleDecision, _ clock: StartClock) -> Wait? {
+    func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64
         switch (task.standing, decision.delay) {
@@ -187,6 +187,6 @@ private struct RescheduledTask {
         }
         let (reason, began) = (WaitReason.earliestStart, row.delayed ?? row.enqueued)
         guard began < end, end <= clock.calendar else { return nil }
-        return Wait(reason, reason.text ?? "", beganMilliseconds: began, endedMilliseconds: end)
+        return WaitRecord(reason, reason.text ?? "", beganMilliseconds: began, endedMilliseconds: end)
     }
 }

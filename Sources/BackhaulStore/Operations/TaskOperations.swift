@@ -53,8 +53,8 @@ public struct TaskOperations {
                 try tables.groups.findOrInsert(name, in: session)
             }
             if let task = try insert(request, lane, group, &terms) {
-                try refuseOccupied(request, index: UInt64(results.count))
-                for alias in aliases[results.count] ?? [] { try refuseTaken(alias, results) }
+                try checkDestinationIsFree(request, index: UInt64(results.count))
+                for alias in aliases[results.count] ?? [] { try checkNoOtherTaskWrites(alias, results) }
                 added += 1
                 if let group { groups.added[group, default: 0] += 1 }
                 if !request.startsSuspended { laneOfWaiting.insert(lane) }
@@ -87,7 +87,7 @@ public struct TaskOperations {
     }
 
     private func roundForEnqueue(_ session: SessionID) throws(Failure) -> UInt64 {
-        guard let round = try tables.sessions.round(of: session) else { throw Failure.noSession }
+        guard let round = try tables.sessions.round(of: session) else { throw Failure.sessionNotFound }
         guard !round.isInvalidating else { throw Failure.invalidated(round.identifier) }
         return round.isOpen ? round.number : round.number &+ 1
     }
@@ -109,8 +109,8 @@ public struct TaskOperations {
 
     /// Throws when a file exists at the destination of a new task. For a known key the file may be that of its task, so
     /// it is not checked.
-    private func refuseOccupied(_ request: Request, index: UInt64) throws(Failure) {
-        guard request.ifExists == .fail, let destination = request.destination, destination.isOccupied else { return }
+    private func checkDestinationIsFree(_ request: Request, index: UInt64) throws(Failure) {
+        guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(
             .destinationExists,
             "a file with the name \(destination.path) is already there; remove it, or ask for it to be replaced",
@@ -119,11 +119,11 @@ public struct TaskOperations {
 
     /// Throws when a live task has the destination: two tasks would overwrite each other's file. `results`: those of
     /// the requests before this one.
-    private func refuseTaken(_ path: String, _ results: [Enqueued]) throws(Failure) {
+    private func checkNoOtherTaskWrites(_ path: String, _ results: [Enqueued]) throws(Failure) {
         guard let found = try tables.tasks.find(destination: path) else { return }
         throw Failure(
             .destinationInUse,
-            results.hasNew(found)
+            results.containsNew(found)
                 ? "another request of this call has the same destination \(path); choose another"
                 : "task \(found.rawValue) has the same destination \(path); choose another or cancel that task",
             index: UInt64(results.count))
@@ -136,19 +136,19 @@ public struct TaskOperations {
         let index = UInt64(results.count)
         if let key = request.idempotencyKey, let row = try tables.tasks.find(key: key, in: session) {
             let found = row.enqueued
-            var field = row.request.fieldThatDiffers(from: request)
+            var field = row.request.firstDifferingField(from: request)
             if field == nil {
                 let options = row.hasOptions ? try self.options.find(of: found.task, stating: row.constraints) : nil
-                field = (options ?? .none).fieldThatDiffers(from: request.options)
+                field = (options ?? .none).firstDifferingField(from: request.options)
             }
             guard let field else { return found }
-            let user = results.hasNew(found.task) ? "another request of this call" : "task \(found.task.rawValue)"
+            let user = results.containsNew(found.task) ? "another request of this call" : "task \(found.task.rawValue)"
             throw Failure(
                 .keyConflict,
                 "the idempotency key was used for \(user) with another \(field); give each request a key of its own",
                 index: index)
         }
-        if let path = request.destination?.path { try refuseTaken(path, results) }
+        if let path = request.destination?.path { try checkNoOtherTaskWrites(path, results) }
         throw Failure(.internal, "the store refused a task for no known reason; please report it", index: index)
     }
 
@@ -188,19 +188,19 @@ public struct TaskOperations {
     /// Returns waiting tasks of the session whose resource time-out has passed, including running and delayed ones.
     /// `now`: as `StartClock.calendar`.
     public func overdue(of session: SessionID, limit: Int, now: Int64) throws(Failure) -> [StoredTask] {
-        var ids = try tables.turns.overdue(of: session, now: now, limit: limit)
+        var ids = try tables.readyTasks.overdue(of: session, now: now, limit: limit)
         // Overflow: no time-out can have passed.
         let (age, isForEver) = now.subtractingReportingOverflow(try timeout(of: session))
         if !isForEver {
-            ids += try tables.turns.enqueued(of: session, before: age, limit: max(0, limit - ids.count))
+            ids += try tables.readyTasks.enqueued(of: session, before: age, limit: max(0, limit - ids.count))
         }
         return try options.tasks(ids)
     }
 
     /// When the next resource time-out of a waiting task of the session ends, in the time of `StartClock.calendar`.
-    public func nextEndOfTime(of session: SessionID) throws(Failure) -> Int64? {
-        let own = try tables.turns.nextOwnEnd(of: session)
-        guard let oldest = try tables.turns.oldest(of: session) else { return own }
+    public func nextTimeoutEnd(of session: SessionID) throws(Failure) -> Int64? {
+        let own = try tables.readyTasks.nextOwnTimeoutEnd(of: session)
+        guard let oldest = try tables.readyTasks.oldest(of: session) else { return own }
         let (end, isForEver) = oldest.addingReportingOverflow(try timeout(of: session))
         return isForEver ? own : min(own ?? end, end)
     }
@@ -230,7 +230,7 @@ private struct EnqueuedGroups {
 extension Request {
     /// The first field that differs, by its name in include/backhaul.h, or nil. The device of the destination's
     /// directory is ignored, because it may change with each boot.
-    fileprivate func fieldThatDiffers(from request: Request) -> String? {
+    fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
         let (path, other) = (destination?.path ?? "", request.destination?.path ?? "")
         if !path.utf8.elementsEqual(other.utf8) { return "destination" }
@@ -246,5 +246,5 @@ extension Request {
 
 extension [Enqueued] {
     /// Whether this call has made the task. If the call throws, the task does not exist.
-    fileprivate func hasNew(_ task: TaskID) -> Bool { contains { $0.task == task && $0.disposition == .new } }
+    fileprivate func containsNew(_ task: TaskID) -> Bool { contains { $0.task == task && $0.disposition == .new } }
 }

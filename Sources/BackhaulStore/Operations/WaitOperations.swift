@@ -11,7 +11,7 @@ public struct WaitOperations {
     public func begin(
         _ scope: WaitScope, _ reason: WaitReason, _ sentence: String, now: Int64
     ) throws(Failure) -> WaitID {
-        let wait = Wait(reason, sentence, beganMilliseconds: now, endedMilliseconds: nil)
+        let wait = WaitRecord(reason, sentence, beganMilliseconds: now, endedMilliseconds: nil)
         let id = try tables.waits.insert(wait, of: scope)
         // Records are trimmed in batches, because each trim reads all rows that stay.
         if id.rawValue.isMultiple(of: 16) { try trim(of: scope.session) }
@@ -33,13 +33,13 @@ public struct WaitOperations {
 
     /// Records the waits of tasks for a challenge that is about to be closed. Above `suspensionLimit` tasks nothing is
     /// recorded.
-    func recordAnswered(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
+    func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
     }
 
     /// Records finished waits of single tasks. Above `suspensionLimit` tasks nothing is recorded.
-    func record(_ waits: [(task: TaskID, wait: Wait)], in session: SessionID) throws(Failure) {
+    func record(_ waits: [(task: TaskID, wait: WaitRecord)], in session: SessionID) throws(Failure) {
         guard !waits.isEmpty, waits.count <= Self.suspensionLimit else { return }
         for (task, wait) in waits { _ = try tables.waits.insert(wait, of: WaitScope(session, task: task)) }
         try trim(of: session)
@@ -57,56 +57,56 @@ public struct WaitOperations {
     /// `Limits.waitCount`. Nil when there is no such task. Waits that only the engine knows are missing. So are
     /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks at once. The end
     /// of an attempt is taken from its last measured time.
-    public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [Wait]? {
-        guard let life = try life(of: task, session) else { return nil }
-        var waits = Waits(begin: life.enqueued, end: life.ended, now: now)
-        try addShared(life, session, to: &waits)
+    public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
+        guard let timeline = try timeline(of: task, session) else { return nil }
+        var waits = WaitMerger(begin: timeline.enqueued, end: timeline.ended, now: now)
+        try addShared(timeline, session, to: &waits)
         let recorded = try tables.waits.all(of: task)
         for wait in recorded { waits.add(wait) }
-        let delayed = life.startDelayed ?? life.enqueued
-        if let earliest = life.earliestStart, earliest > delayed {
+        let delayed = timeline.startDelayed ?? timeline.enqueued
+        if let earliest = timeline.earliestStart, earliest > delayed {
             let reason = WaitReason.earliestStart
-            let lasts = life.dueReason == reason || earliest > now
+            let lasts = timeline.dueReason == reason || earliest > now
             waits.add(
-                Wait(
+                WaitRecord(
                     reason, reason.text ?? "", beganMilliseconds: delayed,
                     endedMilliseconds: lasts ? nil : earliest))
         }
-        if let since = life.suspendedSince {
+        if let since = timeline.suspendedSince {
             let reason = WaitReason.suspended
-            waits.add(Wait(reason, reason.text ?? "", beganMilliseconds: since, endedMilliseconds: nil))
+            waits.add(WaitRecord(reason, reason.text ?? "", beganMilliseconds: since, endedMilliseconds: nil))
         }
-        try addDelays(task, life, recorded, to: &waits)
+        try addDelays(task, timeline, recorded, to: &waits)
         return waits.merged(limit: Limits.waitCount)
     }
 
-    private func life(of task: TaskID, _ session: SessionID) throws(Failure) -> TaskLife? {
-        if let found = try tables.listing.life(of: task, in: session) { return found }
-        return try tables.history.life(of: task, in: session)
+    private func timeline(of task: TaskID, _ session: SessionID) throws(Failure) -> TaskTimeline? {
+        if let found = try tables.listing.timeline(of: task, in: session) { return found }
+        return try tables.history.timeline(of: task, in: session)
     }
 
     /// Adds the shared records. A task states other constraints before its latest start than after it.
-    private func addShared(_ life: TaskLife, _ session: SessionID, to waits: inout Waits) throws(Failure) {
-        var before = life.constraints
+    private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
+        var before = timeline.constraints
         var change: Int64?
-        if let latest = life.latestStart, latest > life.enqueued {
-            var stated = try constraints.value(of: life.constraints)
+        if let latest = timeline.latestStart, latest > timeline.enqueued {
+            var stated = try constraints.value(of: timeline.constraints)
             if stated.isPastLatestStart {
                 stated.isPastLatestStart = false
                 change = latest
-                before = try constraints.findID(stated, in: session) ?? life.constraints
+                before = try constraints.findID(stated, in: session) ?? timeline.constraints
             }
         }
-        try tables.waits.shared(of: session, life.lane) { constraints, wait in
+        try tables.waits.shared(of: session, timeline.lane) { constraints, wait in
             guard let constraints else { return waits.add(wait) }
             if constraints == before { waits.add(wait, to: change) }
-            if constraints == life.constraints, before != life.constraints { waits.add(wait, from: change) }
+            if constraints == timeline.constraints, before != timeline.constraints { waits.add(wait, from: change) }
         }
     }
 
     /// Adds the waits that followed the task's attempts. The wait for a challenge may be in `recorded` already.
     private func addDelays(
-        _ task: TaskID, _ life: TaskLife, _ recorded: [Wait], to waits: inout Waits
+        _ task: TaskID, _ timeline: TaskTimeline, _ recorded: [WaitRecord], to waits: inout WaitMerger
     ) throws(Failure) {
         let attempts = try tables.attempts.times(of: task)
         for (index, attempt) in attempts.enumerated() {
@@ -117,13 +117,13 @@ public struct WaitOperations {
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
                 // The task was rescheduled to a later start during the retry delay.
-                if isLast, life.dueReason == .earliestStart, let delayed = life.startDelayed { end = min(end, delayed) }
-                if isLast, let current = life.dueReason, current != .credential, current != .earliestStart {
+                if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed { end = min(end, delayed) }
+                if isLast, let current = timeline.dueReason, current != .credential, current != .earliestStart {
                     reason = current
                     if reason == .connectivity { end = .max }
                 }
                 waits.add(
-                    Wait(
+                    WaitRecord(
                         reason, Self.sentence(reason, attempt.message), beganMilliseconds: attempt.ended,
                         endedMilliseconds: end > waits.now && isLast ? nil : end))
             case .challenge:
@@ -133,19 +133,19 @@ public struct WaitOperations {
                 }
                 guard !isRecorded else { continue }
                 // For the last attempt, the time of the response to the challenge is not stored.
-                guard let end = following ?? (life.dueReason == .credential ? .max : life.ended) else { continue }
+                guard let end = following ?? (timeline.dueReason == .credential ? .max : timeline.ended) else { continue }
                 let reason = WaitReason.credential
                 waits.add(
-                    Wait(
+                    WaitRecord(
                         reason, reason.text ?? "", beganMilliseconds: attempt.ended,
                         endedMilliseconds: end == .max ? nil : end))
             case .end, .stopped: continue
             }
         }
         // A task may wait for a challenge without an attempt of its own.
-        if life.dueReason == .credential, let opened = life.challengeOpened {
+        if timeline.dueReason == .credential, let opened = timeline.challengeOpened {
             let reason = WaitReason.credential
-            waits.add(Wait(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))
+            waits.add(WaitRecord(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))
         }
     }
 

@@ -58,7 +58,7 @@ extension CheckedFile {
         state.pointee.methods.iVersion = 1
         state.pointee.methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
         state.pointee.methods.xWrite = { CheckedFile.write($0, $1, $2, $3) }
-        state.pointee.examine(file)
+        state.pointee.readHeader(file)
         file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(state).assumingMemoryBound(to: Methods.self))
     }
 
@@ -105,7 +105,7 @@ private struct Page {
 
     /// Whether the checksum matches. A page that was never written reads as zeros: SQLite frees pages without writing
     /// them.
-    var isRight: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
+    var isValid: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {
         setWord(end, mark)
@@ -131,7 +131,7 @@ private struct Page {
     var hasMark: Bool { word(end) == mark }
 
     /// Whether another SQLite wrote this first page. A damaged page does not match these conditions.
-    var isForeign: Bool {
+    var isWrittenByOtherSQLite: Bool {
         let found = word(end)
         if found == 0, word(end + 4) == 0 { return true }
         return found >> 16 == ~found & 0xFFFF && found != mark && changeCounter == validFor
@@ -161,11 +161,11 @@ private struct Header {
         return size == 1 ? 65_536 : size
     }
 
-    var hasLog: Bool { bytes[18] == Self.log }
+    var isWAL: Bool { bytes[18] == Self.log }
 
     /// Sets both versions of the format, for writing and for reading.
-    func setLog(_ hasLog: Bool) {
-        bytes[18] = hasLog ? Self.log : Self.rollback
+    func setWAL(_ isWAL: Bool) {
+        bytes[18] = isWAL ? Self.log : Self.rollback
         bytes[19] = bytes[18]
     }
 }
@@ -174,7 +174,7 @@ private struct Header {
 
 extension CheckedFile {
     /// Reads the first page, and determines whether the file has checksums and whether they are valid.
-    private mutating func examine(_ file: File) {
+    private mutating func readHeader(_ file: File) {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
         let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
@@ -192,7 +192,7 @@ extension CheckedFile {
             guard let page = Page(bytes, offset: 0) else { return }
             // The header itself may be damaged.
             hasReserve = hasReserve || page.hasMark
-            isTrusted = hasReserve && (page.isRight || !page.isForeign)
+            isTrusted = hasReserve && (page.isValid || !page.isWrittenByOtherSQLite)
         }
     }
 
@@ -213,13 +213,13 @@ extension CheckedFile {
         if let header { hasReserve = hasReserve || header.hasReserve }
         guard hasReserve else { return true }
         if let page = Page(bytes, offset: offset) {
-            guard !isTrusted || page.isRight else {
+            guard !isTrusted || page.isValid else {
                 damagedPage = page.number
                 return false
             }
             page.unseal()
         }
-        header?.setLog(true)
+        header?.setWAL(true)
         return true
     }
 
@@ -233,13 +233,13 @@ extension CheckedFile {
         guard state.pointee.hasReserve, let page = Page(bytes, offset: offset) else {
             return state.pointee.original.pointee.xWrite(file, buffer, count, offset)
         }
-        let hadLog = header?.hasLog ?? false
-        header?.setLog(false)
+        let hadLog = header?.isWAL ?? false
+        header?.setWAL(false)
         page.unseal()
         if state.pointee.isTrusted { page.seal() }
         defer {
             page.unseal()
-            header?.setLog(hadLog)
+            header?.setWAL(hadLog)
         }
         return state.pointee.original.pointee.xWrite(file, buffer, count, offset)
     }

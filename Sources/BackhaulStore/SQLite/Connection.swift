@@ -9,7 +9,7 @@ final class Connection {
     private var statements: [ObjectIdentifier: Prepared] = [:]
     private var isClosed = false
     /// Whether the log has no transaction since the last checkpoint.
-    private var isLogNew = true
+    private var isWALNew = true
 
     /// A prepared statement. It retains its query, so that no other query can get the same identity.
     private struct Prepared {
@@ -203,9 +203,9 @@ final class Connection {
     /// the log to the database file removes the checksum of that page.
     func commit() throws(Failure) {
         let isWriting = isWriting
-        if isWriting, isLogNew { try run(Self.writeFirstPage) }
+        if isWriting, isWALNew { try run(Self.writeFirstPage) }
         try run(Self.commit)
-        if isWriting { isLogNew = false }
+        if isWriting { isWALNew = false }
     }
 
     private static let commit = Query("COMMIT")
@@ -248,14 +248,14 @@ final class Connection {
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
 
     /// Number of frames in the write-ahead log since the last checkpoint, as of the last commit.
-    var logFrames: Int32 { frames.pointee }
+    var walFrames: Int32 { frames.pointee }
 
     /// Moves the log to the database file. A failure loses nothing: the log keeps what is not in the file.
     func checkpoint(truncating: Bool) {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {
             frames.pointee = 0
-            isLogNew = true
+            isWALNew = true
         }
     }
 
@@ -263,7 +263,7 @@ final class Connection {
     var preparedTexts: [String] { statements.values.map(\.query.text) }
 
     /// Frees memory whose content can be made again: cached pages and prepared statements.
-    func giveMemoryBack() {
+    func releaseMemory() {
         // The check precedes sqlite3_finalize: a freed statement must not be read.
         for (query, prepared) in statements where sqlite3_stmt_busy(prepared.statement) == 0 {
             statements[query] = nil

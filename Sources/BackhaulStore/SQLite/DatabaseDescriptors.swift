@@ -32,9 +32,9 @@ struct DatabaseDescriptors {
         }
     }
 
-    func leaveToForkedChildren() { for number in files.keys { ForkGuard.remove(number) } }
+    func excludeFromForkGuard() { for number in files.keys { ForkGuard.remove(number) } }
 
-    var areOurs: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
+    var areUnchanged: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
     /// The name of a file that was removed, or replaced by another file; nil if there is none.
     var lostName: String? {
@@ -45,7 +45,7 @@ struct DatabaseDescriptors {
     }
 
     /// Whether another file has this name now.
-    func isTaken(_ name: String) -> Bool {
+    func isNameReplaced(_ name: String) -> Bool {
         guard let found = Self.file(named: name, in: directory) else { return false }
         return !named.contains(found)
     }

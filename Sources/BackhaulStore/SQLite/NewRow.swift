@@ -5,21 +5,21 @@ internal import BackhaulModel
 struct NewRow {
     private(set) var values: [Value]
     private var names: [String] = []
-    private let isListed: Bool
+    private let collectsNames: Bool
 
-    private init(isListed: Bool, first: [Value] = []) {
-        self.isListed = isListed
+    private init(collectsNames: Bool, first: [Value] = []) {
+        self.collectsNames = collectsNames
         values = first
     }
 
     mutating func set(_ column: String, _ value: Value) {
-        if isListed { names.append(column) }
+        if collectsNames { names.append(column) }
         values.append(value)
     }
 
     /// The values that the function sets, after `first`.
     static func values(_ first: Value..., write: (inout NewRow) -> Void) -> [Value] {
-        var row = NewRow(isListed: false, first: first)
+        var row = NewRow(collectsNames: false, first: first)
         row.values.reserveCapacity(48)
         write(&row)
         return row.values
@@ -27,7 +27,7 @@ struct NewRow {
 
     /// The columns that the function sets.
     static func names(_ write: (inout NewRow) -> Void) -> [String] {
-        var row = NewRow(isListed: true)
+        var row = NewRow(collectsNames: true)
         write(&row)
         return row.names
     }

@@ -4,5 +4,5 @@ internal import CSQLite
 public enum ProcessSQLite {
     /// Switches SQLite's memory statistics off, which cost a lock for each allocation. Must be called before any
     /// database is opened.
-    public static func prepare() { bhs_count_no_memory() }
+    public static func prepare() { bhs_disable_memory_statistics() }
 }

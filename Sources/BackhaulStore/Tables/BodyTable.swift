@@ -88,7 +88,7 @@ struct BodyTable {
 
     /// Returns the files with names greater than `name`, by name. Files whose old path is still to be removed are left
     /// out.
-    func toReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
+    func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 

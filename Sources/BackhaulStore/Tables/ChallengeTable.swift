@@ -12,12 +12,12 @@ struct ChallengeTable {
     }
 
     func insert(
-        _ demand: AuthenticationDemand, failures: UInt32, in session: SessionID, now: Int64
+        _ authChallenge: AuthenticationChallenge, failures: UInt32, in session: SessionID, now: Int64
     ) throws(Failure) -> ChallengeID {
-        let space = demand.space
+        let space = authChallenge.space
         try connection.run(
             Self.insert, .id(session), .number(space.kind.rawValue), .text(space.origin),
-            .flag(space.storedRealm != nil), .text(space.storedRealm ?? ""), .number(demand.schemes.rawValue),
+            .flag(space.storedRealm != nil), .text(space.storedRealm ?? ""), .number(authChallenge.schemes.rawValue),
             .number(failures), .integer(now), space.task.map(Value.id) ?? .null)
         return ChallengeID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }

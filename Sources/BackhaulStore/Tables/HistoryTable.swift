@@ -25,8 +25,8 @@ struct HistoryTable {
         }
     }
 
-    func life(of task: TaskID, in session: SessionID) throws(Failure) -> TaskLife? {
-        try connection.first(Self.selectLife, .id(task), .id(session), read: TaskLife.init(historyRow:))
+    func timeline(of task: TaskID, in session: SessionID) throws(Failure) -> TaskTimeline? {
+        try connection.first(Self.selectTimeline, .id(task), .id(session), read: TaskTimeline.init(historyRow:))
     }
 
     func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
@@ -59,8 +59,8 @@ struct HistoryTable {
     private static let removeOlder = Query("DELETE FROM history WHERE session_id = ?1 AND task_id IN \(older)")
     private static let select = Query(
         TaskInfo.init(historyRow:), "FROM history WHERE session_id = ? AND task_id > ? ORDER BY task_id LIMIT ?")
-    private static let selectLife = Query(
-        TaskLife.init(historyRow:), "FROM history WHERE task_id = ? AND session_id = ?")
+    private static let selectTimeline = Query(
+        TaskTimeline.init(historyRow:), "FROM history WHERE task_id = ? AND session_id = ?")
     private static let selectURL = Query("SELECT url FROM history WHERE task_id = ? AND session_id = ?")
 }
 
@@ -96,7 +96,7 @@ extension TaskInfo {
     }
 }
 
-extension TaskLife {
+extension TaskTimeline {
     fileprivate init(historyRow row: inout Row) {
         self.init(
             enqueued: row.integer("enqueued_ms"), ended: row.optionalInteger("ended_ms"),

@@ -19,8 +19,8 @@ struct PartTable {
     }
 
     /// Prepares for a request to another URL. Removes a checkpoint that cannot prove that the file is the same.
-    func forgetAddress(of task: TaskID) throws(Failure) {
-        try connection.run(Self.forgetAddress, .id(task))
+    func forgetURL(of task: TaskID) throws(Failure) {
+        try connection.run(Self.forgetURL, .id(task))
         try connection.run(Self.removeUnprovable, .id(task))
     }
 
@@ -54,7 +54,7 @@ struct PartTable {
         SELECT id, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15
         FROM tasks WHERE id = ?1 AND ended_ms IS NULL
         """)
-    private static let forgetAddress = Query(
+    private static let forgetURL = Query(
         """
         UPDATE checkpoints SET final_url = '' WHERE task_id = ? AND entity_tag IS NOT NULL AND size IS NOT NULL
         """)
@@ -75,7 +75,7 @@ extension Row {
         let size = optionalBits("checkpoints.size")
         let offset = bits("synced_offset")
         let boot = text("boot_id")
-        let facts = RepresentationFacts(
+        let facts = RepresentationMetadata(
             digest: optionalText("digest").flatMap(Checksum.init), contentEncoding: optionalText("content_encoding"),
             name: optionalText("checkpoints.file_name"))
         let (device, inode) = (optionalBits("part_device"), optionalBits("part_inode"))
@@ -83,9 +83,9 @@ extension Row {
         let checksum = optionalBits("part_checksum").map(UInt32.init(truncatingIfNeeded:))
         let synced = optionalBits("synced_checksum").map(UInt32.init(truncatingIfNeeded:))
         guard let finalURL else { return nil }
-        var part: PartStamp?
+        var part: PartFingerprint?
         if let device, let inode, let length {
-            part = PartStamp(device: device, inode: inode, length: length, checksum: checksum)
+            part = PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)
         }
         return Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: offset, bootID: boot, facts: facts,

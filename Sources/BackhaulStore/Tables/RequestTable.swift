@@ -13,7 +13,7 @@ struct RequestTable {
     }
 
     /// Marks the requests of the selected tasks as having options.
-    func markOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
+    func setHasOptionsOfSelected() throws(Failure) { try connection.run(Self.markOptions) }
 
     func url(of task: TaskID, in session: SessionID) throws(Failure) -> String? {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
@@ -22,19 +22,19 @@ struct RequestTable {
     // MARK: Responses
 
     /// Replaces what was recorded before. Does nothing if there is nothing to store.
-    func write(_ answer: AnswerSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
+    func write(_ response: ResponseSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
         guard
-            answer.finalURL != nil || answer.mediaType != nil || !answer.headers.isEmpty || answer.errorBody != nil
-                || answer.responseBody != nil || checksum != nil
+            response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty || response.errorBody != nil
+                || response.responseBody != nil || checksum != nil
         else { return }
         try connection.run(
-            Self.writeAnswer, .id(task), .optional(answer.finalURL), .optional(answer.mediaType),
-            .optional(HeaderBlob.pack(answer.headers)), .optional(answer.errorBody), .optional(answer.responseBody),
+            Self.writeResponse, .id(task), .optional(response.finalURL), .optional(response.mediaType),
+            .optional(HeaderBlob.pack(response.headers)), .optional(response.errorBody), .optional(response.responseBody),
             .optional(checksum?.text))
     }
 
-    func answer(of task: TaskID) throws(Failure) -> (finalURL: String?, headers: [HeaderField])? {
-        try connection.first(Self.selectAnswer, .id(task), read: Self.answer)
+    func response(of task: TaskID) throws(Failure) -> (finalURL: String?, headers: [HeaderField])? {
+        try connection.first(Self.selectResponse, .id(task), read: Self.response)
     }
 
     // MARK: -
@@ -42,7 +42,7 @@ struct RequestTable {
     /// For the task of a row of `challenges`: the URL of its request.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
-    private static func answer(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
+    private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
         let url = row.optionalText("final_url")
         return (url, try HeaderBlob.unpack(row.optionalBlob("headers")))
     }
@@ -56,12 +56,12 @@ struct RequestTable {
     private static let markOptions = Query("UPDATE requests SET has_options = 1 WHERE task_id IN selected")
     private static let selectURL = Query(
         "SELECT url FROM requests JOIN tasks ON tasks.id = task_id WHERE task_id = ? AND session_id = ?")
-    private static let writeAnswer = Query(
+    private static let writeResponse = Query(
         """
         INSERT OR REPLACE INTO answers (task_id, final_url, media_type, headers, error_body, response_body, checksum)
         VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
-    private static let selectAnswer = Query(answer, "FROM answers WHERE task_id = ?")
+    private static let selectResponse = Query(response, "FROM answers WHERE task_id = ?")
 }
 
 extension Row {

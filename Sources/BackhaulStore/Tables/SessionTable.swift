@@ -46,7 +46,7 @@ struct SessionTable {
     /// An empty change, with the session's names and newest event.
     @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
-        guard let names = try names(of: session) else { throw Failure.noSession }
+        guard let names = try names(of: session) else { throw Failure.sessionNotFound }
         var change = Change(
             session: session, application: names.application, identifier: names.identifier,
             newestEvent: names.newestEvent)
@@ -121,12 +121,12 @@ struct SessionTable {
         try connection.run(Self.closeRound, .id(session), .id(newest))
     }
 
-    func uncount(events: Int64, in session: SessionID) throws(Failure) {
-        try connection.run(Self.uncountEvents, .id(session), .integer(events))
+    func subtract(events: Int64, in session: SessionID) throws(Failure) {
+        try connection.run(Self.subtractEvents, .id(session), .integer(events))
     }
 
-    func uncount(events: Int64, history: Int64, in session: SessionID) throws(Failure) {
-        try connection.run(Self.uncountAcknowledged, .id(session), .integer(events), .integer(history))
+    func subtract(events: Int64, history: Int64, in session: SessionID) throws(Failure) {
+        try connection.run(Self.subtractAcknowledged, .id(session), .integer(events), .integer(history))
     }
 
     func setHistoryCount(_ count: Int64, of session: SessionID) throws(Failure) {
@@ -138,8 +138,8 @@ struct SessionTable {
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
     /// Whether the session is being invalidated and has neither tasks nor events.
-    func isOver(_ session: SessionID) throws(Failure) -> Bool {
-        try connection.first(Self.isOver, .id(session)) { row throws(Failure) in row.flag() } ?? false
+    func isFinished(_ session: SessionID) throws(Failure) -> Bool {
+        try connection.first(Self.isFinished, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
 
     func remove(_ session: SessionID) throws(Failure) { try connection.run(Self.remove, .id(session)) }
@@ -250,13 +250,13 @@ struct SessionTable {
         "UPDATE sessions SET events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
     private static let closeRound = Query(
         "UPDATE sessions SET round_open = 0, events_waiting = events_waiting + 1, newest_event = ?2 WHERE id = ?1")
-    private static let uncountEvents = Query(
+    private static let subtractEvents = Query(
         "UPDATE sessions SET events_waiting = events_waiting - ?2 WHERE id = ?1")
-    private static let uncountAcknowledged = Query(
+    private static let subtractAcknowledged = Query(
         "UPDATE sessions SET events_waiting = events_waiting - ?2, history_count = ?3 WHERE id = ?1")
     private static let setHistoryCount = Query("UPDATE sessions SET history_count = ?2 WHERE id = ?1")
     private static let invalidate = Query("UPDATE sessions SET invalidating = 1 WHERE id = ?")
-    private static let isOver = Query(
+    private static let isFinished = Query(
         "SELECT 1 FROM sessions WHERE id = ? AND invalidating = 1 AND live_tasks = 0 AND events_waiting = 0")
     private static let remove = Query("DELETE FROM sessions WHERE id = ?")
 

@@ -27,7 +27,7 @@ struct Tables {
     var events: EventTable { EventTable(connection: connection) }
     var groups: GroupTable { GroupTable(connection: connection) }
     var history: HistoryTable { HistoryTable(connection: connection) }
-    var keptAnswers: KeptAnswerTable { KeptAnswerTable(connection: connection) }
+    var storedCredentials: StoredCredentialTable { StoredCredentialTable(connection: connection) }
     var lanes: LaneTable { LaneTable(connection: connection) }
     var launches: LaunchTable { LaunchTable(connection: connection) }
     var leftovers: LeftoverTable { LeftoverTable(connection: connection) }
@@ -43,8 +43,8 @@ struct Tables {
     var selection: Selection { Selection(connection: connection) }
     var sessions: SessionTable { SessionTable(connection: connection) }
     var tasks: TaskTable { TaskTable(connection: connection) }
-    var turns: TaskTurns { TaskTurns(connection: connection) }
-    var versions: VersionTable { VersionTable(connection: connection) }
+    var readyTasks: ReadyTasks { ReadyTasks(connection: connection) }
+    var validators: ValidatorTable { ValidatorTable(connection: connection) }
     var waits: WaitTable { WaitTable(connection: connection) }
 }
 

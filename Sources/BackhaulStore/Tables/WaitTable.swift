@@ -4,7 +4,7 @@ internal import BackhaulModel
 struct WaitTable {
     let connection: Connection
 
-    func insert(_ wait: Wait, of scope: WaitScope) throws(Failure) -> WaitID {
+    func insert(_ wait: WaitRecord, of scope: WaitScope) throws(Failure) -> WaitID {
         try connection.run(
             Self.insert, .id(scope.session), scope.constraints.map { .id($0) } ?? .null,
             scope.lane.map { .id($0) } ?? .null, scope.task.map { .id($0) } ?? .null, .number(wait.reason.rawValue),
@@ -34,13 +34,13 @@ struct WaitTable {
     /// Returns the records without an end, by id.
     func open() throws(Failure) -> [OpenWait] { try connection.all(Self.selectOpen, read: OpenWait.init(row:)) }
 
-    func all(of task: TaskID) throws(Failure) -> [Wait] {
-        try connection.all(Self.selectSingle, .id(task), read: Wait.init(row:))
+    func all(of task: TaskID) throws(Failure) -> [WaitRecord] {
+        try connection.all(Self.selectSingle, .id(task), read: WaitRecord.init(row:))
     }
 
     /// Calls the body for the records of this lane, with the constraints that they are for; nil: for any.
     func shared(
-        of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, Wait) -> Void
+        of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, WaitRecord) -> Void
     ) throws(Failure) {
         try connection.each(Self.selectShared, .id(session), .id(lane)) { row throws(Failure) in
             let (constraints, wait) = Self.shared(&row)
@@ -64,8 +64,8 @@ struct WaitTable {
         try connection.run(Self.trimSingle, .id(session), .integer(single))
     }
 
-    private static func shared(_ row: inout Row) -> (ConstraintsID?, Wait) {
-        (row.optionalNumber("constraints_id").map(ConstraintsID.init), Wait(row: &row))
+    private static func shared(_ row: inout Row) -> (ConstraintsID?, WaitRecord) {
+        (row.optionalNumber("constraints_id").map(ConstraintsID.init), WaitRecord(row: &row))
     }
 
     private static func began(_ row: inout Row) -> (session: SessionID, began: Int64) {
@@ -93,7 +93,7 @@ struct WaitTable {
         """)
     private static let selectOpen = Query(
         OpenWait.init(row:), "FROM waits INDEXED BY waits_that_last WHERE ended_ms IS NULL ORDER BY id")
-    private static let selectSingle = Query(Wait.init(row:), "FROM waits WHERE task_id = ? ORDER BY id")
+    private static let selectSingle = Query(WaitRecord.init(row:), "FROM waits WHERE task_id = ? ORDER BY id")
     private static let selectShared = Query(
         shared,
         """
@@ -122,7 +122,7 @@ struct WaitTable {
         """)
 }
 
-extension Wait {
+extension WaitRecord {
     fileprivate init(row: inout Row) {
         self.init(
             WaitReason(rawValue: row.number("reason")) ?? .slot, row.text("sentence"),

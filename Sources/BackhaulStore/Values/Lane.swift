@@ -6,12 +6,12 @@ public struct Lane: Equatable, Sendable {
     public let session: SessionID
     public let origin: Origin
     /// Stored here, because it is read for each chunk of a body.
-    public let reach: Reach
+    public let networkScope: NetworkScope
 
     public init(id: LaneID, session: SessionID, origin: Origin) {
         self.id = id
         self.session = session
         self.origin = origin
-        reach = Reach(origin)
+        networkScope = NetworkScope(origin)
     }
 }

@@ -48,7 +48,7 @@ public struct TaskRecord: Equatable, Sendable {
 }
 
 /// What is written with a checkpoint, so that an attempt counts even if its process is killed.
-public struct ReceivedSoFar: Equatable, Sendable {
+public struct AttemptProgress: Equatable, Sendable {
     /// Number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
     /// Received body bytes over all attempts.

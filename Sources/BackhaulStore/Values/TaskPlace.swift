@@ -20,7 +20,7 @@ public struct DelayedTask: Equatable, Sendable {
 }
 
 /// The result of one batch of judged delays.
-public struct JudgedDelays: Equatable, Sendable {
+public struct EvaluatedDelays: Equatable, Sendable {
     /// Lanes of tasks whose delay ended.
     public var lanes: Set<LaneID> = []
     /// When the first of the other tasks is due, by the boot clock.

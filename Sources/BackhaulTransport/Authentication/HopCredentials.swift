@@ -13,17 +13,17 @@ struct HopCredentials {
     /// The number of the credential to which the Digest nonces of the server belong.
     private var digestNumber: UInt64?
     /// Whether the request needs a Negotiate token, made from the user's Kerberos tickets.
-    private(set) var wantsTicket = false
-    private(set) var wantsProxyTicket = false
+    private(set) var needsToken = false
+    private(set) var needsProxyToken = false
     private var headers: [HeaderField] = []
     private var proxyHeaders: [HeaderField] = []
 
     init() {}
 
-    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyAnswer` replaces
+    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyCredential` replaces
     ///   it.
     init(
-        server: SessionCredentials.Answer?, proxy proxyAnswer: SessionCredentials.Answer?, through route: ProxyRoute?
+        server: SessionCredentials.Credential?, proxy proxyCredential: SessionCredentials.Credential?, through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
         // The proxy has sent no challenge yet. libcurl uses the strongest scheme that the proxy offers.
@@ -31,7 +31,7 @@ struct HopCredentials {
         switch server?.response {
         case .credential(let user, let password):
             if server?.scheme == .negotiate {
-                wantsTicket = true
+                needsToken = true
                 break
             }
             (self.user, self.password) = (user, password)
@@ -40,15 +40,15 @@ struct HopCredentials {
         case .headers(let fields): headers = fields
         case .refuse, .standard, .url, nil: break
         }
-        switch proxyAnswer?.response {
+        switch proxyCredential?.response {
         case .credential(let user, let password):
-            if proxyAnswer?.scheme == .negotiate {
-                wantsProxyTicket = true
+            if proxyCredential?.scheme == .negotiate {
+                needsProxyToken = true
                 (proxyUser, proxyPassword) = (nil, nil)
                 break
             }
             (proxyUser, proxyPassword) = (user, password)
-            proxyScheme = proxyAnswer?.scheme ?? .basic
+            proxyScheme = proxyCredential?.scheme ?? .basic
         case .headers(let fields): (proxyHeaders, proxyUser, proxyPassword) = (fields, nil, nil)
         case .refuse, .standard, .url, nil: break
         }
@@ -64,11 +64,11 @@ struct HopCredentials {
     }
 
     /// Negotiate authenticates a connection, not a request. Such a connection is not shared.
-    var belongsToConnection: Bool { wantsTicket || wantsProxyTicket }
+    var belongsToConnection: Bool { needsToken || needsProxyToken }
 
-    mutating func present(_ tickets: HopTickets) {
-        if wantsTicket, let token = tickets.server { headers = [HeaderField("Authorization", "Negotiate \(token)")] }
-        guard wantsProxyTicket, let token = tickets.proxy else { return }
+    mutating func present(_ negotiateTokens: NegotiateTokens) {
+        if needsToken, let token = negotiateTokens.server { headers = [HeaderField("Authorization", "Negotiate \(token)")] }
+        guard needsProxyToken, let token = negotiateTokens.proxy else { return }
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }
 
@@ -91,7 +91,7 @@ struct HopCredentials {
 }
 
 /// Tokens for Negotiate, each valid for one request.
-struct HopTickets {
+struct NegotiateTokens {
     var server: String?
     var proxy: String?
 }

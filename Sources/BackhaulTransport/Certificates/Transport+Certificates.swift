@@ -32,13 +32,13 @@ extension Transport {
     ) throws(Failure) -> Certificates? {
         let file = CertificateFile(kind: kind, path: path)
         let id = ObjectIdentifier(transfer)
-        let found = try certificateOffice.obtain(file) { [weak self, weak transfer] failure in
+        let found = try certificateLoader.obtain(file) { [weak self, weak transfer] failure in
             guard let self, let transfer, active[id] === transfer, !transfer.isOver else { return }
-            transfer.awaitedFile = nil
+            transfer.pendingCertificateFile = nil
             guard let failure else { return begin(transfer) }
             end(transfer, .failed(failure, isTransient: failure.status == .outOfResources))
         }
-        transfer.awaitedFile = found == nil ? file : nil
+        transfer.pendingCertificateFile = found == nil ? file : nil
         return found
     }
 }

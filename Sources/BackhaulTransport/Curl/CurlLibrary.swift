@@ -30,7 +30,7 @@ enum CurlLibrary {
 
     /// Before 8.1.1 an easy handle keeps a pointer to the freed headers of its last response. A response whose first
     /// header line begins with a blank makes libcurl write there (https://github.com/curl/curl/issues/11101).
-    static let handlesAreForOneRequest = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
+    static let handlesAreSingleUse = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
 
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
     static let openSSL: bhl_tls? = {

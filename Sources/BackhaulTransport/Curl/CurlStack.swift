@@ -6,22 +6,22 @@ internal import BackhaulModel
 final class CurlStack {
     let identity: ConnectionIdentity
     let multi: MultiHandle
-    let handles: EasyHandles
+    let handles: EasyHandlePool
     /// The number of running transfers.
     private(set) var count = 0
     /// When the last transfer ended, in boot-clock milliseconds. Valid while none is running.
     private(set) var idleSince: Int64 = 0
     private var hasSwept = false
 
-    init(_ loop: Loop, _ identity: ConnectionIdentity, stir: @escaping () -> Void) throws(Failure) {
+    init(_ loop: Loop, _ identity: ConnectionIdentity, scheduleProcessing: @escaping () -> Void) throws(Failure) {
         self.identity = identity
-        multi = try MultiHandle(loop, stir: stir)
-        handles = EasyHandles(identity) { [unowned multi] number in multi.watchAgain(number) }
+        multi = try MultiHandle(loop, scheduleProcessing: scheduleProcessing)
+        handles = EasyHandlePool(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
     /// Guards a new HTTP/2 connection, so that a flood of frames on it cannot block the loop.
-    func guardTurns(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
-        easy?.reportRecords(to: multi.turns, socket)
+    func guardAgainstFlood(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
+        easy?.reportRecords(to: multi.floodGuard, socket)
     }
 
     func began() { count += 1 }

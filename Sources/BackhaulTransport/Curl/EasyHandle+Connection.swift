@@ -19,7 +19,7 @@ extension EasyHandle {
         // Unsafe: the session lives as long as the connection, and is used only in this call.
         return switch Int(bhl_tls_input(&functions, session, socket.descriptor.number)) {
         case Int(bhl_input_none): .none
-        case Int(bhl_input_part): .part
+        case Int(bhl_input_partial): .part
         case Int(bhl_input_end): .end
         default: .data
         }
@@ -32,7 +32,7 @@ extension EasyHandle {
     }
 
     /// Whether the server has sent close_notify. Nil without TLS, and with a TLS library other than OpenSSL.
-    var hasTLSEnd: Bool? {
+    var hasCloseNotify: Bool? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
         return bhl_tls_is_closed(&functions, session) == 1
     }

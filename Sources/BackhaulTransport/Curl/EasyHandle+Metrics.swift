@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import CCurl
 
 /// The agreed version of TLS, such as "TLSv1.3", and the cipher.
-struct TLSAgreement: Equatable {
+struct NegotiatedTLS: Equatable {
     var version: String
     var cipher: String
 }
@@ -41,13 +41,13 @@ extension EasyHandle {
     var connectionCount: Int { number(CURLINFO_NUM_CONNECTS) }
 
     /// The agreed TLS parameters. Valid only in call-backs, while the request has its connection.
-    var tlsAgreement: TLSAgreement? {
+    var negotiatedTLS: NegotiatedTLS? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
         // Unsafe: OpenSSL's texts are constants, and are copied here.
         var version: UnsafePointer<CChar>?
         var cipher: UnsafePointer<CChar>?
-        guard bhl_tls_look(&functions, session, &version, &cipher) == 1, let version, let cipher else { return nil }
-        return TLSAgreement(version: String(cString: version), cipher: String(cString: cipher))
+        guard bhl_tls_describe(&functions, session, &version, &cipher) == 1, let version, let cipher else { return nil }
+        return NegotiatedTLS(version: String(cString: version), cipher: String(cString: cipher))
     }
 
     /// The registered name of the protocol (RFC 7301, section 6).

@@ -9,12 +9,12 @@ extension EasyHandle {
     /// Sets method and body, and clears those of an earlier request. `canBeRepeated`: libcurl may send the request
     /// again when a reused connection turns out to be closed.
     func prepare(
-        _ sending: Sending, canBeRepeated: Bool, receiver: UnsafeMutableRawPointer
+        _ outgoing: OutgoingRequest, canBeRepeated: Bool, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
         // Resets the options that are set below.
         bhl_easy_set_long(handle, CURLOPT_HTTPGET, 1)
-        var method: String? = sending.method
-        if let size = sending.bodySize {
+        var method: String? = outgoing.method
+        if let size = outgoing.bodySize {
             bhl_easy_set_long(handle, CURLOPT_UPLOAD, 1)
             bhl_easy_set_offset(handle, CURLOPT_INFILESIZE_LARGE, curl_off_t(clamping: size))
             bhl_easy_set_receiver(handle, CURLOPT_READFUNCTION, sendBody)
@@ -29,7 +29,7 @@ extension EasyHandle {
         }
         // libcurl does not rewind an empty body, so `refuseToRewind` could not stop a repetition. A new connection
         // avoids it.
-        if !canBeRepeated && sending.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
+        if !canBeRepeated && outgoing.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
         }
@@ -39,7 +39,7 @@ extension EasyHandle {
 private let sendBody: curl_read_callback = { room, size, count, receiver in
     guard let room, let receiver else { return Int(CURL_READFUNC_ABORT) }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
-    return transfer.give(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
+    return transfer.readBody(UnsafeMutableRawBufferPointer(start: room, count: size &* count))
 }
 
 private let rewindBody: curl_seek_callback = { receiver, offset, origin in

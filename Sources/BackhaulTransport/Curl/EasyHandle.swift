@@ -35,7 +35,7 @@ final class EasyHandle {
 
     /// Sets the options of one request. `receiver` is passed to the call-backs and must outlive the transfer.
     func prepare(
-        url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, looksUpAgain: Bool,
+        url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, bypassesDNSCache: Bool,
         needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
         receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
@@ -50,9 +50,9 @@ final class EasyHandle {
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
         // In seconds. libcurl also caches an address that does not respond.
-        bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAgain ? 0 : 60)
+        bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
         // The first of several addresses may be dead, and libcurl spends half of the time on it.
-        bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, looksUpAgain ? 1 : 0)
+        bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, bypassesDNSCache ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
         ] {
@@ -71,8 +71,8 @@ final class EasyHandle {
     /// Makes libcurl close the connection at the end of the request, if it reads more than the response.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
-    /// Makes libcurl call `Transfer.noteTLSEnd` repeatedly, for the last time after the end of the body.
-    func watchForTLSEnd() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
+    /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly, for the last time after the end of the body.
+    func watchForCloseNotify() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
 
     /// Sets the credentials. Clears those of an earlier request.
     private func set(_ credentials: HopCredentials) throws(Failure) {
@@ -91,7 +91,7 @@ final class EasyHandle {
 
     /// Notes a 401 response. libcurl stores its Digest nonce even if it has no credential, and would send the nonce to
     /// any other server.
-    func noteQuestion() { if nonceOwner == nil { isSpent = true } }
+    func noteChallenge() { if nonceOwner == nil { isSpent = true } }
 
     /// - own: the request's own Cookie field, which is merged because two of them are not allowed (RFC 6265, section
     ///   5.4).
@@ -202,10 +202,10 @@ private let receiveHeader: curl_write_callback = { data, size, count, receiver i
 private let beforeRequest: curl_prereq_callback = { receiver, remote, local, remotePort, localPort in
     guard let receiver else { return CURL_PREREQFUNC_ABORT }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()
-    let ends = ConnectionEnds(
+    let endpoints = ConnectionEndpoints(
         ports: PortPair(local: UInt16(clamping: localPort), remote: UInt16(clamping: remotePort)),
         local: local.map { String(cString: $0) } ?? "", remote: remote.map { String(cString: $0) } ?? "")
-    return transfer.requestBegins(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+    return transfer.requestBegins(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
 /// Is called only after `watchForExcess`.
@@ -223,7 +223,7 @@ private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
 /// libcurl makes the last call before it closes the connection.
 private let progressed: curl_xferinfo_callback = { receiver, _, _, _, _ in
     guard let receiver else { return 0 }
-    Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteTLSEnd()
+    Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteCloseNotify()
     return 0
 }
 

@@ -10,7 +10,7 @@ final class MultiHandle {
     private let handle: UnsafeMutableRawPointer
     private let loop: Loop
     /// Called when libcurl may have a result or work to do.
-    private let stir: () -> Void
+    private let scheduleProcessing: () -> Void
     private var watches: [Int32: Watch] = [:]
     private var timer: LoopTimer?
     private var connectionLimit = 64
@@ -19,8 +19,8 @@ final class MultiHandle {
 
     /// When the current call that makes libcurl read began, in boot-clock milliseconds.
     private var began: Int64 = 0
-    private var pieces = 0
-    let turns = TurnGuard()
+    private var chunks = 0
+    let floodGuard = FrameFloodGuard()
     /// Whether libcurl has removed a socket since the last call of `act`.
     private var hasRemoved = false
     /// Whether libcurl requested an immediate call.
@@ -30,14 +30,14 @@ final class MultiHandle {
     /// The error of the last call. After an error the handle cannot be used any more.
     private(set) var error: CURLMcode = CURLM_OK
 
-    init(_ loop: Loop, stir: @escaping () -> Void) throws(Failure) {
+    init(_ loop: Loop, scheduleProcessing: @escaping () -> Void) throws(Failure) {
         guard let handle = curl_multi_init() else { throw Failure(.outOfResources, "no memory is left for transfers") }
         self.handle = handle
         self.loop = loop
-        self.stir = stir
+        self.scheduleProcessing = scheduleProcessing
         timer = loop.timer { [unowned self] in
             isDue = true
-            self.stir()
+            self.scheduleProcessing()
         }
         let pointer = Unmanaged.passUnretained(self).toOpaque()
         bhl_multi_set_socket_function(handle, watchSocket, pointer)
@@ -77,7 +77,7 @@ final class MultiHandle {
     /// Pauses or resumes each direction. The call-back for the body may be called before this returns.
     func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
         began = Clock.bootMilliseconds
-        pieces = 0
+        chunks = 0
         let mask = (receiving ? CURLPAUSE_RECV : 0) | (sending ? CURLPAUSE_SEND : 0)
         return inside { curl_easy_pause(easy.handle, mask) }
     }
@@ -109,20 +109,20 @@ final class MultiHandle {
 
     /// Counts a chunk of a body. Returns whether the current call of libcurl has brought so many chunks, for so long,
     /// that other transfers should run.
-    func notePiece() -> Bool {
-        pieces += 1
-        return pieces > Self.manyPieces && Clock.bootMilliseconds - began > Self.longMilliseconds
+    func noteChunk() -> Bool {
+        chunks += 1
+        return chunks > Self.manyChunks && Clock.bootMilliseconds - began > Self.longMilliseconds
     }
 
     /// A chunk is mostly what one read of the socket returns.
-    private static let manyPieces = 1_000
+    private static let manyChunks = 1_000
     private static let longMilliseconds: Int64 = 50
 
     private func act(on socket: Int32, _ ready: Int32) {
         guard error == CURLM_OK else { return }
         began = Clock.bootMilliseconds
-        pieces = 0
-        turns.begin()
+        chunks = 0
+        floodGuard.begin()
         var running: Int32 = 0
         let result = inside { curl_multi_socket_action(handle, socket, ready, &running) }
         if result != CURLM_OK { error = result }
@@ -177,7 +177,7 @@ final class MultiHandle {
                 bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver
             else { return false }
             unwatched.append((Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), error))
-            stir()
+            scheduleProcessing()
             return true
         }
     }
@@ -197,7 +197,7 @@ final class MultiHandle {
             if found.contains(.readable) { ready |= CURL_CSELECT_IN }
             if found.contains(.writable) { ready |= CURL_CSELECT_OUT }
             act(on: socket, ready)
-            stir()
+            scheduleProcessing()
         }
     }
 
@@ -211,7 +211,7 @@ final class MultiHandle {
         let writes = interest.contains(.writable) ? CURL_POLL_OUT : 0
         guard !watch(nil, socket, reads | writes) else { return }
         error = CURLM_INTERNAL_ERROR
-        stir()
+        scheduleProcessing()
     }
 
     fileprivate func setTimer(_ milliseconds: Int) {
@@ -221,7 +221,7 @@ final class MultiHandle {
         } else {
             timer?.stop()
         }
-        if isDue { stir() }
+        if isDue { scheduleProcessing() }
     }
 }
 

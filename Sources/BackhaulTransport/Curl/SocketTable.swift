@@ -34,13 +34,13 @@ final class SocketTable {
     }
 
     /// The socket of a connection on which a request is about to be sent.
-    func find(_ ends: ConnectionEnds) -> ConnectionSocket? {
-        if let known = connected[ends.ports]?.first(where: { $0.ends == ends && $0.descriptor.isOurs }) { return known }
-        for (number, socket) in unconnected where ConnectionEnds(ofSocket: number) == ends {
+    func find(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? {
+        if let known = connected[endpoints.ports]?.first(where: { $0.endpoints == endpoints && $0.descriptor.isOurs }) { return known }
+        for (number, socket) in unconnected where ConnectionEndpoints(ofSocket: number) == endpoints {
             guard socket.descriptor.isOurs else { continue }
-            socket.ends = ends
+            socket.endpoints = endpoints
             unconnected[number] = nil
-            connected[ends.ports, default: []].append(socket)
+            connected[endpoints.ports, default: []].append(socket)
             return socket
         }
         return nil
@@ -61,7 +61,7 @@ final class SocketTable {
         socket.receivedAtEnd = socket.received
         socket.isClosed = true
         unconnected[number] = nil
-        guard let ports = socket.ends?.ports else { return }
+        guard let ports = socket.endpoints?.ports else { return }
         connected[ports]?.removeAll { $0 === socket }
         if connected[ports]?.isEmpty == true { connected[ports] = nil }
     }
@@ -70,7 +70,7 @@ final class SocketTable {
 /// A connection's socket.
 final class ConnectionSocket {
     let descriptor: Descriptor
-    fileprivate(set) var ends: ConnectionEnds?
+    fileprivate(set) var endpoints: ConnectionEndpoints?
     /// Whether HTTP/2 was spoken over the socket: frames may then come at any time.
     var isMultiplexed = false
     /// Whether libcurl has closed the socket.
@@ -129,7 +129,7 @@ struct PortPair: Hashable {
 }
 
 /// Both ends of a connection. Addresses are texts of inet_ntop(3).
-struct ConnectionEnds: Equatable {
+struct ConnectionEndpoints: Equatable {
     var ports: PortPair
     var local: String
     var remote: String

@@ -3,7 +3,7 @@ internal import CCurl
 
 /// Translates libcurl's codes into the status and message that a host gets.
 enum TransferFailure {
-    struct Meaning: Equatable {
+    struct Classification: Equatable {
         var status: Status
         /// Whether the same request may succeed later.
         var isTransient: Bool
@@ -15,63 +15,63 @@ enum TransferFailure {
 
     /// The meaning of libcurl's code.
     /// - headIsWhole: the head of the final response had arrived.
-    /// - hasHeard: some of a response had arrived, so the response caused the code.
-    static func meaning(_ report: FailureReport, headIsWhole: Bool, hasHeard: Bool) -> Meaning {
-        if report.isViolation { return Meaning(.badResponse, transient: false) }
-        if report.hasNoMemoryForHTTP2 { return Meaning(.outOfResources, transient: true) }
+    /// - hasReceived: some of a response had arrived, so the response caused the code.
+    static func classification(_ report: FailureReport, headIsWhole: Bool, hasReceived: Bool) -> Classification {
+        if report.isViolation { return Classification(.badResponse, transient: false) }
+        if report.hasNoMemoryForHTTP2 { return Classification(.outOfResources, transient: true) }
         return switch report.code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            Meaning(.nameNotResolved, transient: true)
+            Classification(.nameNotResolved, transient: true)
         case CURLE_COULDNT_CONNECT, CURLE_INTERFACE_FAILED, CURLE_NO_CONNECTION_AVAILABLE, CURLE_PROXY:
-            Meaning(.connectionFailed, transient: true)
+            Classification(.connectionFailed, transient: true)
         case CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING, CURLE_AGAIN,
             CURLE_SSL_SHUTDOWN_FAILED, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_HTTP3, CURLE_QUIC_CONNECT_ERROR,
             CURLE_UNRECOVERABLE_POLL:
-            Meaning(.connectionLost, transient: true)
+            Classification(.connectionLost, transient: true)
         case CURLE_OPERATION_TIMEDOUT:
-            Meaning(.requestTimeout, transient: true)
+            Classification(.requestTimeout, transient: true)
         case CURLE_SSL_CONNECT_ERROR:
             // libcurl does not distinguish a handshake that was interrupted from one without common parameters.
-            Meaning(.tlsFailed, transient: true)
+            Classification(.tlsFailed, transient: true)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
             CURLE_SSL_INVALIDCERTSTATUS, CURLE_SSL_CLIENTCERT, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED,
             CURLE_SSL_ENGINE_INITFAILED, CURLE_USE_SSL_FAILED:
-            Meaning(.tlsFailed, transient: false)
+            Classification(.tlsFailed, transient: false)
         case CURLE_TOO_MANY_REDIRECTS:
-            Meaning(.redirectRefused, transient: false)
+            Classification(.redirectRefused, transient: false)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL, CURLE_FILESIZE_EXCEEDED:
             // The URL's own scheme was checked before, so here the response is not HTTP.
-            Meaning(.badResponse, transient: false)
+            Classification(.badResponse, transient: false)
         case CURLE_OUT_OF_MEMORY:
             headIsWhole || !report.mayBeLongLine
-                ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
+                ? Classification(.outOfResources, transient: true) : Classification(.badResponse, transient: false)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
             // libcurl 7.88.1 reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for fields that it cannot read. Without a
             // response these codes mean a bug of ours.
-            hasHeard ? Meaning(.badResponse, transient: false) : Meaning(.internal, transient: false)
+            hasReceived ? Classification(.badResponse, transient: false) : Classification(.internal, transient: false)
         default:
             // A code of a newer libcurl. A broken connection is the most likely meaning.
-            Meaning(.connectionLost, transient: true)
+            Classification(.connectionLost, transient: true)
         }
     }
 
     /// The failure that the host gets, and whether the same request may succeed later.
     static func failure(
-        _ report: FailureReport, server: String, headIsWhole: Bool, hasHeard: Bool
+        _ report: FailureReport, server: String, headIsWhole: Bool, hasReceived: Bool
     ) -> (Failure, Bool) {
         if let refusal = report.tunnelRefusal(server: server) { return refusal }
         let code = report.code
         let respondent = report.respondent ?? server
         let detail = Int64(code.rawValue)
-        if let (message, isTransient) = TLSTrouble.explain(report, server: respondent) {
+        if let (message, isTransient) = TLSErrorDetail.explain(report, server: respondent) {
             return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
         }
-        let meaning = meaning(report, headIsWhole: headIsWhole, hasHeard: hasHeard)
-        let sentence = "\(clause(meaning.status, report.refused ?? respondent)): \(words(meaning.status, report))"
-        let failure = Failure(meaning.status, sentence, domain: .curl, detail: detail)
-        return (failure, meaning.isTransient)
+        let classification = classification(report, headIsWhole: headIsWhole, hasReceived: hasReceived)
+        let sentence = "\(clause(classification.status, report.refused ?? respondent)): \(words(classification.status, report))"
+        let failure = Failure(classification.status, sentence, domain: .curl, detail: detail)
+        return (failure, classification.isTransient)
     }
 
     /// The failure of a body without close_notify at its end (RFC 9112, section 9.8).

@@ -50,7 +50,7 @@ struct Context {
     func withApplication(
         _ body: (Application) throws(CommandError) -> ExitCode
     ) throws(CommandError) -> ExitCode {
-        guard try isStoreThere() else { return .done }
+        guard try storeExists() else { return .done }
         let application = try Application(
             identifier: applicationName, store: store, isEmbedded: isEmbedded, daemon: daemon, observes: !isHost,
             signals: signals)
@@ -68,7 +68,7 @@ struct Context {
     }
 
     /// Whether there is something to open. False: there is not, and that has been told.
-    private func isStoreThere() throws(CommandError) -> Bool {
+    private func storeExists() throws(CommandError) -> Bool {
         if storeUse == .makes { return true }
         let path = try storePath(making: false)
         // What is a store is the library's to judge; a directory without a database is none.

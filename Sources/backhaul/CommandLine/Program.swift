@@ -52,7 +52,7 @@ enum Program {
             output.error(sentence)
             return code.rawValue
         case .interrupted(let signal):
-            Signals.die(of: signal)
+            Signals.terminate(of: signal)
         case nil:
             return ExitCode.libraryFailed.rawValue
         }

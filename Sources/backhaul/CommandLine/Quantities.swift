@@ -77,7 +77,7 @@ extension Arguments {
     }
 
     /// Unix milliseconds of a time that many seconds from now.
-    func moment(after name: String) throws(CommandError) -> Int64? {
+    func futureTime(after name: String) throws(CommandError) -> Int64? {
         try milliseconds(name).map { Clock.wallMilliseconds + Int64($0) }
     }
 

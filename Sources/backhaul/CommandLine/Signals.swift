@@ -34,7 +34,7 @@ struct Signals {
     }
 
     /// Ends the process by the signal, as if it had never been blocked, so that a calling shell sees what happened.
-    static func die(of number: Int32) -> Never {
+    static func terminate(of number: Int32) -> Never {
         bhl_set_default(number)
         var set = sigset_t()
         sigemptyset(&set)

@@ -16,7 +16,7 @@ struct Activities: Command {
                 "what it waits for within that time: as --discretionary, an unmetered network, nothing (background)"),
             OptionDescription("first", nil, "TIME", "when it may start first, as 04:00 or +10m (after --every)"),
             OptionDescription("once", nil, nil, "once, and then no more"),
-        ] + DownloadOptions.descriptions.filter { !left.contains($0.name) },
+        ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) },
         sessionOptions: SessionOptions.descriptions,
         details: """
             Each has a window that opens every so often and stays open for the tolerance: it starts in it when the
@@ -27,7 +27,7 @@ struct Activities: Command {
             """, isHost: true, storeUse: .makes)
 
     /// What makes no sense for a request that repeats.
-    private static let left: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
+    private static let unsupportedOptions: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
 
     private enum Action {
         case list
@@ -59,8 +59,8 @@ struct Activities: Command {
         activity.tolerance = try arguments.duration("tolerance") ?? 0
         guard activity.tolerance < interval else {
             throw .usage(
-                "--tolerance, \(Text.span(milliseconds: activity.tolerance)), is not less than --every, "
-                    + "\(Text.span(milliseconds: interval)).")
+                "--tolerance, \(Text.exactDuration(milliseconds: activity.tolerance)), is not less than --every, "
+                    + "\(Text.exactDuration(milliseconds: interval)).")
         }
         activity.quality = try arguments.choice("quality", Names.qualities) ?? 0
         activity.first = try arguments.time("first") ?? 0
@@ -110,11 +110,11 @@ struct Activities: Command {
         let rows = activities.map { activity in
             [
                 activity.identifier,
-                activity.repeats ? Text.span(milliseconds: activity.interval) : "once",
+                activity.repeats ? Text.exactDuration(milliseconds: activity.interval) : "once",
                 Text.period(activity.next, activity.nextEnds, now: now),
                 Names.word(activity.quality, Names.qualities),
                 activity.lastStarted > 0
-                    ? Text.moment(activity.lastStarted, now: now)
+                    ? Text.dateAndTime(activity.lastStarted, now: now)
                         + (activity.lastTask > 0 ? " (task \(activity.lastTask))" : "")
                     : "never",
                 activity.url ?? "starts the program",

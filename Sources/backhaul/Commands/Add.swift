@@ -51,9 +51,9 @@ struct Add: Command {
     }
 
     /// Of one that was there already.
-    private static func found(_ result: HandedOver) -> String? {
+    private static func found(_ result: EnqueueResult) -> String? {
         guard let state = result.state else { return nil }
-        if result.isOver { return "has fetched it before, and its end was read" }
+        if result.isAcknowledged { return "has fetched it before, and its end was read" }
         if result.hasEnded { return "has fetched it before, and its end waits to be read" }
         return "was handed over before, and is \(Names.taskState(state))"
     }

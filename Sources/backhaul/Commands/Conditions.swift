@@ -37,7 +37,7 @@ struct Conditions: Command {
         let rows = conditions.map { condition in
             [
                 condition.title, condition.isKnown ? condition.text : unknown(condition),
-                condition.isKnown && condition.since > 0 ? Text.moment(condition.since, now: now) : "-",
+                condition.isKnown && condition.since > 0 ? Text.dateAndTime(condition.since, now: now) : "-",
                 condition.source,
             ]
         }
@@ -54,8 +54,8 @@ struct Conditions: Command {
         let rows = holds.map { hold in
             [
                 (hold.application == application ? "" : hold.application + "/") + hold.session,
-                Names.reason(hold.reason), String(hold.tasks), hold.began > 0 ? Text.moment(hold.began, now: now) : "-",
-                hold.nextLook > 0 ? Text.moment(hold.nextLook, now: now) : "by itself",
+                Names.reason(hold.reason), String(hold.tasks), hold.began > 0 ? Text.dateAndTime(hold.began, now: now) : "-",
+                hold.nextLook > 0 ? Text.dateAndTime(hold.nextLook, now: now) : "by itself",
                 (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
             ]
         }

@@ -5,7 +5,7 @@ import CBackhaul
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
     /// Whether a daemon runs as a service of its own.
-    private(set) var isOutside = false
+    private(set) var isSeparateService = false
 
     init(_ store: DoctorStore, _ context: Context) throws(CommandError) {
         guard store.isLocked else {
@@ -65,8 +65,8 @@ struct DoctorEngine {
             return .ok("stopping", "no service manager stops the daemon")
         }
         let unit = place.unit
-        isOutside = unit.hasSuffix(".service") && place.isAlone
-        if isOutside { return .ok("stopping", "the daemon is a service of its own, \(unit)") }
+        isSeparateService = unit.hasSuffix(".service") && place.isAlone
+        if isSeparateService { return .ok("stopping", "the daemon is a service of its own, \(unit)") }
         if unit.hasSuffix(".service") {
             return .warning(
                 "stopping", "the daemon runs in \(unit), and is stopped with it", "See docs/services.md for ways out.")

@@ -13,7 +13,7 @@ struct DoctorStore {
         self.path = path
         var status = stat()
         guard stat(path, &status) == 0 else {
-            findings = [bhl_errno() == ENOENT ? notMade : .error("store", "\(path): \(reasonOfLastError())")]
+            findings = [bhl_errno() == ENOENT ? missing : .error("store", "\(path): \(reasonOfLastError())")]
             return
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -21,10 +21,10 @@ struct DoctorStore {
             return
         }
         exists = true
-        findings = [place, access(status), lost].compactMap { $0 }
+        findings = [place, access(status), orphanedBodies].compactMap { $0 }
     }
 
-    private var notMade: Finding {
+    private var missing: Finding {
         .ok("store", "\(path) is not there yet; the first program that needs it makes it")
     }
 
@@ -63,7 +63,7 @@ struct DoctorStore {
     }
 
     /// Files that programs have handed over, and of which the database knows nothing.
-    private var lost: Finding? {
+    private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
         guard count > 0 else { return nil }

@@ -33,13 +33,13 @@ enum DoctorSystem {
             "Install it, or name its path in \(DaemonFinder.variable).")
     }
 
-    static func manager(isDaemonOutside: Bool) -> [Finding] {
+    static func manager(isDaemonSeparate: Bool) -> [Finding] {
         switch UserManager.find() {
         case .none(let reason):
             // Where systemd is not, nothing stops a daemon either.
             let finding = Finding(
-                level: Service.hasSystemd && !isDaemonOutside ? .warning : .ok, subject: "manager", text: plain(reason),
-                advice: Service.hasSystemd && !isDaemonOutside
+                level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager", text: plain(reason),
+                advice: Service.hasSystemd && !isDaemonSeparate
                     ? "A daemon that is started here is stopped with the service that started it; see docs/services.md."
                     : nil)
             return [finding]

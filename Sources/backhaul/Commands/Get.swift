@@ -29,12 +29,12 @@ struct Get: Command {
             let (session, isConsumer) = try Watch.join(application, options.settings(context.sessionName))
             if isConsumer { try acknowledgeFormerEnds(session) }
             let list = try DownloadList(options.wanted(session, context.output), session)
-            for (id, _) in list.handedOver where list.isSuspended(id) {
+            for (id, _) in list.enqueued where list.isSuspended(id) {
                 context.output.note(
                     "Transfer \(id) is suspended; it goes on after: \(context.command("resume", String(id)))")
             }
             let watch = try Watch(
-                context, application, session, isConsumer: isConsumer, scope: .tasks(list.handedOver),
+                context, application, session, isConsumer: isConsumer, scope: .tasks(list.enqueued),
                 timeout: timeout)
             return try watch.run(after: list.former)
         }

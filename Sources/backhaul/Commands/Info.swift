@@ -41,7 +41,7 @@ struct Info: Command {
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
             if let ended = try session.history(after: id - 1, maximum: 1).tasks.first, ended.id == id { return ended }
             throw .failure(
-                failure.saying(
+                failure.withMessage(
                     "There is no task \(id) in session \(context.sessionName), nor in its history; `backhaul tasks` "
                         + "and `history` show what there is."))
         }
@@ -58,8 +58,8 @@ struct Info: Command {
             ("attempts", String(task.attempts)), ("priority", String(task.priority)),
         ]
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
-        if task.earliestStart != 0 { fields.append(("earliest start", Text.appointment(task.earliestStart))) }
-        if task.latestStart != 0 { fields.append(("latest start", Text.appointment(task.latestStart))) }
+        if task.earliestStart != 0 { fields.append(("earliest start", Text.timeWithCountdown(task.earliestStart))) }
+        if task.latestStart != 0 { fields.append(("latest start", Text.timeWithCountdown(task.latestStart))) }
         if let asked = task.constraints?.json.lines, !asked.isEmpty {
             fields.append(("asks for", asked.map { "\($0.0) \($0.1)" }.joined(separator: ", ")))
         }

@@ -93,7 +93,7 @@ struct Networks: Command {
                 network.name + (network.isCurrent ? " (now)" : ""), network.kindWord ?? "-",
                 Int(network.metered) == BH_DEFAULT ? "auto" : Int(network.metered) == BH_YES ? "yes" : "no",
                 use(network.usedToday, network.daily), use(network.usedThisMonth, network.monthly),
-                network.monthEnds > 0 ? Text.moment(network.monthEnds, now: now) : "-",
+                network.monthEnds > 0 ? Text.dateAndTime(network.monthEnds, now: now) : "-",
             ]
         }
         return Text.table([["NETWORK", "KIND", "METERED", "TODAY", "THIS MONTH", "NEXT MONTH"]] + rows)

@@ -67,18 +67,18 @@ struct Put: Command {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let settings = SessionSettings(identifier: context.sessionName, options: session)
-            guard waits else { return try handOver(application, settings, context) }
+            guard waits else { return try enqueue(application, settings, context) }
             let (session, isConsumer) = try Watch.join(application, settings)
             let results = try session.enqueue(transfers)
             let pairs = zip(results.map { $0.taskID }, transfers)
-            let handedOver = Dictionary(pairs) { first, _ in first }
+            let enqueued = Dictionary(pairs) { first, _ in first }
             let watch = try Watch(
-                context, application, session, isConsumer: isConsumer, scope: .tasks(handedOver), timeout: timeout)
+                context, application, session, isConsumer: isConsumer, scope: .tasks(enqueued), timeout: timeout)
             return try watch.run()
         }
     }
 
-    private func handOver(
+    private func enqueue(
         _ application: Application, _ settings: SessionSettings, _ context: Context
     ) throws(CommandError) -> ExitCode {
         let session = try application.create(settings, role: BH_ROLE_PRODUCE)

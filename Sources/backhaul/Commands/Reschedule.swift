@@ -54,7 +54,7 @@ struct Reschedule: Command {
             if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
                 let (goOn, tries) = running == 1 ? ("is under way and goes on", "its next try waits")
                     : ("are under way and go on", "their next tries wait")
-                change.remark = "\(running) of them \(goOn); \(tries) until \(Text.moment(earliest))."
+                change.remark = "\(running) of them \(goOn); \(tries) until \(Text.dateAndTime(earliest))."
             }
             return change
         }
@@ -74,7 +74,7 @@ struct Reschedule: Command {
         let whose = task.map { "Of transfer \($0.id) " } ?? ""
         let advice = task == nil ? "" : "; give both, or none"
         throw .usage(
-            "\(whose)--latest-start, \(Text.moment(latest)), is before --earliest-start, \(Text.moment(earliest))"
+            "\(whose)--latest-start, \(Text.dateAndTime(latest)), is before --earliest-start, \(Text.dateAndTime(earliest))"
                 + "\(advice).")
     }
 }

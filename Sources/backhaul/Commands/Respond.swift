@@ -58,7 +58,7 @@ struct Respond: Command {
         }
         given = ways.first
         isKept = arguments.has("keep")
-        expires = try arguments.moment(after: "expires-in")
+        expires = try arguments.futureTime(after: "expires-in")
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

@@ -50,7 +50,7 @@ struct Service: Command {
             if Service.hasSystemd { throw Service.unreachable(reason) }
             return try printCrontab(unit, file, context)
         }
-        guard unit.canBeUnit else {
+        guard unit.isValidInUnitFile else {
             throw .stopped(
                 .refused,
                 "systemd runs no program from a unit file whose path has quotes or backslashes in it: \(unit.program)")

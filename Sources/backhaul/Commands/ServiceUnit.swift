@@ -6,7 +6,7 @@ struct ServiceUnit: Equatable {
 
     /// systemd takes no program from a unit file whose path has quotes, backslashes or control characters in it,
     /// however they are written.
-    var canBeUnit: Bool {
+    var isValidInUnitFile: Bool {
         let refused = "\"'\\\u{7f}".unicodeScalars
         return program.unicodeScalars.allSatisfy { $0.value >= 0x20 && !refused.contains($0) }
     }

@@ -61,7 +61,7 @@ struct Tasks: Command {
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }
         let text = isRetry ? task.errorMessage ?? task.reasonText : task.reasonText
-        return [text, WaitWords.next(task)].compactMap { $0 }.joined(separator: "; ")
+        return [text, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
     }
 
     private static func row(_ id: String, _ state: String, _ done: String, _ size: String, _ url: String) -> String {

@@ -59,13 +59,13 @@ struct Why: Command {
         let holds = try gathering.holds(Set(order.map { $0.reason }))
         for group in order.compactMap({ groups[$0] }) {
             let began = holds.filter { $0.reason == group.reason && $0.began > 0 }.map { $0.began }.min()
-            let story = group.story(
+            let waitExplanation = group.waitExplanation(
                 facts, session: gathering.context.sessionName, began: began, now: Clock.wallMilliseconds,
                 command: gathering.command)
             if output.isJSON {
-                try output.result(group.json(story))
+                try output.result(group.json(waitExplanation))
             } else {
-                try output.result(lines: story.lines() + [""])
+                try output.result(lines: waitExplanation.lines() + [""])
             }
         }
         if order.isEmpty { output.note("Nothing waits in session \(gathering.context.sessionName).") }
@@ -85,10 +85,10 @@ private struct Gathering {
     ) throws(CommandError) -> WaitFacts {
         var facts = WaitFacts()
         let codes = Set(reasons.map { Int($0) })
-        if reasons.contains(where: { WaitWords.isCondition($0) }) || codes.contains(BH_REASON_RATE) {
-            facts.demands = try session.demands()
+        if reasons.contains(where: { WaitPhrases.isCondition($0) }) || codes.contains(BH_REASON_RATE) {
+            facts.requirements = try session.requirements()
         }
-        if reasons.contains(where: { !WaitWords.conditions($0).isEmpty }) {
+        if reasons.contains(where: { !WaitPhrases.conditions($0).isEmpty }) {
             facts.conditions = try application.conditions()
         }
         if !codes.isDisjoint(with: [BH_REASON_BUDGET, BH_REASON_METERED]) {
@@ -104,7 +104,7 @@ private struct Gathering {
 
     /// Of this session.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
-        guard reasons.contains(where: { WaitWords.isCondition($0) }) else { return [] }
+        guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {
             $0.application == context.applicationName && $0.session == context.sessionName
         }

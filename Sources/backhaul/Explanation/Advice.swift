@@ -17,7 +17,7 @@ struct Advice: Equatable {
 
 /// What is known of waits beyond the rows of their transfers.
 struct WaitFacts {
-    var demands = SessionDemands()
+    var requirements = SessionRequirements()
     var conditions: [ConditionRecord] = []
     var networks: [NetworkRecord] = []
     var challenges: [ChallengeRecord] = []
@@ -29,7 +29,7 @@ struct WaitFacts {
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
     /// Those of them that are reached now; all when none is, as at the moment of a change.
-    func felt(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
+    func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
             // What is held goes on at half of a small limit, and five points below another.
             let goesOn = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
@@ -39,7 +39,7 @@ struct WaitFacts {
     }
 
     /// Which of the session's demands asks.
-    func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { demands.constraints.origin(reason, self) }
+    func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }
 

@@ -3,44 +3,44 @@ import CBackhaul
 /// What whoever asks for a wait can say instead: its session, transfers themselves, or both.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
-        let advice = ofSession(anyway) + ofTransfers(anyway)
-        return advice.isEmpty ? ofLaunched : advice
+        let advice = sessionAdvice(anyway) + ofTransfers(anyway)
+        return advice.isEmpty ? launchAdvice : advice
     }
 
-    private func ofSession(_ anyway: String) -> [Advice] {
+    private func sessionAdvice(_ anyway: String) -> [Advice] {
         guard let asked = facts.origin(reason) else { return [] }
         return [
             Advice(
-                "Session '\(Text.visible(story.session))' asks for this (\(Text.visible(asked.text))). Let all its "
+                "Session '\(Text.visible(waitExplanation.session))' asks for this (\(Text.visible(asked.text))). Let all its "
                     + "transfers \(anyway):",
-                command(["configure"] + opposite(to: facts.demands.constraints, nothing: ["0", "all", ""])))
+                command(["configure"] + overridingOptions(to: facts.requirements.constraints, nothing: ["0", "all", ""])))
         ]
     }
 
     private func ofTransfers(_ anyway: String) -> [Advice] {
-        let asking = story.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
+        let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
-        let isOne = story.count == 1
+        let isOne = waitExplanation.count == 1
         // One command is right for all, whether a preset asks or an option.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
-        let numbers = story.count <= story.transfers.count ? asking.map { String($0.id) } : ["TASK..."]
+        let numbers = waitExplanation.count <= waitExplanation.transfers.count ? asking.map { String($0.id) } : ["TASK..."]
         let who = isOne ? "It asks" : "They ask"
         return [
             Advice(
                 "\(who) for this \(isOne ? "itself" : "themselves") (\(Text.visible(asked.text))). Let "
                     + "\(it) \(anyway.replacing("as they are", with: isOne ? "as it is" : "as they are"))\(kept):",
-                command(["constrain"] + numbers + opposite(to: stated, nothing: ["default", "default", "default"])))
+                command(["constrain"] + numbers + overridingOptions(to: stated, nothing: ["default", "default", "default"])))
         ]
     }
 
     /// Of programs that were launched, where the session makes that discretionary.
-    private var ofLaunched: [Advice] {
+    private var launchAdvice: [Advice] {
         guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
             return []
         }
         return [
             Advice(
-                "\(theyWere) handed over by a program that was launched (--discretionary-if-launched). Go on anyway"
+                "\(pronounWithVerb) handed over by a program that was launched (--discretionary-if-launched). Go on anyway"
                     + "\(kept):",
                 ofTransfers("constrain", options: ["--none"]))
         ]
@@ -48,14 +48,14 @@ extension AdviceTable {
 
     /// What takes the wish away that asks, and no other: beside a preset an answer that takes its place.
     /// - Parameter nothing: The words for no minimum, all networks, and no hours.
-    private func opposite(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
+    private func overridingOptions(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
         let hasPreset = stated.isDiscretionary
         switch Int(reason) {
         case BH_REASON_POWER: return ["--external-power", "no"]
         case BH_REASON_METERED: return ["--unmetered", "no"]
         case BH_REASON_HEAT: return ["--maximum-heat", "serious"]
         case BH_REASON_BATTERY: return ["--minimum-battery", nothing[0]]
-        case BH_REASON_PRESSURE: return facts.felt(stated.pressures).flatMap { [$0.option, nothing[0]] }
+        case BH_REASON_PRESSURE: return facts.exceeded(stated.pressures).flatMap { [$0.option, nothing[0]] }
         case BH_REASON_NETWORK: return ["--networks", nothing[1]]
         // Beside a preset 0 would be the preset's.
         case BH_REASON_THROUGHPUT: return ["--minimum-rate", hasPreset ? "1" : nothing[0]]
@@ -67,7 +67,7 @@ extension AdviceTable {
     }
 
     private var kept: String {
-        guard let one = story.one else { return ", and what has come is kept" }
+        guard let one = waitExplanation.one else { return ", and what has come is kept" }
         return TransferName(task: one).kept.map { ", and \($0) is kept" } ?? ""
     }
 }

@@ -2,7 +2,7 @@ import CBackhaul
 
 /// What to do about waits for conditions of the machine, and for times.
 extension AdviceTable {
-    var ofConditions: [Advice] {
+    var conditionAdvice: [Advice] {
         switch Int(reason) {
         case BH_REASON_POWER:
             [Advice("Plug the machine in.")] + change("run on battery, too")
@@ -23,7 +23,7 @@ extension AdviceTable {
         case BH_REASON_THROUGHPUT:
             [Advice("Nothing has to be done. A faster network helps.")] + change("be as slow as they are")
         case BH_REASON_QUIET_HOURS:
-            (story.isStuck ? [] : [Advice("Nothing has to be done.")]) + change("run at any hour")
+            (waitExplanation.isStuck ? [] : [Advice("Nothing has to be done.")]) + change("run at any hour")
         case BH_REASON_EARLIEST_START: earliestStart
         case BH_REASON_BUDGET: budget
         case BH_REASON_PORTAL:
@@ -60,7 +60,7 @@ extension AdviceTable {
 
     private var budget: [Advice] {
         var advice: [Advice] = []
-        let needed = story.transfers.map { needs($0) }.max() ?? 0
+        let needed = waitExplanation.transfers.map { needs($0) }.max() ?? 0
         func limit(_ budget: Budget, _ period: String, of whose: String, used: UInt64, _ words: [String]) {
             guard let bytes = budget.bytes else { return }
             let larger = budget.larger(used.addingReportingOverflow(needed).partialValue)
@@ -70,16 +70,16 @@ extension AdviceTable {
             }
             advice.append(Advice("Or no limit by the \(period):", command(words + ["none"])))
         }
-        if !story.isStuck { advice.append(Advice("Nothing has to be done. Another network has room of its own.")) }
+        if !waitExplanation.isStuck { advice.append(Advice("Nothing has to be done. Another network has room of its own.")) }
         if let network = facts.network {
             let whose = "the network \(Text.visible(network.name)), for all sessions together,"
             let words = ["networks", network.name]
             limit(network.daily, "day", of: whose, used: network.usedToday, words + ["--daily-budget"])
             limit(network.monthly, "month", of: whose, used: network.usedThisMonth, words + ["--monthly-budget"])
         }
-        let whose = "all transfers of session '\(Text.visible(story.session))' together"
-        limit(facts.demands.daily, "day", of: whose, used: 0, ["configure", "--daily-budget"])
-        limit(facts.demands.monthly, "month", of: whose, used: 0, ["configure", "--monthly-budget"])
+        let whose = "all transfers of session '\(Text.visible(waitExplanation.session))' together"
+        limit(facts.requirements.daily, "day", of: whose, used: 0, ["configure", "--daily-budget"])
+        limit(facts.requirements.monthly, "month", of: whose, used: 0, ["configure", "--monthly-budget"])
         return advice
     }
 

@@ -2,14 +2,14 @@ import CBackhaul
 
 /// What to do about each reason. Every command in it is one that takes the wait away, or shows more.
 struct AdviceTable {
-    let story: WaitStory
+    let waitExplanation: WaitExplanation
 
-    var reason: Int32 { story.reason }
-    var facts: WaitFacts { story.facts }
-    var it: String { story.count == 1 ? "it" : "them" }
-    var theyWere: String { story.count == 1 ? "It was" : "They were" }
+    var reason: Int32 { waitExplanation.reason }
+    var facts: WaitFacts { waitExplanation.facts }
+    var it: String { waitExplanation.count == 1 ? "it" : "them" }
+    var pronounWithVerb: String { waitExplanation.count == 1 ? "It was" : "They were" }
 
-    func command(_ words: [String]) -> String { story.command(words) }
+    func command(_ words: [String]) -> String { waitExplanation.command(words) }
 
     var advice: [Advice] {
         switch Int(reason) {
@@ -37,7 +37,7 @@ struct AdviceTable {
             [
                 Advice(
                     "Make room on the file system of "
-                        + (story.one?.destination.map { Text.visible($0) } ?? "the store or of the files' folder")
+                        + (waitExplanation.one?.destination.map { Text.visible($0) } ?? "the store or of the files' folder")
                         + "."),
                 Advice("Go on at once after that:", ofTransfers("resume")),
             ]
@@ -48,12 +48,12 @@ struct AdviceTable {
                 Advice("Try at once all the same:", ofTransfers("resume")),
             ]
         case BH_REASON_RATE: rate
-        default: ofConditions
+        default: conditionAdvice
         }
     }
 
     func ofTransfers(_ words: String..., options: [String] = []) -> String {
-        command(words + story.operands + options)
+        command(words + waitExplanation.operands + options)
     }
 
     private var credential: [Advice] {
@@ -80,7 +80,7 @@ struct AdviceTable {
             advice.append(
                 Advice("Answer with a file that holds the header 'Authorization: Bearer TOKEN' (\(number)):", answer))
         }
-        if first.isReadable {
+        if first.sendsPasswordInClear {
             advice.append(
                 Advice("Mind that http does not encrypt: whoever is on the way to the server can read the password."))
         }
@@ -94,10 +94,10 @@ struct AdviceTable {
 
     private var rate: [Advice] {
         var advice: [Advice] = []
-        if facts.demands.rate > 0 {
+        if facts.requirements.rate > 0 {
             advice.append(
                 Advice(
-                    "Lift the limit of all transfers of the session, \(Text.size(facts.demands.rate)) a second:",
+                    "Lift the limit of all transfers of the session, \(Text.size(facts.requirements.rate)) a second:",
                     command(["configure", "--limit-rate", "0"])))
         }
         if facts.storeRate > 0 {

@@ -18,16 +18,16 @@ extension ConstraintsRecord {
     /// Nil when none does.
     func origin(_ reason: Int32, _ facts: WaitFacts) -> Origin? {
         switch Int(reason) {
-        case BH_REASON_POWER: wish(Int(externalPower), "--external-power yes")
-        case BH_REASON_METERED: wish(Int(unmetered), "--unmetered yes")
+        case BH_REASON_POWER: optionOrPreset(Int(externalPower), "--external-power yes")
+        case BH_REASON_METERED: optionOrPreset(Int(unmetered), "--unmetered yes")
         case BH_REASON_HEAT:
-            maximumHeat != 0 ? .option("--maximum-heat " + Names.word(maximumHeat, Names.heatLimits)) : ofPreset
-        case BH_REASON_THROUGHPUT: minimumRate > 0 ? .option("--minimum-rate \(minimumRate)") : ofPreset
+            maximumHeat != 0 ? .option("--maximum-heat " + Names.word(maximumHeat, Names.heatLimits)) : presetOrigin
+        case BH_REASON_THROUGHPUT: minimumRate > 0 ? .option("--minimum-rate \(minimumRate)") : presetOrigin
         case BH_REASON_QUIET_HOURS:
             if let quietHours {
                 .option("--quiet-hours " + Text.quoted(quietHours))
             } else {
-                Int(preset) == BH_PRESET_OVERNIGHT ? ofPreset : nil
+                Int(preset) == BH_PRESET_OVERNIGHT ? presetOrigin : nil
             }
         case BH_REASON_BATTERY: minimumBattery > 0 ? .option("--minimum-battery \(minimumBattery)") : nil
         case BH_REASON_NETWORK:
@@ -36,21 +36,21 @@ extension ConstraintsRecord {
         case BH_REASON_PRESSURE:
             pressures.isEmpty
                 ? nil
-                : .option(facts.felt(pressures).map { "\($0.option) \($0.percent)" }.joined(separator: " "))
+                : .option(facts.exceeded(pressures).map { "\($0.option) \($0.percent)" }.joined(separator: " "))
         default: nil
         }
     }
 
     /// What is asked for by an option, or where that says nothing by the preset.
-    private func wish(_ given: Int, _ option: String) -> Origin? {
+    private func optionOrPreset(_ given: Int, _ option: String) -> Origin? {
         switch given {
         case BH_YES: .option(option)
         case BH_NO: nil
-        default: ofPreset
+        default: presetOrigin
         }
     }
 
-    private var ofPreset: Origin? { preset == 0 ? nil : .preset(Names.word(preset, Names.presets)) }
+    private var presetOrigin: Origin? { preset == 0 ? nil : .preset(Names.word(preset, Names.presets)) }
 
     /// One that is limited.
     struct Pressure {

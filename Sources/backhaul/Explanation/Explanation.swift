@@ -15,18 +15,18 @@ struct Explanation {
     var lines: [String] {
         var lines: [String]
         if isHeldUp {
-            lines = story.lines(
+            lines = waitExplanation.lines(
                 duration: true, before: task.destination.map { [("to", $0)] } ?? [],
                 after: latest.map { [("latest", $0)] } ?? [])
         } else {
-            lines = [headline, ""] + WaitStory.fields(fields)
+            lines = [headline, ""] + WaitExplanation.fields(fields)
         }
         if !waits.isEmpty { lines += ["", task.hasEnded ? "What it has waited for:" : "Its waits so far:"] + history }
         return lines + [""]
     }
 
-    private var story: WaitStory {
-        WaitStory(
+    private var waitExplanation: WaitExplanation {
+        WaitExplanation(
             reason: task.reason, text: task.reasonText, nextLook: task.nextAttempt,
             isRunning: Int(task.state) == BH_TASK_RUNNING, transfers: [task], count: 1, session: session, facts: facts,
             began: since, now: now, command: command)
@@ -35,7 +35,7 @@ struct Explanation {
     var json: JSON {
         .object([
             ("task", task.json), ("began_ms", since.map { .integer($0) } ?? .null),
-            ("asked_by", .optional(askedBy)),
+            ("asked_by", .optional(requiredBy)),
             ("conditions", .array(conditions.map { $0.json })), ("advice", .array(advice.map { $0.json })),
             ("waits", .array(waits.map { $0.json })),
         ])
@@ -49,7 +49,7 @@ struct Explanation {
         guard task.hasEnded else {
             return name + (Int(task.state) == BH_TASK_RUNNING ? " is moving." : " is about to start.")
         }
-        let time = task.ended > 0 ? " at \(Text.moment(task.ended, now: now))" : ""
+        let time = task.ended > 0 ? " at \(Text.dateAndTime(task.ended, now: now))" : ""
         switch Int(task.state) {
         case BH_TASK_SUCCEEDED: return name + " has succeeded\(time) and waits for nothing."
         case BH_TASK_CANCELLED: return name + " was cancelled\(time) and waits for nothing."
@@ -68,10 +68,10 @@ struct Explanation {
     private var conditions: [ConditionRecord] {
         guard isHeldUp else { return [] }
         // What cannot be read is not why.
-        return WaitWords.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
+        return WaitPhrases.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
     }
 
-    private var askedBy: String? {
+    private var requiredBy: String? {
         guard isHeldUp else { return nil }
         if Int(task.reason) == BH_REASON_HEAT, facts.isCriticallyHot { return "nobody: it is so for all transfers" }
         if Int(task.reason) == BH_REASON_EARLIEST_START { return "the transfer itself: --earliest-start" }
@@ -85,20 +85,20 @@ struct Explanation {
 
     /// When a preset's wishes are given up, of a wait that may be one of them.
     private var latest: String? {
-        guard task.latestStart > now, isOfPreset else { return nil }
+        guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }
-        return "\(Text.appointment(task.latestStart, now: now)): from then on it waits for no preset any more"
+        return "\(Text.timeWithCountdown(task.latestStart, now: now)): from then on it waits for no preset any more"
     }
 
     /// Which of its own demands asks.
     private var own: ConstraintsRecord.Origin? { task.constraints?.origin(task.reason, facts) }
 
-    private var isOfPreset: Bool {
+    private var isFromPreset: Bool {
         [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT, BH_REASON_QUIET_HOURS]
             .contains(Int(task.reason))
     }
 
-    private var advice: [Advice] { isHeldUp ? story.advice : [] }
+    private var advice: [Advice] { isHeldUp ? waitExplanation.advice : [] }
 
     /// Since when its present wait lasts, where that is kept.
     private var since: Int64? {
@@ -110,10 +110,10 @@ struct Explanation {
         let periods = waits.map { Text.period($0.began, $0.ended, now: now) }
         let columns = (periods.map { Text.width($0) }.max() ?? 0) + 2
         return zip(waits, periods).map { wait, period in
-            let length = Text.roughly(seconds: max(0, (wait.ended ?? now) - wait.began) / 1000)
+            let length = Text.approximate(seconds: max(0, (wait.ended ?? now) - wait.began) / 1000)
             let verb = Int(wait.reason) == BH_REASON_SUSPENDED ? "suspended " : wait.ended == nil ? "waits " : "waited "
             return "  " + Text.padded(period, columns: columns) + Text.padded(left: length, columns: 12) + "  " + verb
-                + WaitWords.waits(wait.reason)
+                + WaitPhrases.waits(wait.reason)
         }
     }
 }

@@ -125,7 +125,7 @@ extension CommandError {
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(
-            failure.saying(
+            failure.withMessage(
                 "process \(failure.detail) reads the events of session \(session), which one process at a time can do; "
                     + "try again when it has ended"))
     }

@@ -49,10 +49,10 @@ struct ChallengeRecord {
     }
 
     /// Whether a user name and a password would be sent so that others on the way could read them.
-    var isReadable: Bool { origin.hasPrefix("http://") && Int(schemes) & BH_SCHEME_BASIC != 0 }
+    var sendsPasswordInClear: Bool { origin.hasPrefix("http://") && Int(schemes) & BH_SCHEME_BASIC != 0 }
 
     /// What is asked for: `http://example.org asks for a user name and a password (for what it calls "Staff")`
-    var demand: String {
+    var requestSentence: String {
         if isRefresh { return sentence }
         let who = (Int(kind) == BH_CHALLENGE_PROXY ? "the proxy " : "") + origin
         let what = takesPassword ? "a user name and a password" : takesToken ? "a token" : "a login"

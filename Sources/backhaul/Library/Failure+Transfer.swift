@@ -7,20 +7,20 @@ extension CommandError {
             return self
         }
         let transfer = transfers[index]
-        let address = GivenAddress(transfer.url)
+        let address = URLArgument(transfer.url)
         if failure.is(BH_INVALID_ARGUMENT), let advice = address.advice {
-            return .failure(failure.saying("\(address.shown): \(advice)"))
+            return .failure(failure.withMessage("\(address.redacted): \(advice)"))
         }
         if failure.is(BH_DESTINATION_EXISTS) && transfers.count > 1 {
             return .failure(
-                failure.saying("\(address.shown): \(failure.message); --skip-existing goes on with the others"))
+                failure.withMessage("\(address.redacted): \(failure.message); --skip-existing goes on with the others"))
         }
         guard failure.is(BH_KEY_CONFLICT), let destination = transfer.destination else {
-            return .failure(failure.saying("\(address.shown): \(failure.message)"))
+            return .failure(failure.withMessage("\(address.redacted): \(failure.message)"))
         }
         return .failure(
-            failure.saying(
-                "\(address.shown): \(destination) is the file of another transfer of this session, with another URL or "
+            failure.withMessage(
+                "\(address.redacted): \(destination) is the file of another transfer of this session, with another URL or "
                     + "other options, that has not ended or whose end nobody has read; see `backhaul tasks`"))
     }
 }

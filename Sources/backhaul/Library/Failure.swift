@@ -16,7 +16,7 @@ struct Failure: Error {
     var exitCode: ExitCode { ExitCode(Int(status)) }
 
     /// The same with another sentence.
-    func saying(_ message: String) -> Failure {
+    func withMessage(_ message: String) -> Failure {
         Failure(status: status, domain: domain, detail: detail, index: index, message: message)
     }
 
@@ -41,7 +41,7 @@ func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure
     let text = withUnsafeBytes(of: error.message) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
-    let message = OptionWords.spoken(text)
+    let message = OptionNaming.spoken(text)
     throw Failure(
         status: status, domain: error.domain, detail: error.detail,
         index: error.index == UInt64.max ? nil : Int(exactly: error.index),

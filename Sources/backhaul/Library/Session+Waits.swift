@@ -10,11 +10,11 @@ extension Session {
     }
 
     /// What is remembered with the session about waiting.
-    func demands() throws(CommandError) -> SessionDemands {
+    func requirements() throws(CommandError) -> SessionRequirements {
         let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().withConfiguration { (configuration) throws(CommandError) in
-            configuration.map { SessionDemands($0) } ?? SessionDemands()
+            configuration.map { SessionRequirements($0) } ?? SessionRequirements()
         }
     }
 

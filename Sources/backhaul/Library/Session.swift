@@ -49,7 +49,7 @@ final class Session {
     }
 
     /// A refusal names the transfer that it is about.
-    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [HandedOver] {
+    func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [EnqueueResult] {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
         do {

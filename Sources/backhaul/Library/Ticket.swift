@@ -94,7 +94,7 @@ struct Batch: ~Copyable {
     func holds() -> [HoldRecord] { items(bh_batch_hold_at).map { HoldRecord($0) } }
     func networks() -> [NetworkRecord] { items(bh_batch_network_at).map { NetworkRecord($0) } }
     func activities() -> [ActivityRecord] { items(bh_batch_activity_at).map { ActivityRecord($0) } }
-    func enqueued() -> [HandedOver] { items(bh_batch_enqueued_at).map { HandedOver($0) } }
+    func enqueued() -> [EnqueueResult] { items(bh_batch_enqueued_at).map { EnqueueResult($0) } }
     func limits() -> bh_limits? { bh_batch_limits_at(pointer, 0)?.pointee }
     func launches() -> [LaunchRecord] { items(bh_batch_launch_info_at).map { LaunchRecord($0) } }
     func sessionsOfLaunch() -> [String] {

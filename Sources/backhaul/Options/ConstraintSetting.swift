@@ -25,7 +25,7 @@ struct ConstraintSetting: Sendable {
         self.option = option
         self.field = name
         change = { (arguments) throws(CommandError) in
-            guard let value = try arguments.takesBack(option.name) ? 0 : given(arguments) else { return nil }
+            guard let value = try arguments.resetsToDefault(option.name) ? 0 : given(arguments) else { return nil }
             return { $0[keyPath: path] = value }
         }
         read = { fields, constraints in constraints[keyPath: path] = fields[keyPath: field] }
@@ -47,7 +47,7 @@ struct ConstraintSetting: Sendable {
         self.field = name
         change = { arguments in
             guard let given = arguments.value(option.name) else { return nil }
-            let value = given.isEmpty || arguments.takesBack(option.name) ? nil : given
+            let value = given.isEmpty || arguments.resetsToDefault(option.name) ? nil : given
             return { $0[keyPath: path] = value }
         }
         // Unsafe: a text is a batch's, which lives while it is copied, or an arena's, which lives as long as the
@@ -119,5 +119,5 @@ struct ConstraintSetting: Sendable {
 
 extension Arguments {
     /// Whether the option says what it says when it is not given.
-    fileprivate func takesBack(_ name: String) -> Bool { ["", "default"].contains(value(name)) }
+    fileprivate func resetsToDefault(_ name: String) -> Bool { ["", "default"].contains(value(name)) }
 }

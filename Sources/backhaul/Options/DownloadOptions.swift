@@ -36,7 +36,7 @@ struct DownloadOptions {
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
         guard !urls.isEmpty else { throw .usage("There is no URL.") }
         let destinations = try DownloadOptions.destinations(arguments, urls)
-        let checksum = try arguments.value("checksum").map { text throws(CommandError) in try Checksum.spelled(text) }
+        let checksum = try arguments.value("checksum").map { text throws(CommandError) in try Checksum.normalized(text) }
         let size = try arguments.bytes("size")
         if urls.count > 1 && (checksum != nil || size != nil) {
             throw .usage("--checksum and --size are of one file, but there are \(urls.count) URLs.")
@@ -137,7 +137,7 @@ struct DownloadOptions {
 /// Digests as people and tools write them.
 enum Checksum {
     /// "sha-256:…" of "sha256:…", "SHA256=…" or of as many digits as only one algorithm has.
-    static func spelled(_ text: String) throws(CommandError) -> String {
+    static func normalized(_ text: String) throws(CommandError) -> String {
         let lower = text.lowercased()
         for (name, digits) in [("sha-256", 64), ("sha-512", 128)] {
             if lower.utf8.count == digits && lower.allSatisfy(\.isHexDigit) { return name + ":" + lower }

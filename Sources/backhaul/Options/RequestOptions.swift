@@ -38,7 +38,7 @@ struct RequestOptions {
         group = arguments.value("group")
         priority = try RequestOptions.priority(arguments) ?? 0
         refresh = try arguments.choice("refresh", [("headers", BH_REFRESH_HEADERS), ("url", BH_REFRESH_URL)]) ?? 0
-        expires = try arguments.moment(after: "expires-in")
+        expires = try arguments.futureTime(after: "expires-in")
         if expires != nil && refresh == 0 { throw .usage("--expires-in goes with --refresh.") }
         start = try StartOptions(arguments)
         let policy = try PolicyOptions(arguments)

@@ -7,11 +7,11 @@ import CBackhaul
 /// the download is handed over once more, under a key that names the former one: the same command finds it again.
 struct DownloadList {
     /// Those that go on, or whose end is still to be read.
-    private(set) var handedOver: [UInt64: Transfer] = [:]
+    private(set) var enqueued: [UInt64: Transfer] = [:]
     /// Downloads that had ended before, and whose events do not come again.
     private(set) var former: [Ending] = []
     /// By the position of the transfer.
-    private(set) var results: [HandedOver]
+    private(set) var results: [EnqueueResult]
 
     func isSuspended(_ task: UInt64) -> Bool {
         results.contains { $0.taskID == task && $0.state.map(Int.init) == BH_TASK_SUSPENDED }
@@ -23,17 +23,17 @@ struct DownloadList {
         var positions = Array(results.indices)
         while true {
             var again: [Int] = []
-            let isAnyOver = positions.contains { results[$0].isOver }
-            let unread = isAnyOver ? try DownloadList.unread(session) : [:]
+            let isAnyAcknowledged = positions.contains { results[$0].isAcknowledged }
+            let unread = isAnyAcknowledged ? try DownloadList.unread(session) : [:]
             for position in positions {
                 let (transfer, result) = (transfers[position], results[position])
                 if !result.hasEnded {
-                    handedOver[result.taskID] = handedOver[result.taskID] ?? transfer
-                } else if result.isOver, let later = DownloadList.later(transfer, unread) {
+                    enqueued[result.taskID] = enqueued[result.taskID] ?? transfer
+                } else if result.isAcknowledged, let later = DownloadList.later(transfer, unread) {
                     transfers[position].former = later
                     again.append(position)
                 } else if let ending = try DownloadList.ending(of: result, transfer, session) {
-                    if result.isOver { former.append(ending) } else { handedOver[result.taskID] = transfer }
+                    if result.isAcknowledged { former.append(ending) } else { enqueued[result.taskID] = transfer }
                 } else {
                     transfers[position].former = result.taskID
                     again.append(position)
@@ -72,10 +72,10 @@ struct DownloadList {
 
     /// What the found transfer says for the one that was asked for now. Nil: nothing.
     private static func ending(
-        of found: HandedOver, _ transfer: Transfer, _ session: Session
+        of found: EnqueueResult, _ transfer: Transfer, _ session: Session
     ) throws(CommandError) -> Ending? {
         guard found.hasSucceeded, !transfer.replaces else { return nil }
-        let task = try found.isOver
+        let task = try found.isAcknowledged
             ? session.history(after: found.taskID - 1, maximum: 1).tasks.first { $0.id == found.taskID }
             : session.tasks(TaskSelection(ids: [found.taskID]), maximum: 1).tasks.first
         let path = task?.path ?? (transfer.isNamedByServer ? nil : transfer.destination)

@@ -98,7 +98,7 @@ struct Ending {
     /// "https://example.org/a: the server answered with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
         var reason = errorMessage ?? String(cString: bh_status_text(status))
-        if Int(status) == BH_TOO_LARGE { reason = OptionWords.spoken(reason) }
+        if Int(status) == BH_TOO_LARGE { reason = OptionNaming.spoken(reason) }
         return (url.isEmpty ? "" : url + ": ") + reason + " (" + String(cString: bh_status_name(status)) + ")"
             + (ErrorBody.line(errorBody ?? []).map { ": " + $0 } ?? "")
     }

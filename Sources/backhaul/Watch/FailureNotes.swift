@@ -7,7 +7,7 @@ struct FailureNotes {
         let httpStatus: Int32
     }
 
-    private var told: Set<Kind> = []
+    private var reported: Set<Kind> = []
     /// "https://example.org/a: connection refused (BH_CONNECTION_FAILED)"
     private(set) var last: String?
 
@@ -21,7 +21,7 @@ struct FailureNotes {
         }
         if let latest = failed.max(by: { $0.nextAttempt < $1.nextAttempt }) { last = latest.failureSentence }
         return failed.compactMap { task in
-            guard told.insert(Kind(status: task.status, httpStatus: task.httpStatus)).inserted else { return nil }
+            guard reported.insert(Kind(status: task.status, httpStatus: task.httpStatus)).inserted else { return nil }
             return "\(task.failureSentence); it is tried again "
                 + "\(task.nextAttempt > 0 ? Text.time(until: task.nextAttempt) : "now")."
         }

@@ -99,7 +99,7 @@ struct ProgressReading {
         // That a try has failed says less than why.
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         var reason = Text.visible((isRetry ? task.errorMessage : nil) ?? task.reasonText ?? "")
-        if let next = WaitWords.next(task) { reason += " (\(next))" }
+        if let next = WaitPhrases.next(task) { reason += " (\(next))" }
         if reason.isEmpty { reason = Names.taskState(task.state) }
         let nameColumns = min(Text.width(name), max(8, columns / 3))
         return Text.fitted(name, columns: nameColumns) + "  "

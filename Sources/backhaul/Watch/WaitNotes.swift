@@ -2,16 +2,16 @@ import CBackhaul
 
 /// Transfers that wait for conditions of the machine: each reason is told once.
 struct WaitNotes {
-    private var told: Set<Int32> = []
+    private var reported: Set<Int32> = []
 
     /// - Returns: Sentences about reasons that were not told before.
     mutating func look(at tasks: [TaskRecord], _ context: Context) -> [String] {
         tasks.compactMap { task in
-            guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, told.insert(task.reason).inserted else {
+            guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, reported.insert(task.reason).inserted else {
                 return nil
             }
-            let why = [task.reasonText, WaitWords.next(task)].compactMap { $0 }.joined(separator: "; ")
-            return "\(task.url) waits \(WaitWords.waits(task.reason)): \(why). "
+            let why = [task.reasonText, WaitPhrases.next(task)].compactMap { $0 }.joined(separator: "; ")
+            return "\(task.url) waits \(WaitPhrases.waits(task.reason)): \(why). "
                 + "What to do: \(context.command("why", String(task.id)))"
         }
     }

@@ -19,8 +19,8 @@ final class Watch {
         try arguments.number("timeout", in: 0...31_536_000).map { $0 * 1000 }
     }
 
-    private static let drawingPeriod: Int64 = 200
-    private static let lookingPeriod: Int64 = 1000
+    private static let redrawInterval: Int64 = 200
+    private static let pollInterval: Int64 = 1000
 
     let context: Context
     let application: Application
@@ -36,10 +36,10 @@ final class Watch {
     /// Of whole files, as the last listing had them.
     private var knownSizes: [UInt64: UInt64] = [:]
     private let wallTimeAtStart = Clock.wallMilliseconds
-    private var roundsWithOthers: Set<UInt64> = []
+    private var roundsOutOfScope: Set<UInt64> = []
     private(set) var tally = Tally()
-    private var hasToldOfConsumer = false
-    private var desk: CredentialDesk
+    private var hasReportedConsumer = false
+    private var prompter: ChallengePrompter
     private var failureNotes = FailureNotes()
     private var waitNotes = WaitNotes()
 
@@ -52,7 +52,7 @@ final class Watch {
         self.session = session
         self.isConsumer = isConsumer
         self.scope = scope
-        desk = CredentialDesk(context)
+        prompter = ChallengePrompter(context)
         let now = Clock.milliseconds
         started = now
         deadline = timeout.map { now + $0 }
@@ -71,7 +71,7 @@ final class Watch {
             try follow()
         } catch {
             context.output.clearProgress()
-            if case .interrupted = error { tellWhatRemains("") }
+            if case .interrupted = error { noteRemaining("") }
             throw error
         }
         context.output.clearProgress()
@@ -83,48 +83,48 @@ final class Watch {
     }
 
     private func follow() throws(CommandError) {
-        var nextLook: Int64 = 0
-        var nextSeatRequest = Clock.milliseconds + Watch.lookingPeriod
-        var nextQuestion: Int64 = 0
+        var nextPoll: Int64 = 0
+        var nextConsumerRequest = Clock.milliseconds + Watch.pollInterval
+        var nextCredentialCheck: Int64 = 0
         while true {
-            if isConsumer { try drain() } else { try lookUp() }
+            if isConsumer { try drain() } else { try findEndedTasks() }
             let now = Clock.milliseconds
-            if now >= nextLook {
+            if now >= nextPoll {
                 if try hasEnded() { return }
                 try draw()
-                nextLook = now + period
+                nextPoll = now + period
             } else if case .tasks = scope, remaining.isEmpty {
                 return
             }
-            if now >= nextQuestion {
+            if now >= nextCredentialCheck {
                 try askForCredentials()
                 // A terminal shows it all the time.
-                if context.output.progressTerminal == nil { try lookForFailures() }
+                if context.output.progressTerminal == nil { try reportFailures() }
                 // Not at once after it: whoever waits comes first.
-                if try hasYielded() { nextSeatRequest = Clock.milliseconds + 5 * Watch.lookingPeriod }
-                nextQuestion = Clock.milliseconds + Watch.lookingPeriod
+                if try yieldIfAsked() { nextConsumerRequest = Clock.milliseconds + 5 * Watch.pollInterval }
+                nextCredentialCheck = Clock.milliseconds + Watch.pollInterval
             }
-            if !isConsumer && now >= nextSeatRequest {
+            if !isConsumer && now >= nextConsumerRequest {
                 try becomeConsumer()
                 // Ends that the reader before took, since the last look, come as no event.
-                if isConsumer { try lookUp() }
-                nextSeatRequest = now + Watch.lookingPeriod
+                if isConsumer { try findEndedTasks() }
+                nextConsumerRequest = now + Watch.pollInterval
                 continue
             }
             if let deadline, now >= deadline {
-                tellWhatRemains("The time ran out. ")
-                try lookForFailures()
+                noteRemaining("The time ran out. ")
+                try reportFailures()
                 throw .stopped(
                     .tryAgainLater, "Not everything has ended within the time given by --timeout"
                         + (failureNotes.last.map { "; the last error: \($0)" } ?? "") + ".")
             }
-            let pause = min(nextLook - now, deadline.map { $0 - now } ?? Int64.max)
+            let pause = min(nextPoll - now, deadline.map { $0 - now } ?? Int64.max)
             _ = try context.signals.wait(for: isConsumer ? session.eventDescriptor() : nil, milliseconds: pause)
         }
     }
 
     private var period: Int64 {
-        context.output.progressTerminal == nil ? Watch.lookingPeriod : Watch.drawingPeriod
+        context.output.progressTerminal == nil ? Watch.pollInterval : Watch.redrawInterval
     }
 
     /// Takes what events there are.
@@ -136,16 +136,16 @@ final class Watch {
             for event in events {
                 cursor = event.id
                 if event.isEndOfTask {
-                    if isMine(event.taskID) {
+                    if isInScope(event.taskID) {
                         if reported.insert(event.taskID).inserted { endings.append(Ending(event)) }
                         acknowledged.append(event.id)
                     } else {
-                        roundsWithOthers.insert(event.round)
+                        roundsOutOfScope.insert(event.round)
                     }
-                } else if event.isEndOfRound && !roundsWithOthers.contains(event.round) {
+                } else if event.isEndOfRound && !roundsOutOfScope.contains(event.round) {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
-                    desk.challengeArrived()
+                    prompter.noteNewChallenge()
                     // Told is acknowledged; the challenge stays open until it is answered.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
@@ -159,12 +159,12 @@ final class Watch {
         }
     }
 
-    private func isMine(_ task: UInt64) -> Bool {
+    private func isInScope(_ task: UInt64) -> Bool {
         if case .tasks = scope { transfer(task) != nil } else { true }
     }
 
     /// Finds ended tasks in the list, without events.
-    private func lookUp() throws(CommandError) {
+    private func findEndedTasks() throws(CommandError) {
         let ids = remaining.sorted()
         for start in stride(from: 0, to: ids.count, by: 1000) {
             let page = Array(ids[start..<min(start + 1000, ids.count)])
@@ -188,7 +188,7 @@ final class Watch {
 
     private func report(_ endings: [Ending]) throws(CommandError) {
         var lines: [String] = []
-        let endings = try endings.map { ending throws(CommandError) in try explained(ending) }
+        let endings = try endings.map { ending throws(CommandError) in try withLastAttempt(ending) }
         for ending in endings {
             remaining.remove(ending.taskID)
             tally.add(ending)
@@ -204,7 +204,7 @@ final class Watch {
         }
     }
 
-    private func explained(_ ending: Ending) throws(CommandError) -> Ending {
+    private func withLastAttempt(_ ending: Ending) throws(CommandError) -> Ending {
         guard Int(ending.status) == BH_RESOURCE_TIMEOUT else { return ending }
         var ending = ending
         do {
@@ -231,14 +231,14 @@ final class Watch {
 
     /// Leaves when nobody answers and nothing else is left to do.
     private func askForCredentials() throws(CommandError) {
-        try desk.look(session, of: application, always: !isConsumer)
-        guard !desk.open.isEmpty, try waitsForCredentialsOnly() else { return }
+        try prompter.look(session, of: application, always: !isConsumer)
+        guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
-        throw .stopped(.credentialNeeded, "What is left waits for a credential. " + desk.advice)
+        throw .stopped(.credentialNeeded, "What is left waits for a credential. " + prompter.advice)
     }
 
     /// `get` goes on without reading events, and reads them again when the other has ended. `wait` is nothing else.
-    private func hasYielded() throws(CommandError) -> Bool {
+    private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()
         guard case .tasks = scope else {
@@ -265,7 +265,7 @@ final class Watch {
         }
     }
 
-    private func lookForFailures() throws(CommandError) {
+    private func reportFailures() throws(CommandError) {
         var selection = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
         if case .tasks = scope {
             if remaining.isEmpty { return }
@@ -282,12 +282,12 @@ final class Watch {
             isConsumer = true
         } catch {
             guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
-            if !hasToldOfConsumer && context.output.progressTerminal != nil {
+            if !hasReportedConsumer && context.output.progressTerminal != nil {
                 context.output.note(
                     "Process \(failure.detail) reads the events of session \(context.sessionName); the files arrive "
                         + "all the same.")
             }
-            hasToldOfConsumer = true
+            hasReportedConsumer = true
         }
     }
 

@@ -2,7 +2,7 @@ import CBackhaul
 
 /// What whoever watches is shown.
 extension Watch {
-    func tellWhatRemains(_ beginning: String) {
+    func noteRemaining(_ beginning: String) {
         let count: String
         var goesOn = "goes on"
         if case .tasks = scope {
@@ -46,8 +46,8 @@ extension Watch {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
             // Those that something is wrong with; others only where nothing else is to be seen.
-            let troubled = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
-            shown += (shown.isEmpty && troubled.isEmpty ? Array(waiting.prefix(3)) : troubled)
+            let notable = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
+            shown += (shown.isEmpty && notable.isEmpty ? Array(waiting.prefix(3)) : notable)
                 .prefix(visible - shown.count)
         }
         let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)

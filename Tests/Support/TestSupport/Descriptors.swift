@@ -5,7 +5,7 @@ public func openDescriptors() -> Set<Int32> { Set((3...1023).filter { fcntl($0, 
 
 /// The descriptors that were open before a test began with what it looks at: the runner's and libdispatch's, which ends
 /// the process, or waits for ever, when one of its own is closed.
-public struct RunnersDescriptors: Sendable {
+public struct InheritedDescriptors: Sendable {
     private let numbers: Set<Int32>
 
     public init() async {

@@ -81,12 +81,12 @@ struct TextArgumentTests {
 
 @Suite("A struct of the host")
 struct StructArgumentTests {
-    private let firstSize = MemoryLayout<bh_application_options>.size
+    private let minimumSize = MemoryLayout<bh_application_options>.size
 
     private func read(_ options: bh_application_options, structSize: Int) throws(Failure) -> bh_application_options {
         var options = options
         options.struct_size = structSize
-        return try StructArgument.read(&options, "options", into: bh_application_options(), firstSize: 16)
+        return try StructArgument.read(&options, "options", into: bh_application_options(), minimumSize: 16)
     }
 
     private var filled: bh_application_options {
@@ -98,7 +98,7 @@ struct StructArgumentTests {
 
     @Test("with this library's size is copied completely")
     func whole() throws {
-        let copy = try read(filled, structSize: firstSize)
+        let copy = try read(filled, structSize: minimumSize)
         #expect(copy.identifier == filled.identifier && copy.store == filled.store)
     }
 
@@ -111,12 +111,12 @@ struct StructArgumentTests {
     /// Reads a struct of a newer header, which has `value` in the field after those that this library has.
     private func readNewer(_ value: UInt64) throws(Failure) -> bh_application_options {
         var newer = (filled, value)
-        newer.0.struct_size = firstSize + 8
+        newer.0.struct_size = minimumSize + 8
         var result: Result<bh_application_options, Failure> = .failure(Failure(.internal, "not read"))
         withUnsafeBytes(of: &newer) { bytes in
             guard let start = bytes.baseAddress else { return }
             result = Result { () throws(Failure) in
-                try StructArgument.read(start, "options", into: bh_application_options(), firstSize: firstSize)
+                try StructArgument.read(start, "options", into: bh_application_options(), minimumSize: minimumSize)
             }
         }
         return try result.get()
@@ -143,7 +143,7 @@ struct StructArgumentTests {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)
         #expect(failure?.message.hasPrefix("options has struct_size \(size), which ends inside a field; ") == true)
-        #expect(failure?.message.contains(" \(firstSize) bytes") == true)
+        #expect(failure?.message.contains(" \(minimumSize) bytes") == true)
     }
 
     @Test("ends after the last field of its first version and the compiler's padding")

@@ -21,10 +21,10 @@ struct BatchTests {
         outcome.size = 4_096
         outcome.attempts = 2
         outcome.bytesReceived = 5_000
-        outcome.answer.httpStatus = 206
-        outcome.answer.finalURL = "https://cdn.example.org/1"
-        outcome.answer.mediaType = "image/jpeg"
-        outcome.answer.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
+        outcome.response.httpStatus = 206
+        outcome.response.finalURL = "https://cdn.example.org/1"
+        outcome.response.mediaType = "image/jpeg"
+        outcome.response.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
         let batch = try Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
         #expect(batch.count == 1 && batch.more)
         // The structs have pointers into the batch.
@@ -50,7 +50,7 @@ struct BatchTests {
     func failed() throws {
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
-        outcome.answer.errorBody = Array("no such page".utf8)
+        outcome.response.errorBody = Array("no such page".utf8)
         let batch = try Batch(.events([ended(7, outcome)], more: false))
         // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }

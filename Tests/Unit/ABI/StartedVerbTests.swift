@@ -20,7 +20,7 @@ struct StartedVerbTests {
 
     @Test(
         "is the failure when the verb failed",
-        arguments: [.nothing, .count, .session, .batch, .oneTask] as [StartedVerb.Kind])
+        arguments: [.empty, .count, .session, .batch, .oneTask] as [StartedVerb.Kind])
     func failed(kind: StartedVerb.Kind) { #expect(thrown(.failed(refused), kind) == refused) }
 
     @Test("of a failed enqueue is the failure, with no applied request")
@@ -88,5 +88,5 @@ struct EnqueueResultsTests {
     }
 
     @Test("are empty when no request was applied")
-    func nothing() { #expect(Batch(EnqueuedList(notApplied: 3)).count == 0) }
+    func empty() { #expect(Batch(EnqueuedList(notApplied: 3)).count == 0) }
 }

@@ -10,7 +10,7 @@ struct ExplanationTests {
     @Test("names the transfer, why it waits, when it continues, and what to do")
     func whole() {
         var facts = WaitFacts()
-        facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
+        facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
         facts.conditions = [condition(BH_CONDITION_EXTERNAL_POWER, 0, "on battery")]
         let explained = explanation(
             task(
@@ -94,7 +94,7 @@ struct ExplanationTests {
     @Test("names session and transfer when both have the constraint")
     func both() {
         var facts = WaitFacts()
-        facts.demands.externalPower = Int32(BH_YES)
+        facts.requirements.externalPower = Int32(BH_YES)
         let explained = explanation(task(BH_REASON_POWER, stated: everything), facts: facts)
         #expect(explained.lines.contains("      backhaul configure --external-power no --session photos"))
         #expect(explained.lines.contains("      backhaul constrain 12 --external-power no --session photos"))
@@ -123,7 +123,7 @@ struct ExplanationTests {
     ])
     func preset(reason: Int, options: String) {
         var facts = WaitFacts()
-        facts.demands.preset = Int32(BH_PRESET_OVERNIGHT)
+        facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)
         let lines = explanation(task(reason), facts: facts).lines
         #expect(lines.contains("      backhaul configure \(options) --session photos"))
         #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
@@ -132,10 +132,10 @@ struct ExplanationTests {
     @Test("names the session's option as it was given")
     func options() {
         var facts = WaitFacts()
-        facts.demands.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
-        facts.demands.quietHours = "22:00-06:30"
-        facts.demands.minimumBattery = 40
-        facts.demands.ioPressure = 30
+        facts.requirements.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
+        facts.requirements.quietHours = "22:00-06:30"
+        facts.requirements.minimumBattery = 40
+        facts.requirements.ioPressure = 30
         let expected = [
             (BH_REASON_NETWORK, "--networks ethernet,wifi", "--networks all"),
             (BH_REASON_QUIET_HOURS, "--quiet-hours 22:00-06:30", "--quiet-hours ''"),
@@ -152,8 +152,8 @@ struct ExplanationTests {
     @Test("of pressure names the limit that is exceeded")
     func pressure() {
         var facts = WaitFacts()
-        facts.demands.cpuPressure = 20
-        facts.demands.ioPressure = 20
+        facts.requirements.cpuPressure = 20
+        facts.requirements.ioPressure = 20
         facts.conditions = [
             condition(BH_CONDITION_CPU_PRESSURE, 80, "80 %"), condition(BH_CONDITION_IO_PRESSURE, 1, "1 %"),
         ]
@@ -165,8 +165,8 @@ struct ExplanationTests {
     @Test("does not name the session when it overrides its preset")
     func opposite() {
         var facts = WaitFacts()
-        facts.demands.preset = Int32(BH_PRESET_DISCRETIONARY)
-        facts.demands.externalPower = Int32(BH_NO)
+        facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
+        facts.requirements.externalPower = Int32(BH_NO)
         let lines = explanation(task(BH_REASON_POWER, stated: everything), facts: facts).lines
         #expect(lines.contains("      backhaul constrain 12 --external-power no --session photos"))
         #expect(!lines.contains { $0.contains(" configure ") })
@@ -182,8 +182,8 @@ struct ExplanationTests {
     @Test("overrides the overnight preset and the session's own quiet hours")
     func hiddenHours() {
         var facts = WaitFacts()
-        facts.demands.preset = Int32(BH_PRESET_OVERNIGHT)
-        facts.demands.quietHours = "22:00-06:30"
+        facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)
+        facts.requirements.quietHours = "22:00-06:30"
         let lines = explanation(task(BH_REASON_QUIET_HOURS), facts: facts).lines
         #expect(lines.contains("      backhaul configure --preset discretionary --quiet-hours '' --session photos"))
     }
@@ -191,7 +191,7 @@ struct ExplanationTests {
     @Test("of a critically hot machine advises no option, because none helps")
     func critical() {
         var facts = WaitFacts()
-        facts.demands.maximumHeat = Int32(BH_THERMAL_FAIR)
+        facts.requirements.maximumHeat = Int32(BH_THERMAL_FAIR)
         facts.conditions = [condition(BH_CONDITION_THERMAL_STATE, Int64(BH_THERMAL_CRITICAL), "critical")]
         let lines = explanation(task(BH_REASON_HEAT), facts: facts).lines
         #expect(lines.contains { $0.contains("It is critically hot: nothing is transferred now") })
@@ -221,7 +221,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul networks Hotspot --monthly-budget 10GB --session photos"))
         #expect(!lines.contains { $0.contains(" configure ") })
         facts.networks = []
-        facts.demands.daily = Budget(UInt64.max)
+        facts.requirements.daily = Budget(UInt64.max)
         lines = explanation(task(BH_REASON_BUDGET), facts: facts).lines
         #expect(lines[0].hasSuffix(" is stuck: the daily limit of session 'photos' is 0 B, so nothing may be moved."))
         #expect(lines.contains("  goes on:  not by itself: waiting does not help"))

@@ -16,21 +16,21 @@ struct TimeTests {
             ("2026-11-21T06:30Z", 37_200), ("2026-11-21t06:30-0530", 57_000), ("2026-11-21T06:30+01", 33_600),
         ])
     func read(text: String, seconds: Int64) {
-        #expect(GivenTime.milliseconds(text, after: evening) == evening + seconds * 1000)
+        #expect(TimeParser.milliseconds(text, after: evening) == evening + seconds * 1000)
     }
 
     @Test("times in summer have the offset of summer time")
     func summer() throws {
-        let noon = try #require(GivenTime.milliseconds("2026-07-01T12:00", after: evening))
-        #expect(noon == GivenTime.milliseconds("2026-07-01T10:00Z", after: evening))
+        let noon = try #require(TimeParser.milliseconds("2026-07-01T12:00", after: evening))
+        #expect(noon == TimeParser.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
     @Test("a time of day is its next occurrence, also across a change of daylight saving")
     func change() throws {
         // On 2026-03-29 the clock in Berlin goes from 02:00 to 03:00, so 02:30 does not exist.
-        let before = try #require(GivenTime.milliseconds("2026-03-28T23:00", after: evening))
-        #expect(GivenTime.milliseconds("06:00", after: before) == before + 6 * hour)
-        let gap = try #require(GivenTime.milliseconds("02:30", after: before))
+        let before = try #require(TimeParser.milliseconds("2026-03-28T23:00", after: evening))
+        #expect(TimeParser.milliseconds("06:00", after: before) == before + 6 * hour)
+        let gap = try #require(TimeParser.milliseconds("02:30", after: before))
         #expect((before + 2 * hour...before + 4 * hour).contains(gap))
     }
 
@@ -42,14 +42,14 @@ struct TimeTests {
             "+99999999999999999999h", "+9223372036854775807s", "２１:１０",
         ])
     func refused(text: String) {
-        #expect(GivenTime.milliseconds(text, after: evening) == nil)
+        #expect(TimeParser.milliseconds(text, after: evening) == nil)
     }
 
     @Test(
         "durations are numbers with units",
         arguments: [("90", 90_000), ("90s", 90_000), ("15m", 900_000), ("1h30m", 5_400_000), ("7d", 604_800_000)])
     func durations(text: String, milliseconds: UInt64) {
-        #expect(GivenTime.duration(text) == milliseconds)
+        #expect(TimeParser.duration(text) == milliseconds)
     }
 
     @Test(
@@ -69,15 +69,15 @@ struct TimeTests {
 
     @Test("times are shown with the date when it is not today")
     func moments() {
-        #expect(Text.moment(evening - hour, now: evening) == "20:10")
-        #expect(Text.moment(evening + 9 * hour, now: evening) == "tomorrow 06:10")
-        #expect(Text.moment(evening - 24 * hour, now: evening) == "yesterday 21:10")
-        #expect(Text.moment(evening - 72 * hour, now: evening) == "17 Nov 21:10")
-        #expect(Text.moment(evening - 365 * 24 * hour, now: evening) == "20 Nov 2025 21:10")
-        #expect(Text.appointment(evening + 90 * minute, now: evening) == "at 22:40 (in 1 h 30 min)")
-        #expect(Text.appointment(evening + 9 * hour, now: evening) == "tomorrow at 06:10 (in 9 h)")
-        #expect(Text.appointment(evening + 72 * hour, now: evening) == "on 23 Nov at 21:10 (in 3 days)")
-        #expect(Text.appointment(evening - 1, now: evening) == "now")
+        #expect(Text.dateAndTime(evening - hour, now: evening) == "20:10")
+        #expect(Text.dateAndTime(evening + 9 * hour, now: evening) == "tomorrow 06:10")
+        #expect(Text.dateAndTime(evening - 24 * hour, now: evening) == "yesterday 21:10")
+        #expect(Text.dateAndTime(evening - 72 * hour, now: evening) == "17 Nov 21:10")
+        #expect(Text.dateAndTime(evening - 365 * 24 * hour, now: evening) == "20 Nov 2025 21:10")
+        #expect(Text.timeWithCountdown(evening + 90 * minute, now: evening) == "at 22:40 (in 1 h 30 min)")
+        #expect(Text.timeWithCountdown(evening + 9 * hour, now: evening) == "tomorrow at 06:10 (in 9 h)")
+        #expect(Text.timeWithCountdown(evening + 72 * hour, now: evening) == "on 23 Nov at 21:10 (in 3 days)")
+        #expect(Text.timeWithCountdown(evening - 1, now: evening) == "now")
     }
 
     @Test("periods within one day show the date once")
@@ -94,6 +94,6 @@ struct TimeTests {
             (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),
         ])
     func spans(milliseconds: UInt64, text: String) {
-        #expect(Text.span(milliseconds: milliseconds) == text)
+        #expect(Text.exactDuration(milliseconds: milliseconds) == text)
     }
 }

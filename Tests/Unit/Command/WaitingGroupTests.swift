@@ -13,7 +13,7 @@ struct WaitingGroupTests {
     }
 
     private func lines(_ group: WaitingGroup, began: Int64? = nil) -> [String] {
-        group.story(WaitFacts(), session: "photos", began: began, now: evening) {
+        group.waitExplanation(WaitFacts(), session: "photos", began: began, now: evening) {
             "backhaul " + $0.joined(separator: " ")
         }.lines()
     }

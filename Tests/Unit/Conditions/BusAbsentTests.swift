@@ -11,7 +11,7 @@ import Testing
     private var address: String { "unix:path=\(path)" }
 
     private func watch(_ address: String) throws -> BusWatch {
-        try #require(BusWatch.start(address: address, wants: [.network, .sleep]))
+        try #require(BusWatch.start(address: address, subscriptions: [.network, .sleep]))
     }
 
     /// Opens a socket that listens at the path.
@@ -48,7 +48,7 @@ import Testing
         let readings = try watch.settled()
         for source in [
             readings.network.source, readings.isMetered.source, readings.connectivity.source,
-            readings.isAboutToSleep.source,
+            readings.isPreparingForSleep.source,
         ] { #expect(source == "there is no system bus at \(address)") }
         #expect(duration { watch.close() } < 500)
     }
@@ -72,7 +72,7 @@ import Testing
         #expect(duration { _ = watch.takeReadings() } < 500)
         let readings = try watch.settled()
         #expect(readings.network == Reading(source: "the system bus does not answer"))
-        #expect(readings.isAboutToSleep == Reading(source: "the system bus does not answer"))
+        #expect(readings.isPreparingForSleep == Reading(source: "the system bus does not answer"))
         #expect(duration { watch.close() } < 500)
         watch.close()
     }
@@ -98,7 +98,7 @@ import Testing
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }
-        let place = try #require(BusPlace(path: folder + "/run/bus"))
+        let place = try #require(BusSocketWatch(path: folder + "/run/bus"))
         #expect(!place.takeChanges())
         try create(path)
         defer { unlink(path) }

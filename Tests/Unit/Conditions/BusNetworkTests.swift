@@ -9,7 +9,7 @@ import Testing
 
     init() throws { bus = try PrivateBus() }
 
-    private func watch() throws -> BusWatch { try #require(BusWatch.start(address: bus.address, wants: .network)) }
+    private func watch() throws -> BusWatch { try #require(BusWatch.start(address: bus.address, subscriptions: .network)) }
 
     @Test("the primary connection, its metering and its connectivity are read")
     func first() throws {
@@ -19,7 +19,7 @@ import Testing
         #expect(readings.network == Reading(Network(name: "Home", kind: .wifi), source: "NetworkManager"))
         #expect(readings.isMetered == Reading(false, source: "NetworkManager"))
         #expect(readings.connectivity == Reading(.full, source: "NetworkManager"))
-        #expect(readings.isAboutToSleep == Reading(source: "not looked at"))
+        #expect(readings.isPreparingForSleep == Reading(source: "not looked at"))
     }
 
     @Test("changes of metering are reported: known, guessed and unknown")

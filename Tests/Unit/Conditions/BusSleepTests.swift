@@ -14,39 +14,39 @@ import Testing
     }
 
     private func watch() throws -> BusWatch {
-        let watch = try #require(BusWatch.start(address: bus.address, wants: .sleep))
-        #expect(try watch.settled().isAboutToSleep == Reading(false, source: "logind"))
+        let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))
+        #expect(try watch.settled().isPreparingForSleep == Reading(false, source: "logind"))
         return watch
     }
 
     @Test("each sleep is delayed until the work is done")
     func delay() throws {
         let watch = try watch()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         let holders = try bus.tell("logind", "inhibitors")
         #expect(
             holders == "[Inhibitor(what='sleep', who='Backhaul', why='Transfers are written to disk', mode='delay')]")
         for _ in 0..<3 {
             try bus.tell("logind", "prepare_for_sleep", "1")
-            try watch.until("the preparation") { $0.isAboutToSleep.value == true }
+            try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
             #expect(try bus.tell("logind", "count_inhibitors") == "1")
             watch.readyToSleep()
-            try bus.tell("logind", "until_inhibitors", "0")
+            try bus.tell("logind", "wait_for_inhibitors", "0")
             try bus.tell("logind", "prepare_for_sleep", "0")
-            try watch.until("the end of the sleep") { $0.isAboutToSleep.value == false }
-            try bus.tell("logind", "until_inhibitors", "1")
+            try watch.until("the end of the sleep") { $0.isPreparingForSleep.value == false }
+            try bus.tell("logind", "wait_for_inhibitors", "1")
         }
     }
 
     @Test("readiness after the end of a sleep does not release the next delay")
     func late() throws {
         let watch = try watch()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         watch.readyToSleep()
         try bus.tell("logind", "prepare_for_sleep", "1")
-        try watch.until("the preparation") { $0.isAboutToSleep.value == true }
+        try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
         try bus.tell("logind", "prepare_for_sleep", "0")
-        try watch.until("the end of the sleep") { $0.isAboutToSleep.value == false }
+        try watch.until("the end of the sleep") { $0.isPreparingForSleep.value == false }
         watch.readyToSleep()
         #expect(try bus.tell("logind", "inhibitors").contains("Backhaul"))
         #expect(try bus.tell("logind", "count_inhibitors") == "1")
@@ -54,72 +54,72 @@ import Testing
 
     @Test("a change of needs during a sleep does not release the delay")
     func otherWants() throws {
-        let watch = try #require(BusWatch.start(address: bus.address, wants: [.network, .sleep]))
+        let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         try bus.tell("logind", "prepare_for_sleep", "1")
-        try watch.until("the preparation") { $0.isAboutToSleep.value == true }
-        for wants in [.sleep, [.network, .sleep]] as [ConditionNeeds] {
-            watch.want(wants)
-            let readings = try watch.until("what is wanted") { $0.asked == wants && $0.isSettled }
-            #expect(readings.isAboutToSleep.value == true)
+        try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
+        for subscriptions in [.sleep, [.network, .sleep]] as [ConditionSet] {
+            watch.subscribe(subscriptions)
+            let readings = try watch.until("what is wanted") { $0.requested == subscriptions && $0.isSettled }
+            #expect(readings.isPreparingForSleep.value == true)
             #expect(try bus.tell("logind", "count_inhibitors") == "1")
         }
         watch.readyToSleep()
-        try bus.tell("logind", "until_inhibitors", "0")
+        try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("the delay starts when sleep is needed, and is released when it is not")
     func wantedLater() throws {
-        let watch = try #require(BusWatch.start(address: bus.address, wants: .network))
+        let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .network))
         _ = try watch.settled()
         for _ in 0..<3 {
-            watch.want([.network, .sleep])
-            try watch.until("logind") { $0.isAboutToSleep.value == false && $0.isSettled }
-            try bus.tell("logind", "until_inhibitors", "1")
-            watch.want(.network)
-            try bus.tell("logind", "until_inhibitors", "0")
-            try watch.until("its end") { $0.asked == .network }
+            watch.subscribe([.network, .sleep])
+            try watch.until("logind") { $0.isPreparingForSleep.value == false && $0.isSettled }
+            try bus.tell("logind", "wait_for_inhibitors", "1")
+            watch.subscribe(.network)
+            try bus.tell("logind", "wait_for_inhibitors", "0")
+            try watch.until("its end") { $0.requested == .network }
         }
     }
 
     @Test("closing or freeing the watch releases the delay")
     func closing() throws {
         let watch = try watch()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         watch.close()
-        try bus.tell("logind", "until_inhibitors", "0")
+        try bus.tell("logind", "wait_for_inhibitors", "0")
         do {
             let other = try self.watch()
-            try bus.tell("logind", "until_inhibitors", "1")
+            try bus.tell("logind", "wait_for_inhibitors", "1")
             _ = other.number
         }
-        try bus.tell("logind", "until_inhibitors", "0")
+        try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("a sleep that began before the watch is reported, and the next one is delayed")
     func underWay() throws {
         try bus.tell("logind", "prepare_for_sleep", "1")
-        let watch = try #require(BusWatch.start(address: bus.address, wants: .sleep))
-        #expect(try watch.settled().isAboutToSleep == Reading(true, source: "logind"))
+        let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))
+        #expect(try watch.settled().isPreparingForSleep == Reading(true, source: "logind"))
         #expect(try bus.tell("logind", "calls", "Inhibit") == "0")
         try bus.tell("logind", "prepare_for_sleep", "0")
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
     }
 
     @Test("a logind that restarts is unknown meanwhile, and then gets a new delay")
     func restarts() throws {
         let watch = try watch()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         try bus.tell("logind", "stop")
-        try watch.until("its end") { $0.isAboutToSleep == Reading(source: "logind is not on the bus") }
+        try watch.until("its end") { $0.isPreparingForSleep == Reading(source: "logind is not on the bus") }
         try bus.tell("logind", "start")
-        try watch.until("its return") { $0.isAboutToSleep.value == false }
-        try bus.tell("logind", "until_inhibitors", "1")
+        try watch.until("its return") { $0.isPreparingForSleep.value == false }
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         try bus.tell("logind", "prepare_for_sleep", "1")
-        try watch.until("the preparation") { $0.isAboutToSleep.value == true }
+        try watch.until("the preparation") { $0.isPreparingForSleep.value == true }
         watch.readyToSleep()
-        try bus.tell("logind", "until_inhibitors", "0")
+        try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
     @Test("a sleep signal from another sender is ignored")
@@ -127,21 +127,21 @@ import Testing
         let watch = try watch()
         try bus.tell("bus", "send_false_signals")
         try bus.tell("logind", "prepare_for_sleep", "1")
-        try watch.until("the true one") { $0.isAboutToSleep.value == true }
+        try watch.until("the true one") { $0.isPreparingForSleep.value == true }
         try bus.tell("logind", "prepare_for_sleep", "0")
-        try watch.until("its end") { $0.isAboutToSleep.value == false }
+        try watch.until("its end") { $0.isPreparingForSleep.value == false }
         try bus.tell("bus", "send_false_signals")
-        try bus.tell("logind", "until_inhibitors", "1")
-        #expect(watch.takeReadings().isAboutToSleep.value == false)
+        try bus.tell("logind", "wait_for_inhibitors", "1")
+        #expect(watch.takeReadings().isPreparingForSleep.value == false)
     }
 
     @Test("without changes the watch's thread does not wake up")
     func idle() throws {
         try bus.tell("network", "connect", "Home")
         let others = Set(BusSleepTests.wakes().keys)
-        let watch = try #require(BusWatch.start(address: bus.address, wants: [.network, .sleep]))
+        let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         var before: [String: Int] = [:]
         var now = BusSleepTests.wakes()
         while before != now {
@@ -180,7 +180,7 @@ import Testing
     @Test("a started program does not inherit the descriptor of the delay")
     func closeOnExec() throws {
         let watch = try watch()
-        try bus.tell("logind", "until_inhibitors", "1")
+        try bus.tell("logind", "wait_for_inhibitors", "1")
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("60"), nil]
         defer { for argument in arguments { free(argument) } }
@@ -190,6 +190,6 @@ import Testing
             waitpid(process, nil, 0)
         }
         watch.close()
-        try bus.tell("logind", "until_inhibitors", "0")
+        try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 }

@@ -14,12 +14,12 @@ import Testing
     /// Returns the view after NetworkManager has replied.
     private func view(
         _ manager: [String: BusValue],
-        _ connection: BusAnswer = .properties(["Id": .string("A"), "Type": .string("gsm")])
+        _ connection: BusReply = .properties(["Id": .string("A"), "Type": .string("gsm")])
     ) -> NetworkManagerView {
         var view = NetworkManagerView()
-        #expect(view.tell(.present(owner: ":1.1")) == [.properties(.networkManager)])
-        for case .connection(let path) in view.tell(manager: .properties(manager)) {
-            view.tell(connection: path, connection)
+        #expect(view.update(.present(owner: ":1.1")) == [.properties(.networkManager)])
+        for case .connection(let path) in view.update(manager: .properties(manager)) {
+            view.update(connection: path, connection)
         }
         return view
     }
@@ -50,9 +50,9 @@ import Testing
 
     @Test("a connection that is gone, or has no name or a too long one, is no network")
     func names() {
-        let answers: [BusAnswer] = [
+        let answers: [BusReply] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
-            .properties(["Id": .string(String(repeating: "x", count: 256))]), .nonsense, .silence,
+            .properties(["Id": .string(String(repeating: "x", count: 256))]), .malformed, .timedOut,
             .refused(name: "org.freedesktop.DBus.Error.UnknownObject", sentence: "It is gone."),
         ]
         for answer in answers {
@@ -84,11 +84,11 @@ import Testing
         other["PrimaryConnection"] = .path("/2")
         other["Metered"] = .uint32(1)
         let before = view.readings
-        #expect(view.tell(manager: .properties(other)) == [.connection("/2")])
+        #expect(view.update(manager: .properties(other)) == [.connection("/2")])
         #expect(view.readings == before)
-        view.tell(connection: "/1", .properties(["Id": .string("late"), "Type": .string("gsm")]))
+        view.update(connection: "/1", .properties(["Id": .string("late"), "Type": .string("gsm")]))
         #expect(view.readings == before)
-        view.tell(connection: "/2", .properties(["Id": .string("B"), "Type": .string("bluetooth")]))
+        view.update(connection: "/2", .properties(["Id": .string("B"), "Type": .string("bluetooth")]))
         #expect(view.readings.network.value == Network(name: "B", kind: .bluetooth))
         #expect(view.readings.isMetered.value == true)
     }
@@ -105,11 +105,11 @@ import Testing
     @Test("a replaced NetworkManager is read again, and the old readings are dropped")
     func replaced() {
         var view = view(BusViewTests.whole)
-        #expect(view.tell(.present(owner: ":1.1")).isEmpty)
-        #expect(view.tell(.present(owner: ":1.2")) == [.properties(.networkManager)])
+        #expect(view.update(.present(owner: ":1.1")).isEmpty)
+        #expect(view.update(.present(owner: ":1.2")) == [.properties(.networkManager)])
         #expect(view.readings.network.value == nil)
         #expect(!view.readings.isSettled)
-        #expect(view.tell(.absent(why: "gone")).isEmpty)
+        #expect(view.update(.absent(why: "gone")).isEmpty)
         #expect(view.readings.isMetered == Reading(source: "gone"))
         #expect(view.readings.isSettled)
     }
@@ -117,9 +117,9 @@ import Testing
     @Test("a logind that refuses a delay still reports sleep, and the source names the refusal")
     func refusal() {
         var view = LogindView()
-        #expect(view.tell(.present(owner: ":1.1")) == [.properties(.logind)])
-        #expect(view.tell(properties: .properties(["PreparingForSleep": .bool(false)])) == [.inhibit])
-        view.tell(inhibit: .refused(name: "org.freedesktop.DBus.Error.AccessDenied", sentence: "Permission denied"))
+        #expect(view.update(.present(owner: ":1.1")) == [.properties(.logind)])
+        #expect(view.update(properties: .properties(["PreparingForSleep": .bool(false)])) == [.inhibit])
+        view.update(inhibit: .refused(name: "org.freedesktop.DBus.Error.AccessDenied", sentence: "Permission denied"))
         #expect(
             view.reading.0 == Reading(
                 false, source: "logind, which does not let sleep be delayed: it refuses: Permission denied"))
@@ -130,12 +130,12 @@ import Testing
 
     @Test("a logind without the property or a reply is unknown until it announces a sleep")
     func silentLogind() {
-        for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .silence, .nonsense]
-            as [BusAnswer] {
+        for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
+            as [BusReply] {
             var view = LogindView()
-            _ = view.tell(.present(owner: ":1.1"))
+            _ = view.update(.present(owner: ":1.1"))
             #expect(!view.reading.isSettled)
-            #expect(view.tell(properties: answer).isEmpty)
+            #expect(view.update(properties: answer).isEmpty)
             #expect(view.reading.0.value == nil)
             #expect(view.reading.isSettled)
             _ = view.prepare(true, isDelayed: false)

@@ -38,9 +38,9 @@ struct ConditionsWatchTests {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
         #expect(await harness.ask { $0.watch?.isSettled } == true)
-        let isSettled = await harness.ask { desk in
-            desk.watch?.needs = .all
-            return desk.watch?.isSettled
+        let isSettled = await harness.ask { context in
+            context.watch?.needs = .all
+            return context.watch?.isSettled
         }
         #expect(isSettled == false)
         let conditions = await harness.settled()
@@ -48,7 +48,7 @@ struct ConditionsWatchTests {
         #expect(conditions.batteryPercent.value == 80)
         #expect(conditions.thermalState.value == .nominal)
         #expect(conditions.cpuPressurePercent.value == 0)
-        #expect(conditions.isAboutToSleep.source.hasPrefix("the system's message bus cannot be used"))
+        #expect(conditions.isPreparingForSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
     @Test("heat and cooling are noticed at the next reading")
@@ -99,7 +99,7 @@ struct ConditionsWatchTests {
         #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
         // The trigger has fired. Until the pressure is gone, it is polled.
         #expect(await harness.ask { $0.watch?.triggers.isEmpty } == true)
-        #expect(await harness.ask { $0.watch?.untold } == .cpuPressure)
+        #expect(await harness.ask { $0.watch?.polledNeeds } == .cpuPressure)
     }
 
     @Test("the reading thread exists only while a need is read from files")
@@ -167,16 +167,16 @@ struct ConditionsWatchTests {
         let before = await harness.ask { $0.changes }
         let threads = ProcessCount.threads(named: "bh-conditions")
         #expect(threads >= 1)
-        let untold = await harness.ask { $0.watch?.untold }
+        let polledNeeds = await harness.ask { $0.watch?.polledNeeds }
         // Pressure files of the fake tree have no triggers. Changes of a charging battery are reported by the kernel.
-        #expect(untold?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
+        #expect(polledNeeds?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
         #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
         #expect(await harness.ask { $0.watch?.readers.reading.isEmpty ?? false })
         #expect(await harness.ask { $0.changes } == before)
     }
 
     @Test("a machine without sensors, or with an unused battery, is not polled")
-    func told() async throws {
+    func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))
         tree.supply("BAT0", Supplies.battery("Full", "100"))
@@ -185,28 +185,28 @@ struct ConditionsWatchTests {
         defer { harness.stop() }
         await harness.need([.power, .heat, .cpuPressure])
         await harness.settled()
-        let state = await harness.ask { ($0.watch?.untold, $0.watch?.devices?.events.isComplete) }
+        let state = await harness.ask { ($0.watch?.polledNeeds, $0.watch?.devices?.events.isComplete) }
         #expect(state.0 == (state.1 == true ? [] : [.power, .heat]))
     }
 
     @Test("each need is pending until it is read, and each reading is reported")
     func pending() async throws {
-        let bus = try PlayedBus()
+        let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
         defer { harness.stop() }
-        let first = await harness.ask { desk in
-            desk.watch?.needs = [.power, .sleep]
-            return desk.watch?.pending
+        let first = await harness.ask { context in
+            context.watch?.needs = [.power, .sleep]
+            return context.watch?.pending
         }
         #expect(first == [.power, .sleep])
         // The tree has no folder for supplies, so the reading changes no value.
         await harness.untilPending(.sleep)
-        bus.say { _ in }
+        bus.setReadings { _ in }
         await harness.untilPending([])
-        let again = await harness.ask { desk in
-            desk.watch?.needs = .sleep
-            desk.watch?.needs = [.power, .sleep]
-            return desk.watch?.pending
+        let again = await harness.ask { context in
+            context.watch?.needs = .sleep
+            context.watch?.needs = [.power, .sleep]
+            return context.watch?.pending
         }
         #expect(again?.contains(.power) == true)
     }
@@ -215,10 +215,10 @@ struct ConditionsWatchTests {
     func close() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         await harness.need(.all)
-        await harness.ask { desk in
-            desk.watch?.readAll { _ in Issue.record("a listing was returned after close") }
-            desk.watch?.close()
-            desk.watch?.needs = .all
+        await harness.ask { context in
+            context.watch?.readAll { _ in Issue.record("a listing was returned after close") }
+            context.watch?.close()
+            context.watch?.needs = .all
         }
         #expect(await harness.current == Conditions())
         #expect(await harness.ask { $0.watch?.readers.reader == nil && $0.watch?.systemBus == nil })
@@ -227,16 +227,16 @@ struct ConditionsWatchTests {
 
     @Test("configured metering takes effect at once")
     func administrator() async throws {
-        let bus = try PlayedBus()
+        let bus = try FakeBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
         defer { harness.stop() }
         await harness.need(.network)
-        bus.say { $0.network = Reading(Network(name: "Phone", kind: .wifi), source: "NetworkManager") }
+        bus.setReadings { $0.network = Reading(Network(name: "Phone", kind: .wifi), source: "NetworkManager") }
         let conditions = await harness.settled()
         guard conditions.network.value != nil else { return }
-        let metered = await harness.ask { desk in
-            desk.watch?.metered = ["Phone": true]
-            return desk.watch?.current.isMetered
+        let metered = await harness.ask { context in
+            context.watch?.metered = ["Phone": true]
+            return context.watch?.current.isMetered
         }
         #expect(metered == Reading(true, source: "configured"))
     }

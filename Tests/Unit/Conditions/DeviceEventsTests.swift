@@ -44,7 +44,7 @@ struct DeviceEventsTests {
     }
 
     /// Returns a laptop in its own network namespace, after its first readings.
-    private func laptop(needing needs: ConditionNeeds) async throws -> (FakeTree, WatchHarness) {
+    private func laptop(needing needs: ConditionSet) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
         await harness.need(needs)
@@ -102,8 +102,8 @@ struct DeviceEventsTests {
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
         await harness.ask { _ in
-            for _ in 0..<2_000 { _ = bhl_tell_devices(message, message.count) }
-            _ = bhl_tell_devices(last, last.count)
+            for _ in 0..<2_000 { _ = bhl_send_device_event(message, message.count) }
+            _ = bhl_send_device_event(last, last.count)
         }
         await harness.until { $0.externalPower.value == false }
     }
@@ -123,7 +123,7 @@ struct DeviceEventsTests {
 extension WatchHarness {
     /// Sends a message as the kernel in the watch's network, and returns after the next loop iteration.
     func tell(_ message: [CChar]) async {
-        let result = await ask { _ in bhl_tell_devices(message, message.count) }
+        let result = await ask { _ in bhl_send_device_event(message, message.count) }
         #expect(result == 0)
         await ask { _ in }
     }

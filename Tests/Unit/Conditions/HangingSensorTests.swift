@@ -3,28 +3,28 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A system in which reading some kinds of files blocks until `letGo` is called.
+/// A system in which reading some kinds of files blocks until `release` is called.
 private final class HangingSystem: Sendable {
     private struct State {
-        var hanging: ConditionNeeds
-        var begun: [ConditionNeeds] = []
+        var hanging: ConditionSet
+        var begun: [ConditionSet] = []
     }
 
     private let state: Lock<State>
 
-    init(_ hanging: ConditionNeeds) { state = Lock(State(hanging: hanging)) }
+    init(_ hanging: ConditionSet) { state = Lock(State(hanging: hanging)) }
 
-    func read(_ order: ReadingOrder, _ roots: ConditionRoots) -> SystemReadings {
+    func read(_ order: ReadingRequest, _ roots: ConditionRoots) -> SystemReadings {
         state.change { $0.begun.append(order.needs) }
         state.wait(until: nil) { $0.hanging.isDisjoint(with: order.needs) ? () : nil }
         return SystemReadings.read(order, in: roots)
     }
 
-    func hang(_ kinds: ConditionNeeds) { state.change { $0.hanging = kinds } }
+    func hang(_ kinds: ConditionSet) { state.change { $0.hanging = kinds } }
 
-    func letGo() { state.change { $0.hanging = [] } }
+    func release() { state.change { $0.hanging = [] } }
 
-    func begun(_ need: ConditionNeeds) -> Int { state.withLock { $0.begun.count { $0 == need } } }
+    func begun(_ need: ConditionSet) -> Int { state.withLock { $0.begun.count { $0 == need } } }
 }
 
 @Suite("Sensors that hang")
@@ -40,7 +40,7 @@ struct HangingSensorTests {
     func others() async throws {
         let harness = try harness(interval: 50)
         defer {
-            system.letGo()
+            system.release()
             harness.stop()
         }
         await harness.need([.power, .heat, .cpuPressure])
@@ -54,7 +54,7 @@ struct HangingSensorTests {
     func listings() async throws {
         let harness = try harness()
         defer {
-            system.letGo()
+            system.release()
             harness.stop()
         }
         for _ in 0..<3 {
@@ -72,20 +72,20 @@ struct HangingSensorTests {
         defer { harness.stop() }
         await harness.need([.power, .heat])
         await harness.until { $0.externalPower.value == true }
-        system.letGo()
+        system.release()
         await harness.until { $0.thermalState.value == .nominal }
         #expect(await harness.ask { $0.watch?.readers.stuck } == [])
     }
 
     @Test("a sensor that hangs later is unknown after ten seconds")
     func unknown() async throws {
-        system.letGo()
+        system.release()
         let harness = try harness(interval: 50)
         await harness.need(.heat)
         await harness.until { $0.thermalState.value == .nominal }
         system.hang(.heat)
         defer {
-            system.letGo()
+            system.release()
             harness.stop()
         }
         let conditions = await harness.until { $0.thermalState.value == nil }

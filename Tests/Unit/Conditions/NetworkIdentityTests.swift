@@ -45,10 +45,10 @@ struct NetworkIdentityTests {
         var identity = onHotspot()
         let first = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 1_000)
         #expect(first.bus?.connectivity.value == .portal)
-        #expect(first.nextLook == 11_000)
+        #expect(first.nextCheck == 11_000)
         let later = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 11_000)
         #expect(later.bus?.connectivity.value == nil)
-        #expect(later.nextLook == nil)
+        #expect(later.nextCheck == nil)
     }
 
     @Test(
@@ -61,7 +61,7 @@ struct NetworkIdentityTests {
         let asked = identity.take(kernel("wlan0"), manager(nil, metered: false), now: now)
         #expect(asked.bus?.network.value?.name == "Hotspot")
         #expect(asked.bus?.isMetered.value == true)
-        #expect(asked.nextLook == now + 10_000)
+        #expect(asked.nextCheck == now + 10_000)
         let back = identity.take(kernel("wlan0"), manager("Home", metered: false), now: now + 1_000)
         #expect(back.bus == manager("Home", metered: false))
     }
@@ -82,7 +82,7 @@ struct NetworkIdentityTests {
         let new = identity.take(kernel("wlan0"), manager(nil), now: 2_000)
         #expect(new.isPending)
         #expect(new.bus?.network.value == nil)
-        #expect(new.nextLook == 12_000)
+        #expect(new.nextCheck == 12_000)
         var told = identity
         #expect(!told.take(kernel("wlan0"), manager("Home"), now: 3_000).isPending)
         #expect(!identity.take(kernel("wlan0"), manager(nil), now: 12_000).isPending)

@@ -8,7 +8,7 @@ struct RoutesTests {
         ("127.0.0.1", true), ("127.9.9.9", true), ("", false), ("example", false), ("1.2.3.4.5", false),
         ("256.1.1.1", false), ("::zz", false), ("fe80::1%nothing", false),
     ])
-    func reach(_ address: String, _ isReached: Bool) { #expect(Routes.reach(address) == isReached) }
+    func hasRoute(_ address: String, _ isReached: Bool) { #expect(Routes.hasRoute(address) == isReached) }
 
     @Test("codes of connect(2) are classified as failures of the network or of the server", arguments: [
         (ENETUNREACH, true), (EHOSTUNREACH, true), (ENETDOWN, true), (ECONNREFUSED, false), (ETIMEDOUT, false),
@@ -18,7 +18,7 @@ struct RoutesTests {
 
     @Test("without a resolver file a name server is reachable if there is a network")
     func nameServers() {
-        #expect(Routes.reachNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
+        #expect(Routes.hasRouteToNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
     }
 
     @Test("a watch has no changes after all were taken, and its descriptor is closed on exec")

@@ -6,7 +6,7 @@ import CLinux
 import Glibc
 
 /// Owns a watch on a loop's thread. The watch reads trees that a test writes.
-final class WatchDesk {
+final class WatchContext {
     var watch: ConditionsWatch?
     var log: [String] = []
     var changes = 0
@@ -14,13 +14,13 @@ final class WatchDesk {
     fileprivate var awaited: [(Conditions) -> Bool] = []
 
     func make(
-        _ loop: Loop, _ roots: ConditionRoots, _ interval: Int64, _ bus: PlayedBus?,
+        _ loop: Loop, _ roots: ConditionRoots, _ interval: Int64, _ bus: FakeBus?,
         _ readSystem: @escaping ReadSystem
     ) {
         watch = ConditionsWatch(
             loop: loop, roots: roots,
-            log: { [unowned self] in log.append($0.message) }, interval: interval, startBus: { _, wants in
-                bus?.started(wants)
+            log: { [unowned self] in log.append($0.message) }, interval: interval, startBus: { _, subscriptions in
+                bus?.started(subscriptions)
                 return bus
             }, readSystem: readSystem,
             onChange: { [unowned self] in
@@ -37,31 +37,31 @@ final class WatchDesk {
 
 struct WatchHarness: Sendable {
     let tree: FakeTree
-    let thread: LoopThread<WatchDesk>
+    let thread: LoopThread<WatchContext>
 
     /// `ownNetwork`: the loop's thread enters its own network namespace, in which its sockets are. This needs
     /// privilege.
     init(
-        _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: PlayedBus? = nil,
+        _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: FakeBus? = nil,
         ownNetwork: Bool = false, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:)
     ) throws {
         self.tree = tree
         let roots = ConditionRoots(system: tree.root, processes: processes ?? tree.root)
         thread = try LoopThread(name: "test loop", make: { loop in
-            if ownNetwork, bhl_leave_network() != 0 { throw SystemError.last("cannot leave the network") }
-            let desk = WatchDesk()
-            desk.make(loop, roots, interval, bus, readSystem)
-            return desk
+            if ownNetwork, bhl_unshare_network() != 0 { throw SystemError.last("cannot leave the network") }
+            let context = WatchContext()
+            context.make(loop, roots, interval, bus, readSystem)
+            return context
         }, broken: { _ in })
     }
 
-    func ask<Answer: Sendable>(_ body: @escaping @Sendable (WatchDesk) -> Answer) async -> Answer {
+    func ask<Value: Sendable>(_ body: @escaping @Sendable (WatchContext) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             thread.post { continuation.resume(returning: body($0)) }
         }
     }
 
-    func need(_ needs: ConditionNeeds) async { await ask { $0.watch?.needs = needs } }
+    func need(_ needs: ConditionSet) async { await ask { $0.watch?.needs = needs } }
 
     var current: Conditions {
         get async { await ask { $0.watch?.current ?? Conditions() } }
@@ -71,13 +71,13 @@ struct WatchHarness: Sendable {
     @discardableResult
     func until(_ isWanted: @escaping @Sendable (Conditions) -> Bool) async -> Conditions {
         await withCheckedContinuation { continuation in
-            thread.post { desk in
-                desk.awaited.append { conditions in
+            thread.post { context in
+                context.awaited.append { conditions in
                     guard isWanted(conditions) else { return false }
                     continuation.resume(returning: conditions)
                     return true
                 }
-                desk.look()
+                context.look()
             }
         }
     }
@@ -88,65 +88,65 @@ struct WatchHarness: Sendable {
 
     /// Waits until at most these conditions are pending.
     @discardableResult
-    func untilPending(_ pending: ConditionNeeds) async -> Conditions {
+    func untilPending(_ pending: ConditionSet) async -> Conditions {
         await withCheckedContinuation { continuation in
-            thread.post { desk in
-                desk.awaited.append { [unowned desk] conditions in
-                    guard desk.watch?.pending.isSubset(of: pending) ?? true else { return false }
+            thread.post { context in
+                context.awaited.append { [unowned context] conditions in
+                    guard context.watch?.pending.isSubset(of: pending) ?? true else { return false }
                     continuation.resume(returning: conditions)
                     return true
                 }
-                desk.look()
+                context.look()
             }
         }
     }
 
     func readAll() async -> Conditions {
         await withCheckedContinuation { continuation in
-            thread.post { desk in desk.watch?.readAll { continuation.resume(returning: $0) } }
+            thread.post { context in context.watch?.readAll { continuation.resume(returning: $0) } }
         }
     }
 
     func stop() {
-        thread.post { desk in
-            desk.watch?.close()
-            desk.watch = nil
+        thread.post { context in
+            context.watch?.close()
+            context.watch = nil
         }
         thread.stop()
     }
 }
 
 /// A fake message bus, whose readings the test sets.
-final class PlayedBus: SystemBus {
+final class FakeBus: SystemBus {
     private struct State {
         var readings = BusReadings()
-        var starts: [ConditionNeeds] = []
-        var wants: [ConditionNeeds] = []
+        var starts: [ConditionSet] = []
+        var subscriptions: [ConditionSet] = []
         var closes = 0
         var sleepReleases = 0
     }
 
     private let state = Lock(State())
-    private let wakeUp: WakeUp
+    private let wakeUp: EventFD
 
-    init() throws { wakeUp = try WakeUp() }
+    init() throws { wakeUp = try EventFD() }
 
     var number: Int32 { wakeUp.number }
-    var starts: [ConditionNeeds] { state.withLock { $0.starts } }
-    var wants: [ConditionNeeds] { state.withLock { $0.wants } }
+    var starts: [ConditionSet] { state.withLock { $0.starts } }
+    var subscriptions: [ConditionSet] { state.withLock { $0.subscriptions } }
     var closes: Int { state.withLock { $0.closes } }
     var sleepReleases: Int { state.withLock { $0.sleepReleases } }
 
-    func started(_ wants: ConditionNeeds) {
+    func started(_ subscriptions: ConditionSet) {
         state.withLock { state in
-            state.starts.append(wants)
-            state.wants.append(wants)
+            state.starts.append(subscriptions)
+            state.subscriptions.append(subscriptions)
         }
     }
 
-    func want(_ wants: ConditionNeeds) { state.withLock { $0.wants.append(wants) } }
+    func subscribe(_ subscriptions: ConditionSet) { state.withLock { $0.subscriptions.append(subscriptions) } }
 
-    func say(_ change: (inout BusReadings) -> Void) {
+    func setReadings(_ change: (inout BusReadings) -> Void) {
         state.withLock {
             change(&$0.readings)
             $0.readings.isSettled = true
@@ -160,7 +160,7 @@ final class PlayedBus: SystemBus {
     func takeReadings() -> BusReadings {
         wakeUp.clear()
         return state.withLock { state in
-            state.readings.asked = state.wants.last ?? []
+            state.readings.requested = state.subscriptions.last ?? []
             return state.readings
         }
     }

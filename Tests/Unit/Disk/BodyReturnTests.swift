@@ -10,7 +10,7 @@ struct BodyReturnTests {
     let home: Scratch
     let store: Scratch
     let threads: DiskThreads
-    let bytes = patternedBytes(9_000_000)
+    let bytes = pattern(9_000_000)
 
     init() throws {
         home = try Scratch()
@@ -27,15 +27,15 @@ struct BodyReturnTests {
         }
         let file = try BodyCheck.check(path: path)
         _ = try await answer {
-            threads.keep([HandedOverBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
+            threads.ingest([HandedOverBody(file, .consume, name: name)], in: store.path, forbidden: [], then: $0)
         }.get()
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
-    private func giveBack(_ path: String, _ name: String = "c") async -> Failure? {
+    private func returnBodies(_ path: String, _ name: String = "c") async -> Failure? {
         let body = ReturnedBody(name: name, path: path, task: TaskID(rawValue: 7))
         return await withCheckedContinuation { continuation in
-            threads.giveBack([body], from: store.path) { continuation.resume(returning: $0.first?.failure) }
+            threads.returnBodies([body], from: store.path) { continuation.resume(returning: $0.first?.failure) }
         }
     }
 
@@ -49,7 +49,7 @@ struct BodyReturnTests {
     @Test("have their original paths, content and attributes")
     func returned() async throws {
         try await consume(home.path("a"))
-        #expect(await giveBack(home.path("a")) == nil)
+        #expect(await returnBodies(home.path("a")) == nil)
         #expect(try isAsBefore(home.path("a")))
         #expect(store.names() == [] && home.names() == ["a"])
     }
@@ -58,13 +58,13 @@ struct BodyReturnTests {
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
-        #expect(await giveBack(home.path("a")) == nil)
+        #expect(await returnBodies(home.path("a")) == nil)
         #expect(contents(home.path("a")) == [9])
         #expect(try isAsBefore(home.path("a.~7")))
         rename(home.path("a"), home.path("b"))
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
-        #expect(await giveBack(home.path("a")) != nil)
+        #expect(await returnBodies(home.path("a")) != nil)
         #expect(contents(home.path("a")) == [9] && contents(store.path("c")) == bytes)
     }
 
@@ -73,10 +73,10 @@ struct BodyReturnTests {
         mkdir(home.path("in"), 0o700)
         try await consume(home.path("in/a"))
         rmdir(home.path("in"))
-        #expect(await giveBack(home.path("in/a")) != nil)
+        #expect(await returnBodies(home.path("in/a")) != nil)
         #expect(contents(store.path("c")) == bytes)
         mkdir(home.path("in"), 0o700)
-        #expect(await giveBack(home.path("in/a")) == nil)
+        #expect(await returnBodies(home.path("in/a")) == nil)
         #expect(try isAsBefore(home.path("in/a")))
     }
 
@@ -84,9 +84,9 @@ struct BodyReturnTests {
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))
-        #expect(await giveBack(home.path("a")) == nil)
+        #expect(await returnBodies(home.path("a")) == nil)
         #expect(store.names() == [] && home.names() == ["a"])
-        #expect(await giveBack(home.path("a")) == nil)
+        #expect(await returnBodies(home.path("a")) == nil)
         #expect(try isAsBefore(home.path("a")))
     }
 
@@ -97,15 +97,15 @@ struct BodyReturnTests {
         try await consume(path)
         #expect(try isAsBefore(store.path("c")))
         link(store.path("c"), store.path("again"))
-        #expect(await giveBack(path) == nil)
+        #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
         // The state after a crash before the name in the store was removed.
-        #expect(await giveBack(path, "again") == nil)
+        #expect(await returnBodies(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
         // A file with the same content and another time of modification is another file.
         try await consume(disk.scratch.path("b"))
         try write(bytes, to: disk.scratch.path("b"))
-        #expect(await giveBack(disk.scratch.path("b")) == nil)
+        #expect(await returnBodies(disk.scratch.path("b")) == nil)
         #expect(try isAsBefore(disk.scratch.path("b.~7")))
     }
 
@@ -115,11 +115,11 @@ struct BodyReturnTests {
         let path = disk.scratch.path("a")
         try await consume(path)
         disk.waitUntilEmpty()
-        try write(patternedBytes(8_000_000), to: disk.scratch.path("full"))
-        #expect(await giveBack(path) != nil)
+        try write(pattern(8_000_000), to: disk.scratch.path("full"))
+        #expect(await returnBodies(path) != nil)
         #expect(disk.scratch.names() == ["full"] && contents(store.path("c")) == bytes)
         unlink(disk.scratch.path("full"))
-        #expect(await giveBack(path) == nil)
+        #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
     }
 }

@@ -10,7 +10,7 @@ struct BodyTests {
     let home: Scratch
     let store: Scratch
     let threads: DiskThreads
-    let bytes = patternedBytes(3_000_000)
+    let bytes = pattern(3_000_000)
 
     init() throws {
         home = try Scratch()
@@ -27,8 +27,8 @@ struct BodyTests {
         try await answer { reader.read(at: offset, count: count, then: $0) }.get()
     }
 
-    private func keep(_ bodies: [HandedOverBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
-        try await answer { threads.keep(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
+    private func ingest(_ bodies: [HandedOverBody], forbidden: [(UInt64, UInt64)] = []) async throws -> [BodyFile] {
+        try await answer { threads.ingest(bodies, in: store.path, forbidden: forbidden, then: $0) }.get()
     }
 
     private func remove(_ file: BodyFile) async {
@@ -73,7 +73,7 @@ struct BodyTests {
     @Test("are copied as a snapshot with a name in the store")
     func snapshot() async throws {
         let file = try file()
-        let kept = try await keep([HandedOverBody(file, .snapshot, name: "s")])
+        let kept = try await ingest([HandedOverBody(file, .snapshot, name: "s")])
         #expect(kept.map(\.storedName) == ["s"])
         let status = try #require(try FileSystem().status(of: store.path("s")))
         #expect(kept[0].isSame(as: status))
@@ -84,7 +84,7 @@ struct BodyTests {
     @Test("are consumed by a hard link, before the first name is removed")
     func consumed() async throws {
         let file = try file()
-        let kept = try await keep([HandedOverBody(file, .consume, name: "c")])
+        let kept = try await ingest([HandedOverBody(file, .consume, name: "c")])
         #expect(kept.map(\.inode) == [file.inode])
         #expect(contents(home.path("a")) == bytes && contents(store.path("c")) == bytes)
         await remove(file)
@@ -94,7 +94,7 @@ struct BodyTests {
     @Test("do not remove a name that another file has taken")
     func takenName() async throws {
         let file = try file()
-        _ = try await keep([HandedOverBody(file, .consume, name: "c")])
+        _ = try await ingest([HandedOverBody(file, .consume, name: "c")])
         unlink(home.path("a"))
         try write([9], to: home.path("a"))
         await remove(file)
@@ -106,7 +106,7 @@ struct BodyTests {
         let disk = try Mount(size: "8m")
         try write(bytes, to: disk.scratch.path("a"))
         let file = try BodyCheck.check(path: disk.scratch.path("a"))
-        let kept = try await keep([HandedOverBody(file, .consume, name: "c")])
+        let kept = try await ingest([HandedOverBody(file, .consume, name: "c")])
         #expect(contents(store.path("c")) == bytes && kept[0].inode == 0)
         await remove(file)
         #expect(disk.scratch.names() == [])
@@ -118,7 +118,7 @@ struct BodyTests {
         let second = try file("b")
         try write([1], to: home.path("b"))
         let failure = await #expect(throws: Failure.self) {
-            try await keep([HandedOverBody(first, .consume, name: "1"), HandedOverBody(second, .snapshot, name: "2")])
+            try await ingest([HandedOverBody(first, .consume, name: "1"), HandedOverBody(second, .snapshot, name: "2")])
         }
         #expect(failure?.status == .bodyChanged && failure?.index == 1)
         _ = try await answer { threads.remove(path: store.path("absent"), then: $0) }.get()
@@ -132,7 +132,7 @@ struct BodyTests {
         let file = try BodyCheck.check(path: store.path("database"))
         let folder = try #require(try FileSystem().status(of: store.path))
         #expect(await status {
-            _ = try await keep(
+            _ = try await ingest(
                 [HandedOverBody(file, .consume, name: "c")], forbidden: [(folder.device, folder.inode)])
         } == .bodyUnavailable)
         #expect(store.names() == ["database"])
@@ -150,7 +150,7 @@ struct BodyTests {
         faults.fail(operation, with: ENOSPC)
         let bodies = [HandedOverBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
         let failure = await #expect(throws: Failure.self) {
-            try await answer { threads.keep(bodies, in: store.path, forbidden: [], then: $0) }.get()
+            try await answer { threads.ingest(bodies, in: store.path, forbidden: [], then: $0) }.get()
         }
         #expect(failure?.status == .storeFull)
         #expect(eventually { store.names() == [] })

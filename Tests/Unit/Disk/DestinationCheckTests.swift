@@ -71,8 +71,8 @@ import Testing
     func exists() throws {
         try write([1], to: scratch.path("file"))
         #expect(failure(scratch.path("file"))?.status == .destinationExists)
-        #expect(try DestinationCheck.check(path: scratch.path("file"), ifExists: .replace).isOccupied)
-        #expect(try !DestinationCheck.check(path: scratch.path("other"), ifExists: .replace).isOccupied)
+        #expect(try DestinationCheck.check(path: scratch.path("file"), ifExists: .replace).fileExists)
+        #expect(try !DestinationCheck.check(path: scratch.path("other"), ifExists: .replace).fileExists)
         #expect(symlink("nowhere", scratch.path("link")) == 0)
         #expect(failure(scratch.path("link"))?.status == .destinationExists)
     }

@@ -9,7 +9,7 @@ struct DigestTests {
     let scratch: Scratch
     let faults = FaultPlan()
     let threads: DiskThreads
-    private let bytes = patternedBytes(10_000_000)
+    private let bytes = pattern(10_000_000)
 
     init() throws {
         scratch = try Scratch()
@@ -99,7 +99,7 @@ struct DigestTests {
     @Test("of a large file does not delay the seal of another file")
     func fairness() async throws {
         let large = try scratch.location("large")
-        try await threads.partFile(large).append(patternedBytes(60_000_000))
+        try await threads.partFile(large).append(pattern(60_000_000))
         let part = threads.partFile(large)
         _ = try await part.openResuming(trusting: .allWritten(atLeastSynced: 0))
         part.hash(.sha512)

@@ -8,7 +8,7 @@ struct ExistingFileTests {
     let scratch: Scratch
     let faults = FaultPlan()
     let threads: DiskThreads
-    private let bytes = patternedBytes(9_000_000)
+    private let bytes = pattern(9_000_000)
 
     init() throws {
         scratch = try Scratch()
@@ -20,7 +20,7 @@ struct ExistingFileTests {
 
     private func find(
         _ name: String = "file", size: UInt64? = nil, _ algorithm: Checksum.Algorithm? = nil
-    ) async throws -> FoundFile? {
+    ) async throws -> DestinationFile? {
         let destination = try DestinationCheck.check(path: scratch.path(name), ifExists: .replace)
         return try await answer { threads.find(destination, size: size, algorithm, then: $0) }.get()
     }
@@ -30,10 +30,10 @@ struct ExistingFileTests {
         let digester = try Digester(.sha256)
         try digester.add(bytes[...])
         let checksum = try digester.finish()
-        #expect(try await find(size: 9_000_000, .sha256) == FoundFile(size: 9_000_000, checksum: checksum))
+        #expect(try await find(size: 9_000_000, .sha256) == DestinationFile(size: 9_000_000, checksum: checksum))
         #expect(faults.operations.filter { $0 == .read }.count == 3)
         #expect(faults.operations.contains(.sync) && faults.operations.contains(.syncDirectory))
-        #expect(try await find(size: 9_000_000) == FoundFile(size: 9_000_000))
+        #expect(try await find(size: 9_000_000) == DestinationFile(size: 9_000_000))
     }
 
     @Test("of another size is not read")
@@ -63,7 +63,7 @@ struct ExistingFileTests {
         let part = threads.partFile(try scratch.location("new"))
         let stamp = try await part.place(part.seal([1, 2, 3]))
         func isSame() async throws -> Bool {
-            try await answer { threads.look(destination, for: stamp, then: $0) }.get()
+            try await answer { threads.inspect(destination, for: stamp, then: $0) }.get()
         }
         #expect(try await isSame())
         chmod(scratch.path("new"), 0o600)

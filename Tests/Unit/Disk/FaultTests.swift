@@ -121,7 +121,7 @@ import Testing
         let intent = try await part.seal([1])
         faults.fail(.rename, with: EIO)
         #expect(await status { try await part.place(intent) } == .diskFailed)
-        #expect(try await part.look(for: intent) == .partThere)
+        #expect(try await part.inspect(for: intent) == .partExists)
         try await part.place(intent)
     }
 

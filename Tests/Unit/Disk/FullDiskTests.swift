@@ -92,7 +92,7 @@ import Testing
         let before = try FreeSpace.available(at: disk.scratch.path)
         for kind in [BodySource.snapshot, .consume] {
             let body = HandedOverBody(file, kind, name: "kept")
-            let kept = await answer { threads.keep([body], in: disk.scratch.path, forbidden: [], then: $0) }
+            let kept = await answer { threads.ingest([body], in: disk.scratch.path, forbidden: [], then: $0) }
             #expect(disk.scratch.names().isEmpty)
             guard case .failure(let failure) = kept else {
                 Issue.record("a body of 2 MiB fits into 1 MiB")

@@ -7,7 +7,7 @@ import Testing
     let store: Scratch
     let home: Scratch
     let threads: DiskThreads
-    let bytes = patternedBytes(5_000_000)
+    let bytes = pattern(5_000_000)
 
     init() throws {
         store = try Scratch()
@@ -87,7 +87,7 @@ import Testing
     let store: Scratch
     let home: Mount
     let threads: DiskThreads
-    let bytes = patternedBytes(5_000_000)
+    let bytes = pattern(5_000_000)
 
     init() throws {
         store = try Scratch()

@@ -18,10 +18,10 @@ struct PartJournalTests {
     private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
 
     /// Writes the chunks, syncs the first one, and leaves the file as after a kill. Returns the checkpoint's stamps.
-    private func killed(after pieces: [[UInt8]]) async throws -> [PartStamp] {
+    private func killed(after pieces: [[UInt8]]) async throws -> [PartFingerprint] {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
-        var synced: PartStamp?
+        var synced: PartFingerprint?
         for piece in pieces {
             try await part.append(piece)
             if synced == nil { synced = try await answer { part.sync(then: $0) }.get().stamp }
@@ -30,7 +30,7 @@ struct PartJournalTests {
     }
 
     /// Returns the bytes that the next engine trusts, or nil if it starts again.
-    private func continued(_ stamps: [PartStamp]) async throws -> [UInt8]? {
+    private func continued(_ stamps: [PartFingerprint]) async throws -> [UInt8]? {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
         let synced = stamps.first?.length ?? 0
@@ -132,7 +132,7 @@ struct PartJournalTests {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         var status = stat()
         stat(scratch.partPath(location), &status)
-        let stamp = PartStamp(device: 0, inode: UInt64(status.st_ino), length: 3, checksum: nil)
+        let stamp = PartFingerprint(device: 0, inode: UInt64(status.st_ino), length: 3, checksum: nil)
         for stamps in [[], [stamp]] {
             let threads = try DiskThreads(count: 1, journal: journal)
             let part = threads.partFile(location)

@@ -20,7 +20,7 @@ import Testing
         try write([9], to: location.destination.path)
         #expect(await status { try await part.place(intent) } == .destinationExists)
         #expect(contents(location.destination.path) == [9])
-        #expect(try await part.look(for: intent) == .partThere)
+        #expect(try await part.inspect(for: intent) == .partExists)
     }
 
     @Test("an existing file is replaced if the request allows it")
@@ -42,10 +42,10 @@ import Testing
         let part = threads.partFile(location)
         var intent = try await part.seal([1])
         intent.name = "theirs"
-        #expect(try await part.look(for: intent) == .partThere)
+        #expect(try await part.inspect(for: intent) == .partExists)
         try await part.place(intent)
         #expect(scratch.names() == ["theirs"])
-        #expect(try await part.look(for: intent) == .placed)
+        #expect(try await part.inspect(for: intent) == .placed)
         let taken = await #expect(throws: Failure.self) {
             try await answer { part.checkName("theirs", then: $0) }.get()
         }
@@ -70,7 +70,7 @@ import Testing
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
         #expect(rename(scratch.partPath(location), location.destination.path) == 0)
-        #expect(try Placement.look(location, intent) == .placed)
+        #expect(try Placement.inspect(location, intent) == .placed)
         try await part.place(intent)
         try await part.place(intent)
         #expect(scratch.names() == ["file"])
@@ -83,7 +83,7 @@ import Testing
         var intent = try await part.seal([1])
         intent.device = 0
         location.destination.directoryDevice = 0
-        #expect(try Placement.look(location, intent) == .partThere)
+        #expect(try Placement.inspect(location, intent) == .partExists)
         let later = threads.partFile(location)
         try await later.place(intent)
         #expect(scratch.names() == ["file"])
@@ -107,7 +107,7 @@ import Testing
         try write([2], to: scratch.path("other"))
         #expect(rename(scratch.path("other"), scratch.partPath(location)) == 0)
         #expect(await status { try await part.place(intent) } == .diskFailed)
-        #expect(try await part.look(for: intent) == .gone)
+        #expect(try await part.inspect(for: intent) == .absent)
         #expect(contents(location.destination.path) == nil)
     }
 
@@ -121,15 +121,15 @@ import Testing
     }
 
     @Test("a finish intent finds the part, the placed file, or neither")
-    func look() async throws {
+    func inspect() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
         let intent = try await part.seal([1])
-        #expect(try Placement.look(location, intent) == .partThere)
+        #expect(try Placement.inspect(location, intent) == .partExists)
         try await part.place(intent)
-        #expect(try await part.look(for: intent) == .placed)
+        #expect(try await part.inspect(for: intent) == .placed)
         #expect(unlink(location.destination.path) == 0)
-        #expect(try Placement.look(location, intent) == .gone)
+        #expect(try Placement.inspect(location, intent) == .absent)
     }
 
     @Test("a missing directory is unavailable, and its file does not count as gone")
@@ -139,6 +139,6 @@ import Testing
         let location = PartLocation(destination: destination, partName: "part", mode: 0o644, replace: false)
         let intent = try await threads.partFile(location).seal([1])
         #expect(rename(scratch.path("disk"), scratch.path("elsewhere")) == 0)
-        #expect(await status { _ = try Placement.look(location, intent) } == .destinationUnavailable)
+        #expect(await status { _ = try Placement.inspect(location, intent) } == .destinationUnavailable)
     }
 }

@@ -90,8 +90,8 @@ extension PartFile {
     func place(_ intent: FinishIntent) async throws -> FileStamp {
         try await answer { place(intent, then: $0) }.get()
     }
-    func look(for intent: FinishIntent) async throws -> Placement {
-        try await answer { look(for: intent, then: $0) }.get()
+    func inspect(for intent: FinishIntent) async throws -> Placement {
+        try await answer { inspect(for: intent, then: $0) }.get()
     }
     func discard() async throws { try await answer { discard(then: $0) }.get() }
 }
@@ -107,7 +107,7 @@ func status(_ body: () async throws -> Void) async -> Status? {
 }
 
 /// Returns bytes with a counter at every 4,093rd position, so that misplaced slices are found.
-func patternedBytes(_ count: Int) -> [UInt8] {
+func pattern(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0x55, count: count)
     for index in stride(from: 0, to: count, by: 4_093) { bytes[index] = UInt8(truncatingIfNeeded: index / 4_093) }
     return bytes

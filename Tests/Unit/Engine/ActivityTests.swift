@@ -32,7 +32,7 @@ struct ActivityTests {
     @Test("constraints that an activity has first also hold tasks that have the same ones")
     func constraints() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let request = try request("a") { $0.requiresExternalPower = true }
@@ -44,7 +44,7 @@ struct ActivityTests {
 
     @Test("an activity whose destination is another task's does not delay other activities")
     func failing() throws {
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let held = try host.enqueue(request("a") { $0.requiresExternalPower = true })[0]

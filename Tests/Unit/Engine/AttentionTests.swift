@@ -29,39 +29,39 @@ struct AttentionTests {
         for session in sessions { try endRound(session) }
         #expect(try eventsOfRound(sessions[1]).count == 2)
         // The events of the first session are older than those that were read, and still unread.
-        let told = try application.poll(until: .ofTests)
-        #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
+        let reported = try application.poll(until: .ofTests)
+        #expect(reported.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 }
 
 @Suite("A session that a listing does not contain")
-struct AttentionOfTheGoneTests {
+struct RemovedSessionTests {
     @Test("has no pending attention any more")
     func gone() {
         var attention = Attention()
-        attention.learn("s", newest: EventID(rawValue: 5))
-        attention.learnYield("s")
-        attention.told(attention.untold, [])
-        #expect(!attention.hasUntold)
+        attention.record("s", newest: EventID(rawValue: 5))
+        attention.recordYieldRequest("s")
+        attention.reported(attention.unreported, [])
+        #expect(!attention.hasUnreported)
     }
 
     @Test("keeps its attention if it was created afterwards")
     func madeAnew() {
         var attention = Attention()
-        attention.learn("s", newest: EventID(rawValue: 5))
-        let untold = attention.untold
-        attention.learn("s", newest: EventID(rawValue: 9))
-        attention.told(untold, [])
-        #expect(attention.hasUntold)
+        attention.record("s", newest: EventID(rawValue: 5))
+        let unreported = attention.unreported
+        attention.record("s", newest: EventID(rawValue: 9))
+        attention.reported(unreported, [])
+        #expect(attention.hasUnreported)
     }
 
     @Test("keeps the attention for waiting consumers if it was created afterwards")
     func waitedFor() {
         var attention = Attention()
-        attention.learn("s", newest: EventID(rawValue: 5))
-        let untold = attention.untold
-        attention.learnYield("s")
-        attention.told(untold, [])
-        #expect(attention.hasUntold)
+        attention.record("s", newest: EventID(rawValue: 5))
+        let unreported = attention.unreported
+        attention.recordYieldRequest("s")
+        attention.reported(unreported, [])
+        #expect(attention.hasUnreported)
     }
 }

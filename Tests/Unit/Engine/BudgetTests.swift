@@ -14,12 +14,12 @@ struct BudgetTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
-    private func used(_ host: ToldSession) throws -> [String: UInt64] {
+    private func used(_ host: TestSession) throws -> [String: UInt64] {
         guard case .networks(let networks) = try answer(host.application.networks()) else { throw Unexpected() }
         return Dictionary(uniqueKeysWithValues: networks.map { ($0.settings.name, $0.usedToday) })
     }
 
-    private func session(_ engine: ToldEngine, daily: UInt64) throws -> ToldSession {
+    private func session(_ engine: FakeConditionsEngine, daily: UInt64) throws -> TestSession {
         var configuration = SessionConfiguration(identifier: "s")
         configuration.budget.daily = daily
         return try engine.session(configuration)
@@ -27,15 +27,15 @@ struct BudgetTests {
 
     @Test("short transfers are counted for the network that all sources name, not for the kernel's interface")
     func settled() throws {
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try session(engine, daily: 100_000)
         var last: TaskID?
         for name in ["a", "b", "c"] {
             origin.serve("/\(name)", .init(bytes: pattern(50_000)))
-            engine.tell(pending: .network) { $0.network = Reading(Network(name: "d0", kind: .wifi), source: "test") }
+            engine.setConditions(pending: .network) { $0.network = Reading(Network(name: "d0", kind: .wifi), source: "test") }
             let task = try host.enqueue(store.request(origin.url("/\(name)"), name))[0]
-            engine.tell { $0 = .pluggedIn }
+            engine.setConditions { $0 = .pluggedIn }
             if name != "c" { #expect(waitUntil { (try? host.info(task).state) == .succeeded }, "\(name)") }
             last = task
         }
@@ -47,12 +47,12 @@ struct BudgetTests {
     func change() throws {
         origin.serve("/a", .init(bytes: pattern(40_000)))
         origin.serve("/b", .init(bytes: pattern(30_000)))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try session(engine, daily: 10_000_000)
         let first = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         #expect(waitUntil { (try? host.info(first).state) == .succeeded })
-        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let second = try host.enqueue(store.request(origin.url("/b"), "b"))[0]
         #expect(waitUntil { (try? host.info(second).state) == .succeeded })
         #expect(try used(host) == ["Home": 40_000, "Phone": 30_000])
@@ -61,7 +61,7 @@ struct BudgetTests {
     @Test("a fast transfer exceeds its budget by one chunk at most")
     func exact() throws {
         origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\""))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try session(engine, daily: 2_000_000)
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]

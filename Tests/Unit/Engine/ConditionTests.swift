@@ -17,12 +17,12 @@ struct ConditionTests {
     @Test("critical heat stops a long transfer, also in a session without constraints")
     func critical() throws {
         origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\"", bytesPerSecond: 1_000_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         #expect(waitUntil { engine.conditions.needs.contains(.heat) })
-        engine.tell { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
+        engine.setConditions { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
         let info = try host.waits(task, for: .heat)
         #expect(info.state == .waiting)
         _ = try answer(host.session.control(.cancel, TaskSelection()))
@@ -31,7 +31,7 @@ struct ConditionTests {
     @Test("consecutive short transfers depend on heat and sleep like a long one")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = SessionConfiguration(identifier: "s")
         configuration.connectionsPerOrigin = 1
@@ -39,7 +39,7 @@ struct ConditionTests {
         let requests = try (0..<30).map { try store.request(origin.url("/a"), "\($0)") }
         _ = try EngineTests.enqueue(host.session, requests)
         #expect(waitUntil { engine.conditions.needs.isSuperset(of: [.heat, .sleep]) })
-        engine.tell { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
+        engine.setConditions { $0.thermalState = Reading(.critical, source: "x86_pkg_temp") }
         #expect(waitUntil { (try? host.holds().first?.hold.reason) == .heat })
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
@@ -48,16 +48,16 @@ struct ConditionTests {
     func sleeps() throws {
         let bytes = pattern(6_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         #expect(waitUntil { engine.conditions.needs.contains(.sleep) })
-        engine.tell { $0.isAboutToSleep = Reading(true, source: "logind") }
+        engine.setConditions { $0.isPreparingForSleep = Reading(true, source: "logind") }
         #expect(waitUntil { engine.conditions.isReadyToSleep })
         let info = try host.waits(task, for: .sleep)
         #expect(info.offset > 1_000_000)
-        engine.tell { $0.isAboutToSleep = Reading(false, source: "logind") }
+        engine.setConditions { $0.isPreparingForSleep = Reading(false, source: "logind") }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
@@ -65,7 +65,7 @@ struct ConditionTests {
     @Test("at its latest start a task drops its preset and keeps its stated constraints")
     func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.preset = .discretionary })
         var wish = try store.request(origin.url("/a"), "a")
@@ -83,7 +83,7 @@ struct ConditionTests {
     @Test("a task waits for its earliest start and reports that time")
     func earliestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         var request = try store.request(origin.url("/a"), "a")
@@ -99,7 +99,7 @@ struct ConditionTests {
 
     @Test("quiet hours hold tasks until their end")
     func quietHours() throws {
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         // The quiet hours end in two hours, and cover the day except the hour after that.
         let now = Clock.wallMilliseconds
@@ -116,7 +116,7 @@ struct ConditionTests {
 
     @Test("a held task fails at its resource timeout")
     func overdue() throws {
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         var request = try store.request(origin.url("/a"), "a")
@@ -129,7 +129,7 @@ struct ConditionTests {
     @Test("wait records show what a task waited for, and when")
     func waited() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let before = Clock.wallMilliseconds

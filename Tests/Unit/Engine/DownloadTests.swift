@@ -83,7 +83,7 @@ struct DownloadTests {
         #expect(task.outcome.state == .failed)
         #expect(task.outcome.failure?.status == .httpStatus)
         #expect(task.outcome.failure?.detail == 404)
-        #expect(task.outcome.answer.errorBody == Array("nothing".utf8))
+        #expect(task.outcome.response.errorBody == Array("nothing".utf8))
         #expect(store.names(in: store.files).isEmpty)
     }
 

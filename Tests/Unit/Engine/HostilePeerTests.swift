@@ -37,14 +37,14 @@ struct HostilePeerTests {
     func impolite() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
-        try peer.say(.command(sequence: 1, answeredThrough: 0, .sessions))
+        try peer.send(.command(sequence: 1, repliedThrough: 0, .sessions))
         #expect(try peer.isEnded())
         let long = try Peer(store.store)
         let name = String(repeating: "a", count: 3_000_000)
-        try long.say(.hello(Hello(client: .random(), application: name, process: getpid())))
+        try long.send(.hello(Hello(client: .random(), application: name, process: getpid())))
         #expect(try long.isEnded())
         let liar = try Peer(store.store)
-        try liar.say(.hello(Hello(client: .random(), application: "org.example", process: 1)))
+        try liar.send(.hello(Hello(client: .random(), application: "org.example", process: 1)))
         #expect(try liar.isEnded())
         #expect(isServed())
     }
@@ -53,20 +53,20 @@ struct HostilePeerTests {
     func connections() throws {
         defer { application.close() }
         var peers = try (0..<100).map { _ in try Peer(store.store) }
-        for peer in peers { try peer.greet() }
+        for peer in peers { try peer.sendHello() }
         peers += try (0..<100).map { _ in try Peer(store.store) }
         guard case .goodbye(let failure?) = try #require(peers.last).next() else { throw Unexpected() }
         #expect(failure.status == .tooMany)
         #expect(isServed())
         peers = []
-        #expect(waitUntil { (try? Peer(store.store).greet()) != nil })
+        #expect(waitUntil { (try? Peer(store.store).sendHello()) != nil })
     }
 
     @Test("no more commands are read from a peer that reads no replies, until it reads them")
     func commands() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
-        try peer.greet()
+        try peer.sendHello()
         var (taken, whole) = (0, 0)
         // Sends commands until the engine has taken no byte for a second.
         var deadline = Deadline.after(milliseconds: 1_000)
@@ -74,7 +74,7 @@ struct HostilePeerTests {
         while !deadline.hasPassed, taken < 64 << 20 {
             if rest.isEmpty {
                 whole += 1
-                rest = try Wire.encode(.command(sequence: UInt64(whole), answeredThrough: 0, .engine))
+                rest = try Wire.encode(.command(sequence: UInt64(whole), repliedThrough: 0, .engine))
             }
             let count = peer.send(rest, waits: false)
             if count > 0 { deadline = .after(milliseconds: 1_000) }
@@ -96,22 +96,22 @@ struct HostilePeerTests {
         let directory = try StoreDirectory.open(path: store.store)
         let lock = try #require(try directory.acquireLock())
         var options = EngineOptions.embedded
-        options.patienceMilliseconds = (hello: 200, frame: 400)
+        options.timeoutMilliseconds = (hello: 200, frame: 400)
         let engine = try Engine(directory: directory, lock: lock, options: options, ended: { _ in })
         defer { engine.stop() }
         let silent = try Peer(store.store)
         let half = try Peer(store.store)
-        try half.greet()
+        try half.sendHello()
         _ = half.send([0, 0, 16, 0, 2, 1])
         let dripping = try Peer(store.store)
-        try dripping.greet()
+        try dripping.sendHello()
         let polite = try Peer(store.store)
-        try polite.greet()
+        try polite.sendHello()
         _ = dripping.send([0, 0, 16, 0])
         #expect(waitUntil { dripping.send([2]) == 0 })
         #expect(try silent.isEnded())
         #expect(try half.isEnded())
-        try polite.say(.command(sequence: 1, answeredThrough: 0, .sessions))
+        try polite.send(.command(sequence: 1, repliedThrough: 0, .sessions))
         guard case .reply(1, .sessions) = try polite.next() else { throw Unexpected() }
     }
 }

@@ -15,12 +15,12 @@ struct NetworkTests {
     }
 
     /// Enqueues the download of /a.
-    private func fetch(_ host: ToldSession) throws -> TaskID {
+    private func fetch(_ host: TestSession) throws -> TaskID {
         try host.enqueue(store.request(origin.url("/a"), "a"))[0]
     }
 
     /// Waits for the end of the round. Returns whether its first event is a success.
-    private func succeeds(_ host: ToldSession) throws -> Bool {
+    private func succeeds(_ host: TestSession) throws -> Bool {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
 
@@ -34,8 +34,8 @@ struct NetworkTests {
     @Test("a metered network holds a task that requires an unmetered one, until the network changes")
     func metered() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
-        engine.tell {
+        let engine = try FakeConditionsEngine(store)
+        engine.setConditions {
             $0.network = Reading(Network(name: "Hotspot", kind: .wifi), source: "test")
             $0.isMetered = Reading(true, source: "test")
         }
@@ -44,7 +44,7 @@ struct NetworkTests {
         let task = try fetch(host)
         let info = try host.waits(task, for: .metered)
         #expect(info.reasonText?.contains("Hotspot") == true)
-        engine.tell { $0 = .pluggedIn }
+        engine.setConditions { $0 = .pluggedIn }
         #expect(try succeeds(host))
     }
 
@@ -52,8 +52,8 @@ struct NetworkTests {
     func local() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
-        engine.tell { $0.isMetered = Reading(true, source: "test") }
+        let engine = try FakeConditionsEngine(store)
+        engine.setConditions { $0.isMetered = Reading(true, source: "test") }
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
         _ = try host.enqueue(store.request(local.url("/a"), "a"))
@@ -64,15 +64,15 @@ struct NetworkTests {
     func kind() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.networks = [.ethernet, .wifi] })
         let task = try fetch(host)
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 1_500_000 })
-        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let info = try host.waits(task, for: .network)
         #expect(info.state == .waiting)
-        engine.tell { $0 = .pluggedIn }
+        engine.setConditions { $0 = .pluggedIn }
         #expect(try succeeds(host))
         #expect(store.bytes(of: store.files + "/a") == bytes)
         #expect(origin.asked.count == 2)
@@ -81,7 +81,7 @@ struct NetworkTests {
     @Test("behind a portal no task fails; one task probes, and its success resumes all")
     func portal() throws {
         for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = SessionConfiguration(identifier: "s")
         configuration.connectionsPerOrigin = 1
@@ -105,13 +105,13 @@ struct NetworkTests {
     @Test("on another network tasks held by a portal are tried at once")
     func otherNetwork() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let task = try fetch(host)
         let nextLook = try host.waits(task, for: .portal).nextAttemptMilliseconds
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        engine.tell { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
+        engine.setConditions { $0.network = Reading(Network(name: "Phone", kind: .cellular), source: "test") }
         let event = try eventsOfRound(host.session)[0]
         #expect(ended(event)?.outcome.state == .succeeded)
         #expect(event.timeMilliseconds < nextLook)
@@ -120,7 +120,7 @@ struct NetworkTests {
     @Test("a resume tries a task held by a portal at once")
     func resumed() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -139,8 +139,8 @@ struct NetworkTests {
     func mixed() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
-        engine.tell { $0.isMetered = Reading(true, source: "test") }
+        let engine = try FakeConditionsEngine(store)
+        engine.setConditions { $0.isMetered = Reading(true, source: "test") }
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
         let tasks = try host.enqueue(
@@ -158,7 +158,7 @@ struct NetworkTests {
     func budget() throws {
         let bytes = pattern(3_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
@@ -179,7 +179,7 @@ struct NetworkTests {
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
@@ -199,7 +199,7 @@ struct NetworkTests {
 
     @Test("an observer releases no task that exceeds its budget, and it is listed as held")
     func sizeHintSeen() throws {
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: 1_000_000)
         let host = try engine.session(configuration)
@@ -242,7 +242,7 @@ struct NetworkTests {
     func largerThanBudget(stated: UInt64?) throws {
         let bytes = pattern(3_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = budget(daily: stated == nil ? 800_000 : 4_000_000)
         let host = try engine.session(configuration)

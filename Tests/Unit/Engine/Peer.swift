@@ -40,11 +40,11 @@ final class Peer {
         return sent
     }
 
-    func say(_ message: ClientMessage) throws { _ = send(try Wire.encode(message)) }
+    func send(_ message: ClientMessage) throws { _ = send(try Wire.encode(message)) }
 
-    func greet(_ application: String = "org.example.peer") throws {
+    func sendHello(_ application: String = "org.example.peer") throws {
         let hello = Hello(client: .random(), application: application, process: getpid())
-        try say(.hello(hello))
+        try send(.hello(hello))
         guard case .welcome = try next() else { throw Unexpected() }
     }
 

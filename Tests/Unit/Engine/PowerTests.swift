@@ -17,7 +17,7 @@ struct PowerTests {
     @Test("a task that requires external power does not start on battery, and has a reason")
     func waits() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -31,12 +31,12 @@ struct PowerTests {
     func unplugged() throws {
         let bytes = pattern(8_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > 2_000_000 })
-        engine.tell {
+        engine.setConditions {
             $0.unplug()
             $0.batteryPercent = Reading(30, source: "test")
         }
@@ -44,7 +44,7 @@ struct PowerTests {
         #expect(info.state == .waiting)
         #expect(info.offset > 2_000_000 && info.offset < 8_000_000)
         #expect(info.failure == nil)
-        engine.tell { $0.batteryPercent = Reading(60, source: "test") }
+        engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(store.bytes(of: store.files + "/a") == bytes)
         #expect(origin.asked.count == 2)
@@ -55,9 +55,9 @@ struct PowerTests {
     func manyOrigins() throws {
         let everywhere = try TestOrigin(address: "0.0.0.0")
         everywhere.serve("/a", .init(bytes: pattern(10)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
-        engine.tell { $0.batteryPercent = Reading(30, source: "test") }
+        engine.setConditions { $0.batteryPercent = Reading(30, source: "test") }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
         let requests = try (1...600).map { number in
             let server = "127.0.\(number / 250).\(1 + number % 250)"
@@ -65,7 +65,7 @@ struct PowerTests {
         }
         let tasks = try enqueue(host.session, requests)
         for enqueued in tasks { _ = try host.waits(enqueued.task, for: .battery) }
-        engine.tell { $0.batteryPercent = Reading(60, source: "test") }
+        engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         let ends = try eventsOfRound(host.session).compactMap(ended)
         #expect(ends.count == 600 && ends.allSatisfy { $0.outcome.state == .succeeded })
     }
@@ -73,13 +73,13 @@ struct PowerTests {
     @Test("external power must last for ten seconds before tasks continue")
     func settles() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.preset = .discretionary })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
         _ = try host.waits(task, for: .power)
         let plugged = Clock.bootMilliseconds
-        engine.tell { $0.externalPower = Reading(true, source: "test") }
+        engine.setConditions { $0.externalPower = Reading(true, source: "test") }
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
         #expect(Clock.bootMilliseconds - plugged >= 10_000)
     }
@@ -88,7 +88,7 @@ struct PowerTests {
     func stricterTask() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         var strict = try store.request(origin.url("/a"), "a")
@@ -103,7 +103,7 @@ struct PowerTests {
     @Test("a task with priority now waits for conditions, too")
     func urgent() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         var request = try store.request(origin.url("/a"), "a")
@@ -116,7 +116,7 @@ struct PowerTests {
     @Test("removing a session's constraints releases its tasks at once")
     func updated() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -128,13 +128,13 @@ struct PowerTests {
     @Test("an engine that starts on battery starts no task that waits for power")
     func startsOnBattery() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let first = try ToldEngine(store, .onBattery)
-        var host: ToldSession? = try first.session(.named { $0.requiresExternalPower = true })
+        let first = try FakeConditionsEngine(store, .onBattery)
+        var host: TestSession? = try first.session(.named { $0.requiresExternalPower = true })
         let task = try #require(try host?.enqueue(store.request(origin.url("/a"), "a"))[0])
         _ = try host?.waits(task, for: .power)
         host = nil
         first.stop()
-        let second = try ToldEngine(store, .onBattery)
+        let second = try FakeConditionsEngine(store, .onBattery)
         defer { second.stop() }
         let again = try second.session(SessionConfiguration(identifier: "s"))
         _ = try again.waits(task, for: .power)
@@ -143,7 +143,7 @@ struct PowerTests {
 
     @Test("held tasks can be cancelled, and then no condition is read any more")
     func cancelled() throws {
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -158,7 +158,7 @@ struct PowerTests {
     @Test("no condition is read for a session without constraints")
     func nothingIsRead() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         _ = try host.enqueue(store.request(origin.url("/a"), "a"))
@@ -170,7 +170,7 @@ struct PowerTests {
     func restated() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         var request = try store.request(origin.url("/a"), "a")
@@ -195,7 +195,7 @@ struct PowerTests {
 
     @Test("holds are listed with session and number of tasks, and conditions with their source")
     func listed() throws {
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         let tasks = try host.enqueue(

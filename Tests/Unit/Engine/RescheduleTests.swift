@@ -20,7 +20,7 @@ struct RescheduleTests {
     @Test("a task without its earliest start any more starts at once")
     func sooner() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(SessionConfiguration(identifier: "s"))
         var request = try store.request(origin.url("/a"), "a")
@@ -37,7 +37,7 @@ struct RescheduleTests {
     func putOff() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = SessionConfiguration(identifier: "s")
         configuration.maximumRunningTasks = 1
@@ -59,7 +59,7 @@ struct RescheduleTests {
     @Test("a running task continues, and waits before its next attempt")
     func running() throws {
         origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 2_000_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.minimumBatteryPercent = 50 })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -68,12 +68,12 @@ struct RescheduleTests {
         let before = try host.info(task)
         #expect(before.state == .running && before.nextAttemptMilliseconds == 0)
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > before.offset })
-        engine.tell {
+        engine.setConditions {
             $0.unplug()
             $0.batteryPercent = Reading(30, source: "test")
         }
         _ = try host.waits(task, for: .battery)
-        engine.tell { $0.batteryPercent = Reading(60, source: "test") }
+        engine.setConditions { $0.batteryPercent = Reading(60, source: "test") }
         let stopped = try host.waits(task, for: .earliestStart)
         #expect(stopped.offset > 500_000 && origin.asked.count == 1)
     }
@@ -81,7 +81,7 @@ struct RescheduleTests {
     @Test("past its latest start a task ignores its preset")
     func wishes() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.preset = .discretionary })
         let task = try host.enqueue(store.request(origin.url("/a"), "a"))[0]
@@ -93,7 +93,7 @@ struct RescheduleTests {
 
     @Test("listings show a task's own constraints, as enqueued and as replaced")
     func constraints() throws {
-        let engine = try ToldEngine(store, .onBattery)
+        let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresExternalPower = true })
         var request = try store.request(origin.url("/a"), "a")

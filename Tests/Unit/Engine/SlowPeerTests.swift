@@ -17,10 +17,10 @@ struct SlowPeerTests {
         application = try store.open(Self.name)
         producer = try session(application.createSession(SessionConfiguration(identifier: "s"), .produce))
         consumer = try Peer(store.store)
-        try consumer.greet(Self.name)
-        try consumer.say(
+        try consumer.sendHello(Self.name)
+        try consumer.send(
             .command(
-                sequence: 1, answeredThrough: 0,
+                sequence: 1, repliedThrough: 0,
                 .attachSession(identifier: "s", .consume, handle, waits: false)))
         while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
     }
@@ -46,9 +46,9 @@ struct SlowPeerTests {
     /// Requests a reply of a megabyte and does not read it.
     private func fallBehind(withCredit: Bool) throws {
         try endTasks(20)
-        if withCredit { try consumer.say(.credit(handle, EventCredit(after: try newestEvent()))) }
-        try consumer.say(
-            .command(sequence: 2, answeredThrough: 0, .poll(handle, after: .zero, maximum: 100)))
+        if withCredit { try consumer.send(.credit(handle, EventCredit(after: try newestEvent()))) }
+        try consumer.send(
+            .command(sequence: 2, repliedThrough: 0, .poll(handle, after: .zero, maximum: 100)))
         #expect(waitUntil { consumer.waitingBytes == 65_536 })
     }
 

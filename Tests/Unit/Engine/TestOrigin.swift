@@ -4,7 +4,7 @@ import Glibc
 /// A small HTTP/1.1 origin on loopback for the engine's tests. It serves byte arrays with ranges and validators, takes
 /// one request for each connection, and records the requests.
 final class TestOrigin: Sendable {
-    struct Asked: Sendable {
+    struct ReceivedRequest: Sendable {
         var path: String
         var range: String?
         var ifRange: String?
@@ -30,7 +30,7 @@ final class TestOrigin: Sendable {
 
     private struct State {
         var resources: [String: Resource] = [:]
-        var asked: [Asked] = []
+        var asked: [ReceivedRequest] = []
         var isClosed = false
     }
 
@@ -91,14 +91,14 @@ final class TestOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://\(address):\(port)\(path)" }
 
-    var asked: [Asked] { state.withLock { $0.asked } }
+    var asked: [ReceivedRequest] { state.withLock { $0.asked } }
 
-    func asked(_ path: String) -> [Asked] { asked.filter { $0.path == path } }
+    func asked(_ path: String) -> [ReceivedRequest] { asked.filter { $0.path == path } }
 
     func serve(_ path: String, _ resource: Resource) { state.change { $0.resources[path] = resource } }
 
     /// Waits for a request with this path.
-    func waitUntilAsked(_ path: String) -> Bool {
+    func waitForRequest(_ path: String) -> Bool {
         state.wait(until: .ofTests) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
     }
 
@@ -112,7 +112,7 @@ final class TestOrigin: Sendable {
                 String($0.dropFirst(name.count + 1)).trimmingPrefix { $0 == " " }.description
             }
         }
-        let asked = Asked(
+        let asked = ReceivedRequest(
             path: path, range: value("range"), ifRange: value("if-range"), authorization: value("authorization"))
         let resource: Resource? = state.change { state in
             state.asked.append(asked)
@@ -137,7 +137,7 @@ final class TestOrigin: Sendable {
         answer(connection, resource, asked)
     }
 
-    private func answer(_ connection: Int32, _ resource: Resource, _ asked: Asked) {
+    private func answer(_ connection: Int32, _ resource: Resource, _ asked: ReceivedRequest) {
         var start = 0
         if let range = asked.range, !resource.ignoresRange, asked.ifRange == resource.entityTag {
             start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0

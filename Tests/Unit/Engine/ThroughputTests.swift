@@ -19,7 +19,7 @@ struct ThroughputTests {
     }
 
     /// Enqueues the download of /a.
-    private func fetch(_ host: ToldSession, from origin: TestOrigin, to name: String = "a") throws -> TaskID {
+    private func fetch(_ host: TestSession, from origin: TestOrigin, to name: String = "a") throws -> TaskID {
         try host.enqueue(store.request(origin.url("/a"), name))[0]
     }
 
@@ -35,7 +35,7 @@ struct ThroughputTests {
     func slow() throws {
         let bytes = pattern(400_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(atLeast(bytesPerSecond: 50_000))
         let task = try fetch(host, from: origin)
@@ -50,7 +50,7 @@ struct ThroughputTests {
     @Test("a slow probe stops, and the pause grows")
     func stillSlow() throws {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(atLeast(bytesPerSecond: 200_000))
         let task = try fetch(host, from: origin)
@@ -69,7 +69,7 @@ struct ThroughputTests {
         let other = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
         let origins = [origin, other]
         for origin in origins { serveSlowly(origin) }
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(atLeast(bytesPerSecond: 50_000))
         let tasks = [try fetch(host, from: origin), try fetch(host, from: other, to: "b")]
@@ -84,7 +84,7 @@ struct ThroughputTests {
         let address = TestOrigin.address ?? "127.0.0.1"
         let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
         for origin in [origin, second] { serveSlowly(origin) }
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = atLeast(bytesPerSecond: nil)
         configuration.slowPauseMilliseconds = 3_600_000
@@ -96,7 +96,7 @@ struct ThroughputTests {
         }
         // This transfer continues, so that two servers are in use when the other one is judged.
         _ = try fetch(host, from: second, to: "b")
-        #expect(second.waitUntilAsked("/a"))
+        #expect(second.waitForRequest("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
         let info = try host.waits(try demanding(unmet, "c"), for: .throughput)
         #expect(info.reasonText?.contains("all servers together") == true)
@@ -107,7 +107,7 @@ struct ThroughputTests {
     @Test("tasks without constraints at the same server do not prevent the probe")
     func othersOfTheLane() throws {
         serveSlowly(origin)
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = atLeast(bytesPerSecond: nil)
         configuration.connectionsPerOrigin = 1
@@ -130,7 +130,7 @@ struct ThroughputTests {
     @Test("a task with two holds is listed once, by its own reason")
     func listedOnce() throws {
         serveSlowly(origin)
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         var configuration = atLeast(bytesPerSecond: 50_000)
         configuration.constraints.requiresExternalPower = true
@@ -138,7 +138,7 @@ struct ThroughputTests {
         let host = try engine.session(configuration)
         let task = try fetch(host, from: origin)
         _ = try host.waits(task, for: .throughput)
-        engine.tell { $0.unplug() }
+        engine.setConditions { $0.unplug() }
         _ = try host.waits(task, for: .power)
         let holds = try host.holds()
         #expect(holds.map(\.hold.reason) == [.power])

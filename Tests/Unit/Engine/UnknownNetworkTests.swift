@@ -18,12 +18,12 @@ struct UnknownNetworkTests {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
-        let engine = try ToldEngine(store)
+        let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
         let host = try engine.session(.named { $0.requiresUnmetered = true })
         _ = try host.enqueue(store.request(origin.url("/a"), "a"))
         #expect(waitUntil { !origin.asked("/a").isEmpty })
-        engine.tell(pending: .network) {
+        engine.setConditions(pending: .network) {
             $0.network = Reading(Network(name: "wlan0", kind: .wifi), source: "test")
             $0.isMetered = Reading(source: "test")
         }
@@ -32,7 +32,7 @@ struct UnknownNetworkTests {
         let third = try other.enqueue(store.request(origin.url("/c"), "c"))[0]
         #expect(waitUntil { (try? other.info(third).state) == .succeeded })
         #expect(origin.asked("/b").isEmpty)
-        engine.tell { $0 = .pluggedIn }
+        engine.setConditions { $0 = .pluggedIn }
         let events = try eventsOfRound(host.session)
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
         #expect(origin.asked("/a").count == 1)

@@ -18,7 +18,7 @@ final class UploadOrigin: Sendable {
     }
 
     /// The response to one request.
-    struct Answer: Sendable {
+    struct Response: Sendable {
         var status = 201
         var fields = ""
         var body: [UInt8] = []
@@ -32,7 +32,7 @@ final class UploadOrigin: Sendable {
     }
 
     private struct State {
-        var scripts: [String: [Answer]] = [:]
+        var scripts: [String: [Response]] = [:]
         var received: [Received] = []
         var isClosed = false
     }
@@ -74,7 +74,7 @@ final class UploadOrigin: Sendable {
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// Sets the responses for one path, in order. The default response follows them.
-    func script(_ path: String, _ answers: [Answer]) { state.change { $0.scripts[path] = answers } }
+    func script(_ path: String, _ answers: [Response]) { state.change { $0.scripts[path] = answers } }
 
     var received: [Received] { state.withLock { $0.received } }
 
@@ -92,9 +92,9 @@ final class UploadOrigin: Sendable {
         let words = head.split(separator: " ", maxSplits: 2).map(String.init)
         guard words.count == 3 else { return }
         var received = Received(method: words[0], path: words[1], head: head, body: Array(bytes[end...]))
-        let answer = state.change { state -> Answer in
-            guard state.scripts[received.path]?.isEmpty == false else { return Answer() }
-            return state.scripts[received.path]?.removeFirst() ?? Answer()
+        let answer = state.change { state -> Response in
+            guard state.scripts[received.path]?.isEmpty == false else { return Response() }
+            return state.scripts[received.path]?.removeFirst() ?? Response()
         }
         answer.meanwhile?()
         let length = received.value("content-length").flatMap { Int($0) } ?? 0

@@ -46,9 +46,9 @@ struct UploadTests {
         #expect(task.kind == .upload)
         #expect(task.outcome.state == .succeeded)
         #expect(task.outcome.path == nil)
-        #expect(task.outcome.answer.httpStatus == 201)
-        #expect(task.outcome.answer.responseBody == Array("taken".utf8))
-        #expect(task.outcome.answer.mediaType == "text/plain")
+        #expect(task.outcome.response.httpStatus == 201)
+        #expect(task.outcome.response.responseBody == Array("taken".utf8))
+        #expect(task.outcome.response.mediaType == "text/plain")
         #expect(task.outcome.bytesSent == UInt64(size))
         let received = try #require(origin.received.first)
         #expect(received.method == "PUT")
@@ -156,16 +156,16 @@ struct UploadTests {
         origin.script("/r", [.init(status: 403, body: Array("not here".utf8))])
         let task = try run(upload("/r", .bytes([1, 2, 3])))
         #expect(task.outcome.failure?.status == .httpStatus)
-        #expect(task.outcome.answer.httpStatus == 403)
-        #expect(task.outcome.answer.errorBody == Array("not here".utf8))
-        #expect(task.outcome.answer.responseBody == nil)
+        #expect(task.outcome.response.httpStatus == 403)
+        #expect(task.outcome.response.errorBody == Array("not here".utf8))
+        #expect(task.outcome.response.responseBody == nil)
     }
 
     @Test("a large body is sent only after 100 (Continue)")
     func expectation() throws {
         origin.script("/x", [.init(status: 403, isEarly: true)])
         let task = try run(upload("/x", .file(try store.file("x", pattern(3_000_000)), .reference)))
-        #expect(task.outcome.answer.httpStatus == 403)
+        #expect(task.outcome.response.httpStatus == 403)
         #expect(task.outcome.bytesSent == 0)
         #expect(origin.received.first?.value("expect") == "100-continue")
     }

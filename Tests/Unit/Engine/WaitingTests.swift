@@ -34,7 +34,7 @@ struct WaitingTests {
         #expect(told.map(\.identifier) == ["s"])
         #expect(told.first?.waitingConsumers == 1)
         #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "notified once")
-        #expect(!ticket.isAnswered)
+        #expect(!ticket.isCompleted)
         held.close()
         let taken = try session(ticket)
         #expect(try waiting() == 0)
@@ -56,7 +56,7 @@ struct WaitingTests {
         held.close()
         for (index, ticket) in tickets.enumerated() {
             let taken = try session(ticket)
-            #expect(tickets[(index + 1)...].allSatisfy { !$0.isAnswered })
+            #expect(tickets[(index + 1)...].allSatisfy { !$0.isCompleted })
             #expect(try waiting() == UInt32(4 - index))
             taken.close()
         }
@@ -91,7 +91,7 @@ struct WaitingTests {
     func releasedUntaken() throws {
         defer { close() }
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)
-        #expect(waitUntil { ticket.isAnswered })
+        #expect(waitUntil { ticket.isCompleted })
         ticket.release()
         #expect(waitUntil { (try? session(holder.attachSession("s", .consume)).close()) != nil })
         withExtendedLifetime(ticket) {}

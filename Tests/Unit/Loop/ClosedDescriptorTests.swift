@@ -7,11 +7,11 @@ import Testing
 
 /// Starts a timer that is due after the test has closed and opened its descriptors, so that the loop wakes only then.
 /// Returns whether the loop's thread waits for the timer.
-private func waitsForTimer(_ thread: DeskThread) async -> Bool {
-    let id = await thread.ask { desk in
-        let timer = desk.loop.timer {}
+private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
+    let id = await thread.ask { context in
+        let timer = context.loop.timer {}
         timer.start(milliseconds: 500)
-        desk.kept.append(timer)
+        context.kept.append(timer)
         return currentThreadID()
     }
     return await waitLimit(ofThread: id) ?? 0 > 0
@@ -23,23 +23,23 @@ struct ClosedDescriptorTests {
     @Test("the loop reports an error, performs jobs and can be stopped")
     func closeAll() async {
         await #expect(processExitsWith: .success) {
-            let runners = await RunnersDescriptors()
+            let runners = await InheritedDescriptors()
             let broken = Lock(0)
-            let thread = try startLoop(broken: { desk in
-                precondition(desk.loop.isBroken)
+            let thread = try startLoop(broken: { context in
+                precondition(context.loop.isBroken)
                 broken.change { $0 += 1 }
             })
             let pair = SocketPair()
-            await thread.ask { desk in desk.kept.append(try! desk.loop.watch(pair.near, .readable) { _ in }) }
+            await thread.ask { context in context.kept.append(try! context.loop.watch(pair.near, .readable) { _ in }) }
             guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
             runners.closeOthers()
             _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
-            let answer = await thread.ask { desk in
+            let answer = await thread.ask { context in
                 // These calls on a broken loop are harmless.
-                let timer = desk.loop.timer { fatalError("a timer of a broken loop") }
+                let timer = context.loop.timer { fatalError("a timer of a broken loop") }
                 timer.start(milliseconds: 0)
-                desk.kept = []
-                let watched = (try? desk.loop.watch(0, .readable) { _ in }) != nil
+                context.kept = []
+                let watched = (try? context.loop.watch(0, .readable) { _ in }) != nil
                 return watched ? 1 : 42
             }
             thread.stop()
@@ -50,7 +50,7 @@ struct ClosedDescriptorTests {
     @Test("jobs still reach a loop that waits without a timeout")
     func closeAllIdle() async {
         await #expect(processExitsWith: .success) {
-            let runners = await RunnersDescriptors()
+            let runners = await InheritedDescriptors()
             let broken = Lock(0)
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
             let id = await thread.ask { _ in currentThreadID() }
@@ -65,7 +65,7 @@ struct ClosedDescriptorTests {
     @Test("a loop that waits without a timeout can be stopped")
     func stopIdle() async {
         await #expect(processExitsWith: .success) {
-            let runners = await RunnersDescriptors()
+            let runners = await InheritedDescriptors()
             let thread = try startLoop()
             let id = await thread.ask { _ in currentThreadID() }
             guard await waitLimit(ofThread: id) == -1 else { exit(EXIT_FAILURE) }
@@ -78,7 +78,7 @@ struct ClosedDescriptorTests {
     @Test("files that the host opens with the same numbers are not changed")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
-            let runners = await RunnersDescriptors()
+            let runners = await InheritedDescriptors()
             let broken = Lock(0)
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
             guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }

@@ -3,34 +3,34 @@ import BackhaulPlatform
 import Glibc
 
 /// The context of a test's loop thread, with the objects that the test keeps there.
-final class Desk {
+final class LoopContext {
     let loop: Loop
     var kept: [AnyObject] = []
     init(_ loop: Loop) { self.loop = loop }
 }
 
-typealias DeskThread = LoopThread<Desk>
+typealias TestLoopThread = LoopThread<LoopContext>
 
-func startLoop(broken: @escaping @Sendable (Desk) -> Void = { _ in }) throws -> DeskThread {
-    try LoopThread(name: "test loop", make: { Desk($0) }, broken: broken)
+func startLoop(broken: @escaping @Sendable (LoopContext) -> Void = { _ in }) throws -> TestLoopThread {
+    try LoopThread(name: "test loop", make: { LoopContext($0) }, broken: broken)
 }
 
-extension LoopThread where Context == Desk {
+extension LoopThread where Context == LoopContext {
     /// Performs the body on the loop's thread, and returns its result.
-    func ask<Answer: Sendable>(_ body: @escaping @Sendable (Desk) -> Answer) async -> Answer {
+    func ask<Value: Sendable>(_ body: @escaping @Sendable (LoopContext) -> Value) async -> Value {
         await withCheckedContinuation { continuation in
-            post { desk in continuation.resume(returning: body(desk)) }
+            post { context in continuation.resume(returning: body(context)) }
         }
     }
 
     /// Performs `body` on the loop's thread, and waits until it calls the closure that it gets.
-    func event<Answer: Sendable>(
-        _ body: @escaping @Sendable (Desk, @escaping (Answer) -> Void) -> Void
-    ) async -> Answer {
+    func event<Value: Sendable>(
+        _ body: @escaping @Sendable (LoopContext, @escaping (Value) -> Void) -> Void
+    ) async -> Value {
         await withCheckedContinuation { continuation in
-            post { desk in
-                var waiting: CheckedContinuation<Answer, Never>? = continuation
-                body(desk) { answer in
+            post { context in
+                var waiting: CheckedContinuation<Value, Never>? = continuation
+                body(context) { answer in
                     waiting?.resume(returning: answer)
                     waiting = nil
                 }

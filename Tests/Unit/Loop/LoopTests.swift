@@ -28,7 +28,7 @@ struct LoopThreadTests {
     @Test("reports the error of a context that cannot be created")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, attempt: "no desk")) {
-            _ = try LoopThread<Desk>(
+            _ = try LoopThread<LoopContext>(
                 name: "test loop", make: { _ in throw SystemError(code: ENOENT, attempt: "no desk") }, broken: { _ in })
         }
     }
@@ -76,14 +76,14 @@ struct LoopTests {
     @Test("calls a timer once, and again when it is started again")
     func timer() async throws {
         let thread = try startLoop()
-        let calls: Int = await thread.event { desk, done in
+        let calls: Int = await thread.event { context, done in
             var count = 0
             var timer: LoopTimer?
-            timer = desk.loop.timer {
+            timer = context.loop.timer {
                 count += 1
                 if count < 3 { timer?.start(milliseconds: 1) } else { done(count) }
             }
-            desk.kept.append(timer!)
+            context.kept.append(timer!)
             timer?.start(milliseconds: 0)
         }
         #expect(calls == 3)
@@ -93,15 +93,15 @@ struct LoopTests {
     @Test("calls timers in the order of their times")
     func timerOrder() async throws {
         let thread = try startLoop()
-        let order: [Int] = await thread.event { desk, done in
+        let order: [Int] = await thread.event { context, done in
             var seen: [Int] = []
             for delay in [30, 10, 20] {
-                let timer = desk.loop.timer {
+                let timer = context.loop.timer {
                     seen.append(delay)
                     if seen.count == 3 { done(seen) }
                 }
                 timer.start(milliseconds: Int64(delay))
-                desk.kept.append(timer)
+                context.kept.append(timer)
             }
         }
         #expect(order == [10, 20, 30])
@@ -111,29 +111,29 @@ struct LoopTests {
     @Test("does not call a stopped or released timer")
     func timerStops() async throws {
         let thread = try startLoop()
-        let called: Bool = await thread.event { desk, done in
-            let stopped = desk.loop.timer { done(true) }
+        let called: Bool = await thread.event { context, done in
+            let stopped = context.loop.timer { done(true) }
             stopped.start(milliseconds: 1)
             stopped.stop()
             do {
-                let forgotten = desk.loop.timer { done(true) }
+                let forgotten = context.loop.timer { done(true) }
                 forgotten.start(milliseconds: 1)
             }
-            let last = desk.loop.timer { done(false) }
+            let last = context.loop.timer { done(false) }
             last.start(milliseconds: 20)
-            desk.kept += [stopped, last]
+            context.kept += [stopped, last]
         }
         #expect(!called)
         thread.stop()
     }
 
     @Test("performs work for the end of an iteration before the jobs of the next one")
-    func afterThisTurn() async throws {
+    func afterThisIteration() async throws {
         let thread = try startLoop()
         let seen = Lock<[String]>([])
-        await thread.ask { desk in
+        await thread.ask { context in
             thread.post { _ in seen.withLock { $0.append("job") } }
-            desk.loop.afterThisTurn { seen.withLock { $0.append("after") } }
+            context.loop.afterThisIteration { seen.withLock { $0.append("after") } }
             seen.withLock { $0.append("first") }
         }
         await thread.ask { _ in }
@@ -145,15 +145,15 @@ struct LoopTests {
     func readable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
-        let calls: Int = await thread.event { desk, done in
+        let calls: Int = await thread.event { context, done in
             var count = 0
-            desk.kept.append(try! desk.loop.watch(pair.near, .readable) { interest in
+            context.kept.append(try! context.loop.watch(pair.near, .readable) { interest in
                 #expect(interest == .readable)
                 count += 1
                 guard count == 3 else { return }
                 var byte: UInt8 = 0
                 read(pair.near, &byte, 1)
-                desk.kept = []
+                context.kept = []
                 done(count)
             })
             pair.send()
@@ -167,10 +167,10 @@ struct LoopTests {
     func writable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
-        let seen: [UInt8] = await thread.event { desk, done in
+        let seen: [UInt8] = await thread.event { context, done in
             var seen: [UInt8] = []
             var watch: Watch?
-            watch = try! desk.loop.watch(pair.near, .writable) { interest in
+            watch = try! context.loop.watch(pair.near, .writable) { interest in
                 seen.append(interest.rawValue)
                 if interest == .writable {
                     watch?.change(.readable)
@@ -180,7 +180,7 @@ struct LoopTests {
                     done(seen)
                 }
             }
-            desk.kept.append(watch!)
+            context.kept.append(watch!)
         }
         #expect(seen == [Interest.writable.rawValue, Interest.readable.rawValue])
         thread.stop()
@@ -191,14 +191,14 @@ struct LoopTests {
     func cancelledInTurn() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
-        let calls: Int = await thread.event { desk, done in
+        let calls: Int = await thread.event { context, done in
             var count = 0
             var watches: [Watch] = []
             for pair in [one, two] {
-                watches.append(try! desk.loop.watch(pair.near, .readable) { _ in
+                watches.append(try! context.loop.watch(pair.near, .readable) { _ in
                     count += 1
                     for watch in watches { watch.cancel() }
-                    desk.loop.afterThisTurn { done(count) }
+                    context.loop.afterThisIteration { done(count) }
                 })
             }
             one.send()
@@ -214,16 +214,16 @@ struct LoopTests {
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()
-        let told: String = await thread.event { desk, done in
-            let old = try! desk.loop.watch(first.near, .readable) { _ in done("old") }
+        let told: String = await thread.event { context, done in
+            let old = try! context.loop.watch(first.near, .readable) { _ in done("old") }
             first.send()
             // The descriptor is closed without cancelling its watch, and another socket gets its number.
             let second = SocketPair()
             dup2(second.near, first.near)
-            let new = try! desk.loop.watch(first.near, .readable) { _ in done("new") }
+            let new = try! context.loop.watch(first.near, .readable) { _ in done("new") }
             old.cancel()
             second.send()
-            desk.kept += [old, new]
+            context.kept += [old, new]
         }
         #expect(told == "new")
         await thread.ask { $0.kept = [] }
@@ -234,9 +234,9 @@ struct LoopTests {
     @Test("refuses to watch a number that is not an open descriptor")
     func badDescriptor() async throws {
         let thread = try startLoop()
-        let code = await thread.ask { desk in
+        let code = await thread.ask { context in
             do throws(SystemError) {
-                _ = try desk.loop.watch(-1, .readable) { _ in }
+                _ = try context.loop.watch(-1, .readable) { _ in }
                 return Int32(0)
             } catch {
                 return error.code
@@ -250,8 +250,8 @@ struct LoopTests {
     func changeOfClosed() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
-        let changed = await thread.ask { desk in
-            let watch = try! desk.loop.watch(pair.near, .readable) { _ in }
+        let changed = await thread.ask { context in
+            let watch = try! context.loop.watch(pair.near, .readable) { _ in }
             close(pair.near)
             return watch.change([.readable, .writable])
         }

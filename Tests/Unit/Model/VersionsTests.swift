@@ -5,25 +5,25 @@ import Testing
     private let own = Versions(wire: 5, library: 0x00_03_00)
 
     private func action(
-        library: UInt32, wire: UInt16, isDaemon: Bool = true, mayAsk: Bool = true
-    ) -> HandOver.Action {
+        library: UInt32, wire: UInt16, isDaemon: Bool = true, mayRequestExit: Bool = true
+    ) -> VersionNegotiation.Action {
         let versions = Versions(wire: wire, library: library)
-        return HandOver.action(
-            own: own, engine: Welcome(versions: versions, isDaemon: isDaemon, process: 7), mayAsk: mayAsk)
+        return VersionNegotiation.action(
+            own: own, engine: Welcome(versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
     }
 
     @Test("an older daemon is asked to exit, with the same protocol or another")
     func older() {
-        #expect(action(library: 0x00_02_FF, wire: 5) == .askToLeave)
-        #expect(action(library: 0x00_02_FF, wire: 4) == .askToLeave)
+        #expect(action(library: 0x00_02_FF, wire: 5) == .requestExit)
+        #expect(action(library: 0x00_02_FF, wire: 4) == .requestExit)
     }
 
     @Test("an engine with the same protocol is used when it is not older, no daemon, or did not exit")
     func same() {
-        #expect(action(library: 0x00_03_00, wire: 5) == .speak)
-        #expect(action(library: 0x01_00_00, wire: 5) == .speak)
-        #expect(action(library: 0x00_02_00, wire: 5, isDaemon: false) == .speak)
-        #expect(action(library: 0x00_02_00, wire: 5, mayAsk: false) == .speak)
+        #expect(action(library: 0x00_03_00, wire: 5) == .proceed)
+        #expect(action(library: 0x01_00_00, wire: 5) == .proceed)
+        #expect(action(library: 0x00_02_00, wire: 5, isDaemon: false) == .proceed)
+        #expect(action(library: 0x00_02_00, wire: 5, mayRequestExit: false) == .proceed)
     }
 
     @Test(
@@ -40,11 +40,11 @@ import Testing
     }
 
     @Test("a daemon exits only for a newer library")
-    func leaves() {
+    func mustExit() {
         let daemon = Welcome(versions: own, isDaemon: true, process: 7)
-        #expect(HandOver.leaves(daemon, askedBy: Versions(wire: 0, library: 0x00_03_01)))
-        #expect(!HandOver.leaves(daemon, askedBy: own))
-        #expect(!HandOver.leaves(daemon, askedBy: Versions(wire: 9, library: 0x00_02_FF)))
+        #expect(VersionNegotiation.mustExit(daemon, requestedBy: Versions(wire: 0, library: 0x00_03_01)))
+        #expect(!VersionNegotiation.mustExit(daemon, requestedBy: own))
+        #expect(!VersionNegotiation.mustExit(daemon, requestedBy: Versions(wire: 9, library: 0x00_02_FF)))
     }
 }
 
@@ -69,15 +69,15 @@ import Testing
 @Suite struct LeaveDecisionTests {
     @Test("a daemon exits only if it has no clients, tasks, launches or activities")
     func each() {
-        #expect(LeaveDecision.mayLeave(.init()))
-        let reasons: [(inout LeaveDecision.Facts) -> Void] = [
+        #expect(IdleExitPolicy.mayExit(.init()))
+        let reasons: [(inout IdleExitPolicy.Facts) -> Void] = [
             { $0.connections = 1 }, { $0.runningTasks = 1 }, { $0.isCleaning = true }, { $0.tasksWait = true },
             { $0.launchesWait = true }, { $0.activitiesWait = true },
         ]
         for reason in reasons {
-            var facts = LeaveDecision.Facts()
+            var facts = IdleExitPolicy.Facts()
             reason(&facts)
-            #expect(!LeaveDecision.mayLeave(facts))
+            #expect(!IdleExitPolicy.mayExit(facts))
         }
     }
 }

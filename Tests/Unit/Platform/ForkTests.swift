@@ -17,7 +17,7 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
 
 /// Whether a forked child has the same file with this number. It compares files, because libuv opens a new pipe in
 /// every child, which takes the lowest free numbers.
-private func childKeeps(_ number: Int32) -> Bool? {
+private func isOpenInChild(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
 }
@@ -33,7 +33,7 @@ private func openNull() throws -> Int32 {
     func closedInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
-        #expect(childKeeps(number) == false)
+        #expect(isOpenInChild(number) == false)
         #expect(descriptor.isOurs)
     }
 
@@ -44,7 +44,7 @@ private func openNull() throws -> Int32 {
         var pipes: [Int32] = [0, 0]
         #expect(pipe(&pipes) == 0)
         #expect(dup2(pipes[0], number) == number)
-        #expect(childKeeps(number) == true)
+        #expect(isOpenInChild(number) == true)
         #expect(!descriptor.isOurs)
         for number in pipes + [number] { close(number) }
     }
@@ -54,7 +54,7 @@ private func openNull() throws -> Int32 {
         let number = try openNull()
         let descriptor = Descriptor(owning: number)
         descriptor.abandon()
-        #expect(childKeeps(number) == true)
+        #expect(isOpenInChild(number) == true)
         close(number)
     }
 
@@ -62,9 +62,9 @@ private func openNull() throws -> Int32 {
     func ofLibrary() throws {
         let number = try openNull()
         ForkGuard.add(number)
-        #expect(childKeeps(number) == false)
+        #expect(isOpenInChild(number) == false)
         ForkGuard.remove(number)
-        #expect(childKeeps(number) == true)
+        #expect(isOpenInChild(number) == true)
         close(number)
     }
 
@@ -75,7 +75,7 @@ private func openNull() throws -> Int32 {
         ForkGuard.add(number)
         ForkGuard.remove(number)
         #expect(descriptor.isOurs)
-        #expect(childKeeps(number) == false)
+        #expect(isOpenInChild(number) == false)
     }
 
     @Test("descriptors with high numbers are closed in a child, too")
@@ -87,7 +87,7 @@ private func openNull() throws -> Int32 {
         let target = Int32(min(limit.rlim_cur, 100_000)) - 1
         try #require(dup2(low, target) == target)
         let descriptor = Descriptor(owning: target)
-        #expect(childKeeps(target) == false)
+        #expect(isOpenInChild(target) == false)
         #expect(descriptor.isOurs)
     }
 

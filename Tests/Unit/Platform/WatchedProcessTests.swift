@@ -37,7 +37,7 @@ struct WatchedProcessTests {
         let process = try #require(WatchedProcess(try start("sleep 600 & sleep 600")))
         let group = getpgid(process.identity.processID)
         #expect(group != getpgrp())
-        process.askToEnd()
+        process.terminate()
         #expect(waitForEnd(of: process))
         let deadline = Deadline.after(milliseconds: 10_000)
         while kill(-group, 0) == 0, !deadline.hasPassed { usleep(5_000) }

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test("a released worker performs its jobs and ends")
-    func letGo() throws {
+    func released() throws {
         final class Token: Sendable {
             let isGone: Lock<Bool>
             init(_ isGone: Lock<Bool>) { self.isGone = isGone }

@@ -124,7 +124,7 @@ struct ActivityTests {
     }
 
     @Test("while the event of a window is unacknowledged, later windows make no event")
-    func untold() throws {
+    func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         try set(store, activity(), session, at: 0)
@@ -276,7 +276,7 @@ struct ActivityTests {
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        let begin = CalendarJump.neverSet + 1_000
+        let begin = ClockStep.neverSet + 1_000
         func adopt(_ wall: Int64, boot: Int64) throws {
             try store.run { (transaction) throws(Failure) in
                 _ = try transaction.delays.adopt(ClockReading(wall: wall, boot: boot, bootID: "b"))

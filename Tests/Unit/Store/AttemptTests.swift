@@ -82,7 +82,7 @@ struct AttemptTests {
         try store.run { (transaction) throws(Failure) in
             try transaction.attempts.recordCheckpoint(
                 task, checkpoint,
-                ReceivedSoFar(
+                AttemptProgress(
                     attempts: 1, bytesReceived: 5, furthestOffset: 15, madeProgress: true, attempt: underWay))
         }
         #expect(try attempts(store, task, session).map(\.next) == [.stopped])

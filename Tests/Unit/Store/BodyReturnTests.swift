@@ -18,7 +18,7 @@ struct BodyReturnTests {
     }
 
     private func listed(_ store: TestStore) throws -> [ReturnedBody] {
-        try store.run { (transaction) throws(Failure) in try transaction.bodies.toReturn(after: "", limit: 9) }
+        try store.run { (transaction) throws(Failure) in try transaction.bodies.bodiesToReturn(after: "", limit: 9) }
     }
 
     private func leftovers(_ store: TestStore) throws -> [String] {

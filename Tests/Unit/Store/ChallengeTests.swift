@@ -3,14 +3,14 @@ import Testing
 
 @testable import BackhaulStore
 
-extension AuthenticationDemand {
-    static func example(realm: String? = "staff", _ schemes: String = "Basic realm=\"staff\"") -> AuthenticationDemand {
-        var demand = AuthenticationDemand(
+extension AuthenticationChallenge {
+    static func example(realm: String? = "staff", _ schemes: String = "Basic realm=\"staff\"") -> AuthenticationChallenge {
+        var authChallenge = AuthenticationChallenge(
             ResponseHead(
                 status: 401, finalURL: "https://example.org/files/1", isHTTP2: false,
                 fields: [ResponseField("WWW-Authenticate", schemes)], origin: "https://example.org:443"))
-        demand?.space.realm = realm
-        return demand ?? example(realm: realm)
+        authChallenge?.space.realm = realm
+        return authChallenge ?? example(realm: realm)
     }
 }
 
@@ -220,12 +220,12 @@ struct ChallengeTests {
         let ids = try store.enqueue((0..<3).map { .numbered($0) }, in: session)
         let challenge = try #require(try park(store, ids[0])).challenge
         let next = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.parkUnasked([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
+            try transaction.challenges.parkWithoutAttempt([ids[1]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(next == Int64(604_799_510))
         try store.control(session, .cancel, TaskSelection(ids: [ids[0], ids[1]]))
         let late = try store.run { (transaction) throws(Failure) in
-            try transaction.challenges.parkUnasked([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
+            try transaction.challenges.parkWithoutAttempt([ids[2]], for: challenge, bootMilliseconds: 10, now: 2_500)
         }
         #expect(late == nil)
         #expect(try waiting(store) == [ids[2]])

@@ -17,7 +17,7 @@ struct ChecksumTests {
         var random = SeededGenerator(seed: UInt64(round))
         var bytes = filled.bytes
         for _ in 0..<64 { bytes[.random(in: bytes.indices, using: &random)] = .random(in: 0...255, using: &random) }
-        try filled.expectTruthOrDamage(bytes, at: scratch.path)
+        try filled.expectContentsOrDamage(bytes, at: scratch.path)
     }
 
     @Test("one changed bit of any page is reported or harmless")
@@ -28,7 +28,7 @@ struct ChecksumTests {
             var bytes = filled.bytes
             let place = page + Int.random(in: 0..<FilledStore.pageSize, using: &random)
             bytes[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-            try filled.expectTruthOrDamage(bytes, at: "\(scratch.path)/\(page)")
+            try filled.expectContentsOrDamage(bytes, at: "\(scratch.path)/\(page)")
         }
     }
 
@@ -53,7 +53,7 @@ struct ChecksumTests {
         for page in 1..<count - 1 {
             var bytes = filled.bytes
             bytes.replaceSubrange(page * size..<(page + 1) * size, with: bytes[(page + 1) * size..<(page + 2) * size])
-            try filled.expectTruthOrDamage(bytes, at: "\(scratch.path)/\(page)")
+            try filled.expectContentsOrDamage(bytes, at: "\(scratch.path)/\(page)")
         }
     }
 
@@ -76,7 +76,7 @@ struct ChecksumTests {
 }
 
 @Suite("The log of a killed engine")
-struct LogCheckTests {
+struct WALCheckTests {
     let scratch = Scratch()
 
     /// Returns the path of a store whose tasks are only in the log.
@@ -95,7 +95,7 @@ struct LogCheckTests {
     func changedByte() async throws {
         let path = await killedStore(tasks: 20)
         let database = FilledStore.file(path + "/" + Schema.fileName)
-        let log = FilledStore.file(path + "/" + Schema.logName)
+        let log = FilledStore.file(path + "/" + Schema.walName)
         var random = SeededGenerator(seed: 7)
         var reports = 0
         // The positions are the header of the log, and in each fourth frame one byte of its header and one of its page.
@@ -110,7 +110,7 @@ struct LogCheckTests {
             bytes[place] ^= 4
             let copy = "\(scratch.path)/\(place)"
             try FilledStore.write(database, to: copy)
-            try FilledStore.write(bytes, to: copy, as: Schema.logName)
+            try FilledStore.write(bytes, to: copy, as: Schema.walName)
             do {
                 let store = try TestStore(copy)
                 let tasks = try store.tasks(of: SessionID(rawValue: 1)).count
@@ -126,7 +126,7 @@ struct LogCheckTests {
     @Test("a log that is cut within its last transaction is not damaged")
     func cut() async throws {
         let path = await killedStore(tasks: 3)
-        let log = path + "/" + Schema.logName
+        let log = path + "/" + Schema.walName
         #expect(truncate(log, off_t(FilledStore.file(log).count - 100)) == 0)
         #expect(try TestStore(path).tasks(of: SessionID(rawValue: 1)).count == 2)
     }
@@ -140,7 +140,7 @@ struct FilledStore {
     let session: SessionID
     /// The bytes of the database file.
     let bytes: [UInt8]
-    let truth: [String]
+    let expected: [String]
     let tables: [String]
 
     init() throws {
@@ -149,7 +149,7 @@ struct FilledStore {
         session = try store.session()
         let tasks = try store.enqueue((0..<1_000).map { .numbered($0) }, in: session)
         for task in tasks[..<500] { try store.end(task) }
-        truth = try Self.contents(of: store, session)
+        expected = try Self.contents(of: store, session)
         tables = try store.run { (transaction) throws(Failure) in
             try transaction.connection.all(Query("SELECT name FROM sqlite_schema WHERE type = 'table'")) {
                 (row) throws(Failure) in row.text()
@@ -184,11 +184,11 @@ struct FilledStore {
         #expect(Glibc.write(number, bytes, bytes.count) == bytes.count)
     }
 
-    func expectTruthOrDamage(_ bytes: [UInt8], at path: String) throws {
+    func expectContentsOrDamage(_ bytes: [UInt8], at path: String) throws {
         try Self.write(bytes, to: path)
         do {
             let found = try contents(of: TestStore(path))
-            #expect(found == truth)
+            #expect(found == expected)
         } catch let failure as Failure {
             #expect(failure.status == .storeDamaged, "\(failure)")
         }

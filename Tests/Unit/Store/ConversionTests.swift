@@ -13,7 +13,7 @@ struct ConversionTests {
     private var file: String { scratch.path + "/" + Schema.fileName }
 
     /// Runs the statements with SQLite without checksums, as its shell does.
-    private func asOthers(_ path: String, _ statements: String...) throws {
+    private func withPlainSQLite(_ path: String, _ statements: String...) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
         try #require(sqlite3_open(path, &database) == SQLITE_OK)
@@ -22,7 +22,7 @@ struct ConversionTests {
         }
     }
 
-    private func asOthers(copy path: String, to other: String) throws {
+    private func withPlainSQLite(copy path: String, to other: String) throws {
         var source: OpaquePointer?
         var target: OpaquePointer?
         defer {
@@ -40,7 +40,7 @@ struct ConversionTests {
         let path = path ?? scratch.path
         for _ in 0..<2 {
             let store = try TestStore(path)
-            #expect(try filled.contents(of: store) == filled.truth)
+            #expect(try filled.contents(of: store) == filled.expected)
             #expect(try store.run { (transaction) throws(Failure) in transaction.connection.hasChecksums })
             #expect(try store.run { (transaction) throws(Failure) in
                 try transaction.connection.pragma("PRAGMA journal_mode")
@@ -68,11 +68,11 @@ struct ConversionTests {
     private func makePlain(_ filled: FilledStore) throws {
         try FilledStore.write(filled.bytes, to: scratch.path)
         let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.migrations.count)"
-        try asOthers(
+        try withPlainSQLite(
             file + "-plain", Schema.migrations.joined(), marks, "ATTACH '\(file)' AS checked", copyingTables(filled))
         rename(file + "-plain", file)
         chmod(file, 0o600)
-        try asOthers(file, "PRAGMA journal_mode = WAL")
+        try withPlainSQLite(file, "PRAGMA journal_mode = WAL")
         #expect(FilledStore.file(file)[18...20] == [2, 2, 0])
     }
 
@@ -87,7 +87,7 @@ struct ConversionTests {
     func large() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
-        try asOthers(
+        try withPlainSQLite(
             file,
             """
             CREATE TABLE large AS
@@ -132,9 +132,9 @@ struct ConversionTests {
             mkdir(path, 0o700)
             let copy = path + "/" + Schema.fileName
             if isBackup {
-                try asOthers(copy: original + "/" + Schema.fileName, to: copy)
+                try withPlainSQLite(copy: original + "/" + Schema.fileName, to: copy)
             } else {
-                try asOthers(original + "/" + Schema.fileName, "VACUUM INTO '\(copy)'")
+                try withPlainSQLite(original + "/" + Schema.fileName, "VACUUM INTO '\(copy)'")
             }
             chmod(copy, 0o600)
             try expectConverted(filled, path: path)
@@ -148,7 +148,7 @@ struct ConversionTests {
         do { try TestStore(scratch.path).close() }
         let path = scratch.path + "/copy"
         mkdir(path, 0o700)
-        try asOthers(copy: file, to: path + "/" + Schema.fileName)
+        try withPlainSQLite(copy: file, to: path + "/" + Schema.fileName)
         chmod(path + "/" + Schema.fileName, 0o600)
         try expectConverted(filled, path: path)
     }
@@ -157,7 +157,7 @@ struct ConversionTests {
     func changed(mode: String) throws {
         let filled = try FilledStore.shared.get()
         try FilledStore.write(filled.bytes, to: scratch.path)
-        try asOthers(
+        try withPlainSQLite(
             file, "PRAGMA journal_mode = \(mode)", "UPDATE meta SET value = 'changed' WHERE key = 'boot_id'")
         try expectConverted(filled)
     }
@@ -178,7 +178,7 @@ struct ConversionTests {
     func logMoved() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
-        try asOthers(file, "SELECT count(*) FROM tasks")
+        try withPlainSQLite(file, "SELECT count(*) FROM tasks")
         #expect(try names(scratch.path) == ["backhaul.sqlite3", "lock"])
         #expect(try TestStore(scratch.path).run { (transaction) throws(Failure) in
             try transaction.connection.pragma("SELECT count(*) FROM sessions")
@@ -193,7 +193,7 @@ struct ConversionTests {
         var before = stat()
         var after = stat()
         stat(file, &before)
-        #expect(try filled.contents(of: TestStore(scratch.path)) == filled.truth)
+        #expect(try filled.contents(of: TestStore(scratch.path)) == filled.expected)
         stat(file, &after)
         #expect(before.st_ino == after.st_ino)
     }
@@ -202,7 +202,7 @@ struct ConversionTests {
     func damaged() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
-        try asOthers(
+        try withPlainSQLite(
             file, "PRAGMA writable_schema = ON",
             "UPDATE sqlite_schema SET rootpage = (SELECT rootpage FROM sqlite_schema WHERE name = 'events') "
                 + "WHERE name = 'history'")

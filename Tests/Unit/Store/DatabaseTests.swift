@@ -159,7 +159,7 @@ struct DatabaseTests {
             typealias Option = @convention(c) (Int32, Int32) -> Int32
             let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
             _ = setOption(-6, 2)
-            connection.giveMemoryBack()
+            connection.releaseMemory()
             #expect(connection.preparedTexts.isEmpty)
             for query in queries { try connection.run(query) }
         }
@@ -240,7 +240,7 @@ struct DatabaseTests {
         let intent = FinishIntent(device: 7, inode: 9, size: 1)
         try store.run { (transaction) throws(Failure) in
             _ = try transaction.attempts.recordIntent(
-                before, intent, answer: AnswerSummary(), attempts: 1, bytesReceived: 1)
+                before, intent, response: ResponseSummary(), attempts: 1, bytesReceived: 1)
             try transaction.connection.execute("UPDATE meta SET value = 'another' WHERE key = 'boot_id'")
         }
         #expect(try device(of: before) == 7)

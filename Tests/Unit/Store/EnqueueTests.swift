@@ -42,11 +42,11 @@ struct EnqueueTests {
         let request = Request.numbered(1) { $0.idempotencyKey = "1" }
         let id = try store.enqueue([request], in: session)[0]
         var again = request
-        again.destination?.isOccupied = true
+        again.destination?.fileExists = true
         #expect(try store.enqueue([again], in: session) == [id])
 
         var other = Request.numbered(2) { $0.idempotencyKey = "2" }
-        other.destination?.isOccupied = true
+        other.destination?.fileExists = true
         let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(3), other], in: session) }
         #expect(failure?.status == .destinationExists)
         #expect(failure?.index == 1)

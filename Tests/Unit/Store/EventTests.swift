@@ -13,10 +13,10 @@ struct EventTests {
         outcome.size = 12_345
         outcome.attempts = 3
         outcome.bytesReceived = .max
-        outcome.answer.httpStatus = 206
-        outcome.answer.finalURL = "https://cdn.example.org/1"
-        outcome.answer.mediaType = "text/plain"
-        outcome.answer.headers = [HeaderField("ETag", "\"a\"")]
+        outcome.response.httpStatus = 206
+        outcome.response.finalURL = "https://cdn.example.org/1"
+        outcome.response.mediaType = "text/plain"
+        outcome.response.headers = [HeaderField("ETag", "\"a\"")]
         return outcome
     }
 
@@ -47,8 +47,8 @@ struct EventTests {
         let id = try store.enqueue([.numbered(1)], in: session)[0]
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server said 404", domain: .http, detail: 404))
-        outcome.answer.httpStatus = 404
-        outcome.answer.errorBody = Array("not here".utf8)
+        outcome.response.httpStatus = 404
+        outcome.response.errorBody = Array("not here".utf8)
         try store.end(id, outcome)
         #expect(try store.events(of: session).first?.task?.outcome == outcome)
     }

@@ -59,7 +59,7 @@ struct HistoryTests {
                 $0.priority = 4
             }], in: session)[0]
         var outcome = Outcome(state: .failed, failure: Failure(.httpStatus, "404", domain: .http, detail: 404))
-        outcome.answer.httpStatus = 404
+        outcome.response.httpStatus = 404
         outcome.attempts = 3
         try store.end(task, outcome)
         let before = try store.tasks(of: session)[0]

@@ -53,7 +53,7 @@ struct MigrationTests {
         #expect(waiting.allSatisfy { $0.constraints == .session })
         #expect(waiting[0].request.options.policy.maximumAttempts == 4)
         #expect(waiting[0].request.options.policy.constraints == .none)
-        let next = try store.run { (transaction) throws(Failure) in try transaction.tasks.nextEndOfTime(of: session) }
+        let next = try store.run { (transaction) throws(Failure) in try transaction.tasks.nextTimeoutEnd(of: session) }
         // The task was enqueued at 2,001 and suspended for 500, and its timeout is 70,000.
         #expect(next == 72_501)
         let infos = try store.tasks(of: session)

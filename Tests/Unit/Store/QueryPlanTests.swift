@@ -47,22 +47,22 @@ struct QueryPlanTests {
                     attempts: 1, attemptsWithoutProgress: 1, bytesReceived: 1, nextAttempt: 5, reason: .retry))
             _ = try transaction.delays.nextDue()
             try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1, now: 1)
-            _ = try transaction.delays.releaseUnconnected()
+            _ = try transaction.delays.releaseUnreachable()
             try transaction.attempts.write(Attempt(task: ids[0], number: 200, next: .retry))
             _ = try transaction.attempts.all(of: ids[0], in: session)
             _ = try transaction.history.tasks(of: session, after: .zero, maximum: 9)
             try transaction.history.trim(session, to: 1)
             try transaction.delays.begin([ids[1], ids[2]], until: 50, for: .budget)
             _ = try transaction.delays.began(for: .budget)
-            _ = try transaction.delays.judge(for: .budget) { $0.task == ids[1] ? 60 : nil }
+            _ = try transaction.delays.evaluate(for: .budget) { $0.task == ids[1] ? 60 : nil }
             _ = try transaction.delays.releaseDue(bootMilliseconds: 9)
-            let demand = AuthenticationDemand.example()
+            let authChallenge = AuthenticationChallenge.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
             let parked = try transaction.challenges.park(
-                ids[6], record, for: demand, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1).parked
+                ids[6], record, for: authChallenge, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1).parked
             let open = try transaction.challenges.find(parked?.challenge ?? ChallengeID(rawValue: 0))
             if let open {
-                _ = try transaction.challenges.parkUnasked([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
+                _ = try transaction.challenges.parkWithoutAttempt([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
                 try transaction.challenges.rescheduleParked(bootMilliseconds: 1, now: 1)
                 try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: 1, now: 1)
                 _ = try transaction.challenges.all(of: session)
@@ -76,9 +76,9 @@ struct QueryPlanTests {
                 try transaction.credentials.refresh(ofTask, with: refreshed, origin: .example, in: session)
                 _ = try transaction.challenges.releaseTasks(of: open, in: session, now: 2)
                 _ = try transaction.challenges.open(
-                    demand, for: [ids[7]], replacing: open.id, bootMilliseconds: 1, now: 1)
+                    authChallenge, for: [ids[7]], replacing: open.id, bootMilliseconds: 1, now: 1)
                 try transaction.credentials.keep(
-                    KeptAnswer(
+                    StoredCredential(
                         space: open.space, challenge: open.id, schemes: .basic,
                         response: .credential(user: "u", password: "p")), of: session)
                 _ = try transaction.credentials.kept()
@@ -91,7 +91,7 @@ struct QueryPlanTests {
             try transaction.attempts.forgetProgress(ids[0])
             _ = try transaction.tasks.find(ids[0])
             var outcome = Outcome(state: .succeeded)
-            outcome.answer.finalURL = "u"
+            outcome.response.finalURL = "u"
             _ = try transaction.endings.record(ids[0], outcome, now: 1)
             try transaction.destinations.recordClaim(ids[0], path: "/home/someone/files/0")
             for control in [TaskControl.suspend, .resume, .setPriority(3), .setRate(9)] {
@@ -112,7 +112,7 @@ struct QueryPlanTests {
             _ = try transaction.events.acknowledge(session, .ids([EventID(rawValue: 1)]))
             _ = try transaction.events.acknowledge(session, .through(EventID(rawValue: 2)))
             try transaction.leftovers.forget(try transaction.leftovers.all(limit: 9))
-            try transaction.bodies.forgetReturned(try transaction.bodies.toReturn(after: "", limit: 9).map(\.name))
+            try transaction.bodies.forgetReturned(try transaction.bodies.bodiesToReturn(after: "", limit: 9).map(\.name))
             _ = try transaction.leftovers.storeTag()
             try transaction.commands.remember(command, reply: [1])
             _ = try transaction.commands.reply(to: command)
@@ -138,7 +138,7 @@ struct QueryPlanTests {
                 application: "org.example", configuration: SessionConfiguration(identifier: "rest"), role: .produce,
                 consumer: .of(1), now: 1)
             _ = try transaction.clients.releaseHandle(client: ClientID(high: 1, low: 7), handle: HandleID(rawValue: 9))
-            try transaction.clients.releaseDeparted([ClientID(high: 3, low: 3)], of: other)
+            try transaction.clients.releaseClosed([ClientID(high: 3, low: 3)], of: other)
             _ = try transaction.clients.all()
             _ = try transaction.lanes.anyStarts()
             _ = try transaction.tasks.positionsWithKnownKey(session, [.numbered(1) { $0.idempotencyKey = "key" }])
@@ -156,7 +156,7 @@ struct QueryPlanTests {
             let lane = try transaction.lanes.ready()[0].id
             _ = try transaction.lanes.firstWaitingTask(of: lane, stating: .session)
             _ = try transaction.destinations.version(at: "/a", of: "https://a/", in: session)
-            try transaction.destinations.recordVersion(
+            try transaction.destinations.recordRepresentation(
                 of: ids[0], at: "/a", of: "https://a/", in: session, inode: 1, size: 2, modifiedNanoseconds: 3)
             let states = TaskStates([TaskStates(.waiting), TaskStates(.suspended)])
             for control in [TaskControl.setPriority(Limits.priorityNow), .setConstraints(.init())] {
@@ -177,7 +177,7 @@ struct QueryPlanTests {
             try tables.tasks.move(task, to: lane)
             try tables.tasks.setPath("/a", of: task)
             _ = try tables.tasks.write(
-                ReceivedSoFar(attempts: 1, bytesReceived: 1, furthestOffset: 1, madeProgress: true), of: task)
+                AttemptProgress(attempts: 1, bytesReceived: 1, furthestOffset: 1, madeProgress: true), of: task)
             try tables.tasks.removeOfSelectedEvents()
             try tables.delays.clearAfterBoot()
             try tables.options.setDelayed(task, since: 1)
@@ -205,11 +205,11 @@ struct QueryPlanTests {
 
     private func exerciseSessionTables(_ tables: Tables, _ session: SessionID) throws(Failure) {
         let process = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
-        let version = FileVersion(entityTag: "\"a\"", lastModified: nil, finalURL: "https://a/", size: 2)
+        let version = KnownRepresentation(entityTag: "\"a\"", lastModified: nil, finalURL: "https://a/", size: 2)
         try tables.sessions.setHistoryCount(0, of: session)
         try tables.sessions.remove(SessionID(rawValue: 9_999))
-        try tables.versions.write(
-            StoredVersion(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
+        try tables.validators.write(
+            StoredRepresentation(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
         try tables.cookies.insert("c", of: session)
         try tables.networks.write(NetworkSettings(name: "away"))
         try tables.activities.remove(ActivityID(rawValue: 9_999))
@@ -230,7 +230,7 @@ struct QueryPlanTests {
         _ = try tables.history.url(of: task, in: session)
         try tables.delivered.insertSelected()
         try tables.delivered.removeFinishedRounds(of: session)
-        try tables.sessions.uncount(events: 0, history: 0, in: session)
+        try tables.sessions.subtract(events: 0, history: 0, in: session)
     }
 
     private func exerciseConditions(_ store: TestStore, _ session: SessionID) throws {
@@ -254,12 +254,12 @@ struct QueryPlanTests {
                 try transaction.tasks.find(task.task).map { [$0.task] } ?? [],
                 StartClock(wall: 9, boot: 9, calendar: 9))
             _ = try transaction.delays.adopt(ClockReading(wall: 99_009, boot: 10, bootID: "b"))
-            _ = try transaction.starts.movePastLatestStart(now: 50)
+            _ = try transaction.starts.applyLatestStarts(now: 50)
             _ = try transaction.lanes.waitingCounts()
-            _ = try transaction.delays.unconnected(among: [LaneID(rawValue: 1)])
+            _ = try transaction.delays.unreachableLanes(among: [LaneID(rawValue: 1)])
             for lane in try transaction.lanes.ready() { _ = try transaction.lanes.waitingConstraints(of: lane.id) }
             _ = try transaction.tasks.overdue(of: session, limit: 9, now: 9)
-            _ = try transaction.tasks.nextEndOfTime(of: session)
+            _ = try transaction.tasks.nextTimeoutEnd(of: session)
             for _ in 0..<16 {
                 try transaction.waits.end(try transaction.waits.begin(WaitScope(session), .power, "", now: 1), now: 2)
             }

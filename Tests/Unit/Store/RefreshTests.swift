@@ -15,8 +15,8 @@ struct RefreshTests {
         }
     }
 
-    private func demand(_ kind: RefreshKind, _ task: TaskID) -> AuthenticationDemand {
-        AuthenticationDemand(refreshing: RefreshNeed.space(kind, of: task, origin: Origin.example.text))
+    private func authChallenge(_ kind: RefreshKind, _ task: TaskID) -> AuthenticationChallenge {
+        AuthenticationChallenge(refreshing: RefreshPolicy.space(kind, of: task, origin: Origin.example.text))
     }
 
     @discardableResult
@@ -25,7 +25,7 @@ struct RefreshTests {
     ) throws -> ParkedTask? {
         try store.run { (transaction) throws(Failure) in
             try transaction.challenges.open(
-                demand(kind, tasks[0]), for: tasks, replacing: replacing, bootMilliseconds: 10, now: 2_500)
+                authChallenge(kind, tasks[0]), for: tasks, replacing: replacing, bootMilliseconds: 10, now: 2_500)
         }
     }
 
@@ -65,7 +65,7 @@ struct RefreshTests {
         #expect(try ask(store, .headers, [ids[1]])?.isNew == false)
         let open = try challenges(store, session)
         #expect(open.map(\.waitingTasks) == [2])
-        #expect(open[0].space == RefreshNeed.space(.headers, of: ids[0], origin: Origin.example.text))
+        #expect(open[0].space == RefreshPolicy.space(.headers, of: ids[0], origin: Origin.example.text))
         #expect(open[0].url == nil)
         #expect(try store.events(of: session).count == 1)
         try answer(store, session) { RefreshedRequest(challenge: $0, headers: token, expiresMilliseconds: 99) }
@@ -179,20 +179,20 @@ struct RefreshTests {
         let session = try store.session()
         let space = ProtectionSpace(kind: .server, origin: "https://a:443", realm: "r")
         let answers = [
-            KeptAnswer(
+            StoredCredential(
                 space: space, challenge: ChallengeID(rawValue: 3), schemes: [.digest, .basic],
                 response: .credential(user: "u", password: "")),
-            KeptAnswer(
+            StoredCredential(
                 space: ProtectionSpace(kind: .proxy, origin: "http://p:1", realm: nil),
                 challenge: ChallengeID(rawValue: 4), schemes: .bearer, response: .headers(token),
                 expiresMilliseconds: 77),
         ]
-        let newer = KeptAnswer(
+        let newer = StoredCredential(
             space: space, challenge: ChallengeID(rawValue: 5), schemes: .basic,
             response: .credential(user: "u", password: "p"))
-        func all() throws -> [KeptAnswer] {
+        func all() throws -> [StoredCredential] {
             try store.run { (transaction) throws(Failure) in try transaction.credentials.kept() }
-                .map(\.answer).sorted { $0.challenge < $1.challenge }
+                .map(\.credential).sorted { $0.challenge < $1.challenge }
         }
         try store.run { (transaction) throws(Failure) in
             for answer in answers { try transaction.credentials.keep(answer, of: session) }

@@ -185,7 +185,7 @@ struct RescheduleTests {
         #expect(ahead.restated.next == 40_000)
         #expect(try #require(ahead.restated.tasks[id]) != stated.id)
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 40_000)
+            try transaction.starts.applyLatestStarts(now: 40_000)
         }
         #expect(moved.tasks == [id: stated.id])
     }

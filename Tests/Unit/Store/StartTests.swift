@@ -126,11 +126,11 @@ struct StartTests {
         #expect(made.nextLatestStart == 30_000)
         let task = made.results[0].task
         let early = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 29_999)
+            try transaction.starts.applyLatestStarts(now: 29_999)
         }
         #expect(early == RestatedTasks(next: 30_000))
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 30_000)
+            try transaction.starts.applyLatestStarts(now: 30_000)
         }
         #expect(moved.next == nil)
         #expect(moved.lanes == made.lanes)
@@ -152,12 +152,12 @@ struct StartTests {
         let requests = (0..<5_000).map { Request.numbered($0) { $0.options.latestStartMilliseconds = 9_000 } }
         try store.enqueue(requests, in: session)
         let first = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 9_000)
+            try transaction.starts.applyLatestStarts(now: 9_000)
         }
         #expect(first.tasks.count == 4_096)
         #expect(first.next == 9_000)
         let second = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 9_000)
+            try transaction.starts.applyLatestStarts(now: 9_000)
         }
         #expect(second.tasks.count == 5_000 - 4_096)
         #expect(second.next == nil && second.constraints == first.constraints)
@@ -168,9 +168,9 @@ struct StartTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<5_000).map { .numbered($0) }, in: session)
-        func judge(after last: DelayedTask?, _ due: Int64?) throws -> JudgedDelays {
+        func evaluate(after last: DelayedTask?, _ due: Int64?) throws -> EvaluatedDelays {
             try store.run { (transaction) throws(Failure) in
-                try transaction.delays.judge(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
+                try transaction.delays.evaluate(for: .budget, after: last) { $0.task == ids[4_999] ? 70 : due }
             }
         }
         func delayed() throws -> [DelayedTask] {
@@ -180,14 +180,14 @@ struct StartTests {
         var batches = 0
         var last: DelayedTask?
         repeat {
-            last = try judge(after: last, 60).last
+            last = try evaluate(after: last, 60).last
             batches += 1
         } while last != nil && batches < 9
         #expect(last == nil)
         #expect(try delayed().map(\.due) == Array(repeating: 60, count: 4_999) + [70])
-        let first = try judge(after: nil, nil)
+        let first = try evaluate(after: nil, nil)
         #expect(first.lanes.count == 1 && first.next == nil && first.last?.task == ids[4_095])
-        let second = try judge(after: first.last, nil)
+        let second = try evaluate(after: first.last, nil)
         #expect(second.next == 70 && second.last == nil)
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
@@ -215,7 +215,7 @@ struct StartTests {
             }
         }
         func next() throws -> Int64? {
-            try store.run { (transaction) throws(Failure) in try transaction.tasks.nextEndOfTime(of: session) }
+            try store.run { (transaction) throws(Failure) in try transaction.tasks.nextTimeoutEnd(of: session) }
         }
         #expect(try next() == 53_000)
         for (control, now) in [(TaskControl.suspend, Int64(4_000)), (.resume, 14_000)] {

@@ -49,7 +49,7 @@ struct TaskTests {
             try store.run { (transaction) throws(Failure) in
                 try transaction.attempts.recordCheckpoint(
                     id, Self.checkpoint,
-                    ReceivedSoFar(
+                    AttemptProgress(
                         attempts: 4, bytesReceived: 950, furthestOffset: offset, madeProgress: madeProgress))
             }
             let task = try stored(store, id)

@@ -9,21 +9,21 @@ struct VersionTests {
     private static let url = "https://example.org/file"
     private static let path = "/downloads/file"
 
-    private func answer(_ fields: HeaderField...) -> AnswerSummary {
-        var answer = AnswerSummary()
-        answer.httpStatus = 200
-        answer.finalURL = "https://cdn.example.org/file"
-        answer.headers = fields
-        return answer
+    private func response(_ fields: HeaderField...) -> ResponseSummary {
+        var response = ResponseSummary()
+        response.httpStatus = 200
+        response.finalURL = "https://cdn.example.org/file"
+        response.headers = fields
+        return response
     }
 
     private func ended(
-        _ store: TestStore, _ session: SessionID, _ answer: AnswerSummary, number: Int = 0, size: UInt64 = 7
+        _ store: TestStore, _ session: SessionID, _ response: ResponseSummary, number: Int = 0, size: UInt64 = 7
     ) throws {
         let id = try store.enqueue([.numbered(number)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.attempts.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), answer: answer)
-            try transaction.destinations.recordVersion(
+            _ = try transaction.attempts.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), response: response)
+            try transaction.destinations.recordRepresentation(
                 of: id, at: Self.path, of: Self.url, in: session, inode: .max, size: size, modifiedNanoseconds: -1)
             _ = try transaction.endings.record(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)
         }
@@ -31,7 +31,7 @@ struct VersionTests {
 
     private func known(
         _ store: TestStore, _ session: SessionID, url: String = url, path: String = path
-    ) throws -> StoredVersion? {
+    ) throws -> StoredRepresentation? {
         try store.run { (transaction) throws(Failure) in
             try transaction.destinations.version(at: path, of: url, in: session)
         }
@@ -42,11 +42,11 @@ struct VersionTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let other = try store.session("other")
-        try ended(store, session, answer(HeaderField("ETag", "W/\"a\""), HeaderField("Last-Modified", "yesterday")))
-        let version = FileVersion(
+        try ended(store, session, response(HeaderField("ETag", "W/\"a\""), HeaderField("Last-Modified", "yesterday")))
+        let version = KnownRepresentation(
             entityTag: "W/\"a\"", lastModified: "yesterday", finalURL: "https://cdn.example.org/file", size: 7)
         #expect(
-            try known(store, session) == StoredVersion(version: version, inode: .max, modifiedNanoseconds: -1))
+            try known(store, session) == StoredRepresentation(version: version, inode: .max, modifiedNanoseconds: -1))
         #expect(try known(store, other) == nil)
         #expect(try known(store, session, url: Self.url + "?") == nil)
         #expect(try known(store, session, path: Self.path + "x") == nil)
@@ -56,11 +56,11 @@ struct VersionTests {
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        try ended(store, session, answer(HeaderField("ETag", "\"a\"")))
-        try ended(store, session, answer(HeaderField("ETag", "\"b\"")), number: 1, size: 8)
+        try ended(store, session, response(HeaderField("ETag", "\"a\"")))
+        try ended(store, session, response(HeaderField("ETag", "\"b\"")), number: 1, size: 8)
         #expect(try known(store, session)?.version.entityTag == "\"b\"")
         #expect(try known(store, session)?.version.size == 8)
-        try ended(store, session, answer(), number: 2)
+        try ended(store, session, response(), number: 2)
         #expect(try known(store, session) == nil)
     }
 
@@ -70,7 +70,7 @@ struct VersionTests {
     func unusable(_ tag: String) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
-        try ended(store, session, answer(HeaderField("ETag", tag)))
+        try ended(store, session, response(HeaderField("ETag", tag)))
         #expect(try known(store, session) == nil)
     }
 
@@ -81,7 +81,7 @@ struct VersionTests {
         let id = try store.enqueue([.numbered(0)], in: session)[0]
         var checkpoint = Checkpoint(
             validator: Validator(entityTag: "\"a\""), finalURL: Self.url, size: 9, syncedOffset: 8, bootID: "boot")
-        checkpoint.facts = RepresentationFacts(
+        checkpoint.facts = RepresentationMetadata(
             digest: Checksum(.sha512, [UInt8](repeating: 0xA5, count: 64)), contentEncoding: "gzip", name: "ü")
         let intent = FinishIntent(device: 1, inode: 2, size: 9, name: "ü")
         let (written, name) = (checkpoint, intent)

@@ -64,7 +64,7 @@ struct WaitTests {
         let task = made.results[0].task
         let before = try store.constraints(of: [task])[0].id
         let moved = try store.run { (transaction) throws(Failure) in
-            try transaction.starts.movePastLatestStart(now: 50_000)
+            try transaction.starts.applyLatestStarts(now: 50_000)
         }
         let after = try #require(moved.tasks[task])
         try wait(store, WaitScope(session, constraints: before), .power, from: 10_000, to: 90_000)

@@ -12,7 +12,7 @@ struct ClosedDescriptorTests {
     @Test("closing all descriptors causes no abort, and the host's new ones are not changed")
     func all() async {
         await #expect(processExitsWith: .success) {
-            let runners = await RunnersDescriptors()
+            let runners = await InheritedDescriptors()
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
@@ -20,12 +20,12 @@ struct ClosedDescriptorTests {
                 while true { sleep(60) }
             }
             let broken = Lock(false)
-            let browser = try Browser { client in
+            let transferClient = try TransferClient { client in
                 client.transport.close()
                 broken.change { $0 = true }
             }
-            let recorded: Int = await browser.event { [url = server.url] client, done in
-                let recorder = Recorder()
+            let recorded: Int = await transferClient.event { [url = server.url] client, done in
+                let recorder = RecordingDelegate()
                 client.kept.append(recorder)
                 recorder.onBytes = { _ in
                     done(recorder.record.pieces)
@@ -43,15 +43,15 @@ struct ClosedDescriptorTests {
                 ends.append(pair)
             }
             _ = broken.wait(until: nil) { $0 ? true : nil }
-            let refused: Bool = await browser.event { client, done in
+            let refused: Bool = await transferClient.event { client, done in
                 do throws(Failure) {
-                    _ = try client.transport.start(request("http://127.0.0.1:1/"), Recorder())
+                    _ = try client.transport.start(request("http://127.0.0.1:1/"), RecordingDelegate())
                     done(false)
                 } catch {
                     done(true)
                 }
             }
-            browser.close()
+            transferClient.close()
             for end in ends.joined() {
                 var byte: UInt8 = 0
                 guard recv(end, &byte, 1, Int32(MSG_DONTWAIT)) == -1, errno == EAGAIN else {
@@ -75,16 +75,16 @@ struct ClosedDescriptorTests {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
                 if isFirst { connection.waitForEnd() } else { connection.send(" whole") }
             }
-            let browser = try Browser()
+            let transferClient = try TransferClient()
             let port = server.port
-            let first = await browser.fetch(request(server.url)) { recorder, _ in
+            let first = await transferClient.fetch(request(server.url)) { recorder, _ in
                 recorder.onBytes = { _ in
                     for number in Int32(3)...1023 where peerPort(of: number) == port { close(number) }
                     return .go
                 }
             }
-            let second = await browser.fetch(server.url)
-            browser.close()
+            let second = await transferClient.fetch(server.url)
+            transferClient.close()
             let isRight = first.failure?.status == .connectionLost && first.isTransient == true
             exit(isRight && second.end == .complete && second.text == "half whole" ? EXIT_SUCCESS : EXIT_FAILURE)
         }

@@ -16,9 +16,9 @@ struct ConnectionReuseTests {
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
             }
-        } _: { server, browser in
-            _ = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            _ = await transferClient.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             #expect(second.text == "good")
             #expect(second.metrics.reusedConnection)
         }
@@ -35,11 +35,11 @@ struct ConnectionReuseTests {
                 _ = firstHasEnded.wait(until: nil) { $0 ? true : nil }
                 connection.sendAndAwaitArrival(stray)
             }
-        } _: { server, browser in
-            let first = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let first = await transferClient.fetch(server.url)
             firstHasEnded.change { $0 = true }
             server.waitForArrivals(1)
-            let second = await browser.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             #expect(first.text == "good")
             #expect(second.text == "good")
             #expect(second.head?.status == 200)
@@ -49,7 +49,7 @@ struct ConnectionReuseTests {
 
     /// Runs a server that sends a valid response to the first request of each connection, and `bytes` to later ones.
     private func withBrokenReuse(
-        by bytes: String, _ body: (RawServer, Browser) async throws -> Void
+        by bytes: String, _ body: (RawServer, TransferClient) async throws -> Void
     ) async throws {
         try await withServer({ connection in
             guard connection.readRequest() != nil else { return }
@@ -63,9 +63,9 @@ struct ConnectionReuseTests {
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
     func brokenResponse(bytes: String) async throws {
-        try await withBrokenReuse(by: bytes) { server, browser in
-            _ = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
+        try await withBrokenReuse(by: bytes) { server, transferClient in
+            _ = await transferClient.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             #expect(second.end == .complete)
             #expect(second.text == "good")
             #expect(!second.metrics.reusedConnection)
@@ -76,9 +76,9 @@ struct ConnectionReuseTests {
     @Test("fails the request when its next response is HTTP but contradicts itself")
     func contradiction() async throws {
         let response = "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
-        try await withBrokenReuse(by: response) { server, browser in
-            _ = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
+        try await withBrokenReuse(by: response) { server, transferClient in
+            _ = await transferClient.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             #expect(second.failure?.status == .redirectRefused)
             #expect(server.requests.count == 2)
         }
@@ -86,11 +86,11 @@ struct ConnectionReuseTests {
 
     @Test("fails a request that must not be repeated when its next response is not HTTP")
     func brokenResponseToPost() async throws {
-        try await withBrokenReuse(by: "0123456789\r\n") { server, browser in
-            _ = await browser.fetch(server.url)
+        try await withBrokenReuse(by: "0123456789\r\n") { server, transferClient in
+            _ = await transferClient.fetch(server.url)
             var post = request(server.url)
             (post.method, post.canBeRepeated) = ("POST", false)
-            let second = await browser.fetch(post, bodySize: 5)
+            let second = await transferClient.fetch(post, bodySize: 5)
             #expect(second.failure?.status == .badResponse)
             #expect(server.requests.count == 2)
         }
@@ -105,9 +105,9 @@ struct ConnectionReuseTests {
     func excessInOneSegment(response: String) async throws {
         try await withServer { connection in
             while connection.readRequest() != nil { connection.send(response + "HTTP/1.1 200 OK\r\nContent-Le") }
-        } _: { server, browser in
-            let first = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let first = await transferClient.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             for record in [first, second] {
                 #expect(record.end == .complete)
                 #expect(!record.metrics.reusedConnection)

@@ -22,34 +22,34 @@ struct CookieTests {
     }
 
     private static func fetch(
-        _ browser: Browser, _ url: String, _ jar: CookieBox?, own: String? = nil
+        _ transferClient: TransferClient, _ url: String, _ jar: CookieBox?, own: String? = nil
     ) async -> String {
         var one = request(url)
         if let own { one.headers = [HeaderField("Cookie", own)] }
-        return await browser.fetch(one, cookies: jar).text
+        return await transferClient.fetch(one, cookies: jar).text
     }
 
     @Test("a server gets its cookies back, also after a redirect, and other servers do not")
     func redirect() async throws {
-        try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, browser in
+        try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, transferClient in
             let (jar, other) = (CookieBox(), CookieBox())
-            #expect(await Self.fetch(browser, server.url + "/go", jar) == "Cookie: a=1")
-            #expect(await Self.fetch(browser, server.url + "/elsewhere/x", jar).contains("b=2"))
-            #expect(await Self.fetch(browser, server.url + "/there", other) == "")
-            #expect(await Self.fetch(browser, server.url + "/there", nil) == "")
+            #expect(await Self.fetch(transferClient, server.url + "/go", jar) == "Cookie: a=1")
+            #expect(await Self.fetch(transferClient, server.url + "/elsewhere/x", jar).contains("b=2"))
+            #expect(await Self.fetch(transferClient, server.url + "/there", other) == "")
+            #expect(await Self.fetch(transferClient, server.url + "/there", nil) == "")
             let port = server.port
-            #expect(await Self.fetch(browser, "http://localhost:\(port)/there", jar) == "")
+            #expect(await Self.fetch(transferClient, "http://localhost:\(port)/there", jar) == "")
         }
     }
 
     @Test("a request's own cookies and those of the jar are sent in one field")
     func own() async throws {
-        try await withServer(Self.server(["/set": ["a=1"]])) { server, browser in
+        try await withServer(Self.server(["/set": ["a=1"]])) { server, transferClient in
             let jar = CookieBox()
-            _ = await Self.fetch(browser, server.url + "/set", jar)
-            #expect(await Self.fetch(browser, server.url + "/x", jar, own: "z=9") == "Cookie: a=1; z=9")
-            #expect(await Self.fetch(browser, server.url + "/x", nil, own: "z=9") == "Cookie: z=9")
-            #expect(await Self.fetch(browser, server.url + "/x", jar) == "Cookie: a=1")
+            _ = await Self.fetch(transferClient, server.url + "/set", jar)
+            #expect(await Self.fetch(transferClient, server.url + "/x", jar, own: "z=9") == "Cookie: a=1; z=9")
+            #expect(await Self.fetch(transferClient, server.url + "/x", nil, own: "z=9") == "Cookie: z=9")
+            #expect(await Self.fetch(transferClient, server.url + "/x", jar) == "Cookie: a=1")
         }
     }
 
@@ -57,25 +57,25 @@ struct CookieTests {
         "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
     ])
     func refused(_ cookie: String) async throws {
-        try await withServer(Self.server(["/set": [cookie]])) { server, browser in
+        try await withServer(Self.server(["/set": [cookie]])) { server, transferClient in
             let jar = CookieBox()
-            _ = await Self.fetch(browser, server.url + "/set", jar)
-            #expect(await browser.lines(of: jar).isEmpty)
+            _ = await Self.fetch(transferClient, server.url + "/set", jar)
+            #expect(await transferClient.lines(of: jar).isEmpty)
         }
     }
 
     @Test("a jar is exported as lines and imported again")
     func lines() async throws {
         let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
-        try await withServer(Self.server(["/set": cookies])) { server, browser in
+        try await withServer(Self.server(["/set": cookies])) { server, transferClient in
             let (jar, later) = (CookieBox(), CookieBox())
-            _ = await Self.fetch(browser, server.url + "/set", jar)
-            let lines = await browser.lines(of: jar)
+            _ = await Self.fetch(transferClient, server.url + "/set", jar)
+            let lines = await transferClient.lines(of: jar)
             let kept = lines.filter(CookieLine.outlivesEngine)
             #expect(lines.count == 2 && kept.count == 1)
             #expect(kept.allSatisfy { $0.hasPrefix("#HttpOnly_127.0.0.1\t") && $0.hasSuffix("\ta\t1") })
-            await browser.add(kept, to: later)
-            #expect(await Self.fetch(browser, server.url + "/x", later) == "Cookie: a=1")
+            await transferClient.add(kept, to: later)
+            #expect(await Self.fetch(transferClient, server.url + "/x", later) == "Cookie: a=1")
         }
     }
 
@@ -98,7 +98,7 @@ final class CookieBox: @unchecked Sendable {
     var jar: CookieJar?
 }
 
-extension Browser {
+extension TransferClient {
     func lines(of box: CookieBox) async -> [String] {
         await event { _, done in done(box.jar?.lines() ?? []) }
     }

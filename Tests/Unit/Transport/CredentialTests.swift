@@ -9,14 +9,14 @@ struct CredentialTests {
 
     private func answer(
         _ response: ChallengeResponse, _ schemes: AuthenticationSchemes = .basic
-    ) -> SessionCredentials.Answer? {
+    ) -> SessionCredentials.Credential? {
         var book = SessionCredentials()
         let space = ProtectionSpace(kind: .server, origin: "a", realm: "r")
-        book.answered(
+        book.storeResponse(
             Challenge(
                 id: ChallengeID(rawValue: 7), space: space, schemes: schemes, failures: 0, timeMilliseconds: 0,
                 waitingTasks: 1), response)
-        return book.answer(server: "a", url: "a/b")
+        return book.credential(server: "a", url: "a/b")
     }
 
     @Test("libcurl may repeat a request only for a Digest challenge")
@@ -31,7 +31,7 @@ struct CredentialTests {
         let ticket = answer(.credential(user: "", password: ""), [.negotiate, .basic])
         var negotiating = HopCredentials(server: ticket, proxy: nil, through: nil)
         #expect(negotiating.belongsToConnection && negotiating.user == nil && !negotiating.mayRepeat(after: 401))
-        negotiating.present(HopTickets(server: "abc", proxy: "def"))
+        negotiating.present(NegotiateTokens(server: "abc", proxy: "def"))
         #expect(negotiating.merged(into: asked).last?.value == "Negotiate abc" && negotiating.proxyLines.isEmpty)
         let proxied = HopCredentials(server: nil, proxy: answer(credential, .digest), through: nil)
         #expect(proxied.mayRepeat(after: 407) && !proxied.mayRepeat(after: 401))

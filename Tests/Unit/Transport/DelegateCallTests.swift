@@ -19,13 +19,13 @@ struct DelegateCallTests {
 
     @Test("may cancel its transfer, and gets no more calls", arguments: Moment.allCases)
     func cancel(moment: Moment) async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let record: Record = await browser.event { client, done in
-                let recorder = Recorder()
+            let record: TransferRecord = await transferClient.event { client, done in
+                let recorder = RecordingDelegate()
                 client.kept.append(recorder)
                 // At the end of a second transfer, the first one would have had more calls.
-                let witness = Recorder()
+                let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
                 let cancel: (Transfer) -> Void = { transfer in
@@ -50,8 +50,8 @@ struct DelegateCallTests {
 
     @Test("may refuse the body, which ends the transfer as refused")
     func refuse() async throws {
-        try await withServer(Self.serve) { server, browser in
-            let record = await browser.fetch(request(server.url)) { recorder, _ in recorder.onHead = { _ in .refuse } }
+        try await withServer(Self.serve) { server, transferClient in
+            let record = await transferClient.fetch(request(server.url)) { recorder, _ in recorder.onHead = { _ in .refuse } }
             #expect(record.end == .refused)
             #expect(record.pieces == 0)
         }
@@ -59,11 +59,11 @@ struct DelegateCallTests {
 
     @Test("may start another transfer", arguments: Moment.allCases)
     func start(moment: Moment) async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let records: [Record] = await browser.event { client, done in
-                var records: [Record] = []
-                let (first, second) = (Recorder(), Recorder())
+            let records: [TransferRecord] = await transferClient.event { client, done in
+                var records: [TransferRecord] = []
+                let (first, second) = (RecordingDelegate(), RecordingDelegate())
                 client.kept += [first, second]
                 let startSecond = {
                     guard second.transfer == nil, second.record.ends == 0 else { return }
@@ -85,17 +85,17 @@ struct DelegateCallTests {
                 }
                 first.transfer = try? client.transport.start(request(url), first)
             }
-            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.body) })
+            #expect(records.allSatisfy { $0.end == .complete && $0.hasBody(Self.body) })
         }
     }
 
     @Test("at the end of a transfer may start the next one, many times")
     func chain() async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let count: Int = await browser.event { client, done in
+            let count: Int = await transferClient.event { client, done in
                 var count = 0
-                let recorder = Recorder()
+                let recorder = RecordingDelegate()
                 client.kept.append(recorder)
                 recorder.onEnd = { record in
                     count += 1
@@ -110,10 +110,10 @@ struct DelegateCallTests {
 
     @Test("may cancel all other transfers")
     func cancelOthers() async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let ends: Int = await browser.event { client, done in
-                let recorders = (0..<10).map { _ in Recorder() }
+            let ends: Int = await transferClient.event { client, done in
+                let recorders = (0..<10).map { _ in RecordingDelegate() }
                 client.kept += recorders
                 for recorder in recorders {
                     recorder.onBytes = { transfer in
@@ -121,7 +121,7 @@ struct DelegateCallTests {
                         return .go
                     }
                     recorder.onEnd = { _ in
-                        client.loop.afterThisTurn { done(recorders.reduce(0) { $0 + $1.record.ends }) }
+                        client.loop.afterThisIteration { done(recorders.reduce(0) { $0 + $1.record.ends }) }
                     }
                     recorder.transfer = try? client.transport.start(request(url), recorder)
                 }
@@ -132,19 +132,19 @@ struct DelegateCallTests {
 
     @Test("may pause without losing or repeating bytes")
     func pause() async throws {
-        try await withServer(Self.serve) { server, browser in
-            let record = await browser.fetch(request(server.url)) { recorder, client in
+        try await withServer(Self.serve) { server, transferClient in
+            let record = await transferClient.fetch(request(server.url)) { recorder, client in
                 var hasPaused = false
                 let timer = client.loop.timer { recorder.transfer?.resume() }
                 client.kept.append(timer)
-                recorder.takes = { _ in
+                recorder.acceptsBytes = { _ in
                     hasPaused.toggle()
                     if hasPaused { timer.start(milliseconds: 0) }
                     return !hasPaused
                 }
             }
             #expect(record.end == .complete)
-            #expect(record.brought(Self.body))
+            #expect(record.hasBody(Self.body))
         }
     }
 
@@ -152,36 +152,36 @@ struct DelegateCallTests {
     func pausedTimeout() async throws {
         // The body is created before the time starts to count.
         _ = Self.body
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             var request = request(server.url)
             request.requestTimeoutMilliseconds = 250
-            let record = await browser.fetch(request) { recorder, client in
+            let record = await transferClient.fetch(request) { recorder, client in
                 var pauses = 0
                 let timer = client.loop.timer { recorder.transfer?.resume() }
                 client.kept.append(timer)
-                recorder.takes = { _ in
+                recorder.acceptsBytes = { _ in
                     pauses += 1
                     if pauses == 1 { timer.start(milliseconds: 600) }
                     return pauses > 1
                 }
             }
             #expect(record.end == .complete)
-            #expect(record.brought(Self.body))
+            #expect(record.hasBody(Self.body))
         }
     }
 
     @Test("may cancel a paused transfer")
     func cancelPaused() async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let ends: Int = await browser.event { client, done in
-                let recorder = Recorder()
+            let ends: Int = await transferClient.event { client, done in
+                let recorder = RecordingDelegate()
                 client.kept.append(recorder)
-                recorder.takes = { _ in
+                recorder.acceptsBytes = { _ in
                     let timer = client.loop.timer {
                         recorder.transfer?.resume()
                         recorder.transfer?.cancel()
-                        client.loop.afterThisTurn { done(recorder.record.ends) }
+                        client.loop.afterThisIteration { done(recorder.record.ends) }
                     }
                     client.kept.append(timer)
                     timer.start(milliseconds: 0)
@@ -195,10 +195,10 @@ struct DelegateCallTests {
 
     @Test("may close the transport, and is the last call", arguments: ClosingMoment.allCases)
     func close(moment: ClosingMoment) async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let counts: [Int] = await browser.event { client, done in
-                let recorders = (0..<4).map { _ in Recorder() }
+            let counts: [Int] = await transferClient.event { client, done in
+                let recorders = (0..<4).map { _ in RecordingDelegate() }
                 client.kept += recorders
                 let count = { recorders.reduce(0) { $0 + $1.record.heads + $1.record.pieces + $1.record.ends } }
                 var atClose: Int?
@@ -232,23 +232,23 @@ struct DelegateCallTests {
 
     @Test("is not made to a released delegate, and other transfers continue")
     func goneDelegate() async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
-            let _: Bool = await browser.event { client, done in
-                _ = try? client.transport.start(request(url), Recorder())
+            let _: Bool = await transferClient.event { client, done in
+                _ = try? client.transport.start(request(url), RecordingDelegate())
                 done(true)
             }
-            let record = await browser.fetch(url)
+            let record = await transferClient.fetch(url)
             #expect(record.end == .complete)
         }
     }
 
     @Test("is correct for many transfers at once, some of them cancelled at random times")
     func many() async throws {
-        try await withServer(Self.serve) { server, browser in
+        try await withServer(Self.serve) { server, transferClient in
             let url = server.url
             let count = 200
-            let wrong: Int = await browser.event { client, done in
+            let wrong: Int = await transferClient.event { client, done in
                 var left = count
                 var wrong = 0
                 var random = SystemRandomNumberGenerator()
@@ -256,7 +256,7 @@ struct DelegateCallTests {
                     left -= 1
                     if left == 0 { done(wrong) }
                 }
-                let recorders = (0..<count).map { _ in Recorder() }
+                let recorders = (0..<count).map { _ in RecordingDelegate() }
                 client.kept += recorders
                 for recorder in recorders {
                     let fate = Int.random(in: 0..<40, using: &random)
@@ -268,7 +268,7 @@ struct DelegateCallTests {
                         return .go
                     }
                     recorder.onEnd = { record in
-                        if record.end != .complete || !record.brought(Self.body) { wrong += 1 }
+                        if record.end != .complete || !record.hasBody(Self.body) { wrong += 1 }
                         finish()
                     }
                     recorder.transfer = try? client.transport.start(request(url), recorder)

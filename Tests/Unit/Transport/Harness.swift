@@ -3,26 +3,26 @@ import BackhaulTransport
 /// Runs the body with a server that calls `serve` for each connection, and a browser.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
-    _ body: (RawServer, Browser) async throws -> Void
+    _ body: (RawServer, TransferClient) async throws -> Void
 ) async throws {
     let server = try RawServer(serve)
-    let browser = try Browser()
+    let transferClient = try TransferClient()
     defer {
-        browser.close()
+        transferClient.close()
         server.close()
     }
-    try await body(server, browser)
+    try await body(server, transferClient)
 }
 
 /// Runs the body with an nginx that serves the files.
-func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, Browser) async throws -> Void) async throws {
+func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, TransferClient) async throws -> Void) async throws {
     let nginx = try Nginx(files: files)
-    let browser = try Browser()
+    let transferClient = try TransferClient()
     defer {
-        browser.close()
+        transferClient.close()
         nginx.stop()
     }
-    try await body(nginx, browser)
+    try await body(nginx, transferClient)
 }
 
 /// Returns pseudorandom bytes, so that a shifted or repeated chunk is found.

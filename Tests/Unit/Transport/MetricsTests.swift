@@ -6,8 +6,8 @@ import Testing
 struct MetricsTests {
     @Test("a first request has all phases in order, addresses and byte counts")
     func first() async throws {
-        try await withNginx(["small": pattern(1_000)]) { nginx, browser in
-            let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
+        try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
+            let record = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             let metrics = record.metrics
             let times = [
                 metrics.domainLookup, metrics.connect, metrics.secureConnection, metrics.requestStart,
@@ -27,9 +27,9 @@ struct MetricsTests {
 
     @Test("a reused connection has no lookup and connect times")
     func reused() async throws {
-        try await withNginx(["small": pattern(1_000)]) { nginx, browser in
+        try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
-            let metrics = await browser.fetchInTurn([one, one])[1].metrics
+            let metrics = await transferClient.fetchInTurn([one, one])[1].metrics
             #expect(metrics.reusedConnection)
             #expect(metrics.domainLookup == nil && metrics.connect == nil && metrics.secureConnection == nil)
             #expect(metrics.requestStart != nil && metrics.responseEnd != nil)
@@ -39,8 +39,8 @@ struct MetricsTests {
 
     @Test("without TLS there are no TLS metrics")
     func plain() async throws {
-        try await withNginx(["small": pattern(10)]) { nginx, browser in
-            let metrics = await browser.fetch(nginx.url + "/small").metrics
+        try await withNginx(["small": pattern(10)]) { nginx, transferClient in
+            let metrics = await transferClient.fetch(nginx.url + "/small").metrics
             #expect(metrics.networkProtocol == "http/1.1" && metrics.tlsVersion == nil && metrics.tlsCipher == nil)
             #expect(metrics.secureConnection == nil && metrics.connect != nil)
         }
@@ -48,23 +48,23 @@ struct MetricsTests {
 
     @Test("the metrics are those of the last hop, with the number of redirects")
     func redirected() async throws {
-        try await withNginx(["small": pattern(10)]) { nginx, browser in
-            let metrics = await browser.fetch(nginx.url + "/down").metrics
+        try await withNginx(["small": pattern(10)]) { nginx, transferClient in
+            let metrics = await transferClient.fetch(nginx.url + "/down").metrics
             #expect(metrics.redirects == 1 && metrics.url == nginx.url + "/small")
         }
     }
 
     @Test("a refused connection has no request metrics")
     func refused() async throws {
-        let browser = try Browser()
-        defer { browser.close() }
-        let record = await browser.fetch("http://127.0.0.1:1/")
+        let transferClient = try TransferClient()
+        defer { transferClient.close() }
+        let record = await transferClient.fetch("http://127.0.0.1:1/")
         #expect(!record.metrics.reusedConnection && record.metrics.requestStart == nil)
         #expect(record.metrics.responseStart == nil && record.metrics.requestHeaderBytes == 0)
         guard case .failed(_, _, let circumstances) = record.end else {
             Issue.record("the transfer has not failed")
             return
         }
-        #expect(circumstances.surelyNotProcessed)
+        #expect(circumstances.isUnprocessed)
     }
 }

@@ -9,10 +9,10 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.waitForEnd()
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.requestTimeoutMilliseconds = 50
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .requestTimeout)
             #expect(record.isTransient == true)
             #expect(record.failure?.message.contains("127.0.0.1:\(server.port)") == true)
@@ -24,10 +24,10 @@ struct MisbehavingServerTests {
     func silentHandshake() async throws {
         try await withServer { connection in
             connection.waitForEnd()
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request("https://127.0.0.1:\(server.port)/")
             request.requestTimeoutMilliseconds = 50
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .requestTimeout)
             #expect(record.isTransient == true)
         }
@@ -39,10 +39,10 @@ struct MisbehavingServerTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
             connection.waitForEnd()
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.requestTimeoutMilliseconds = 50
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .requestTimeout)
             #expect(record.text == "half")
         }
@@ -53,8 +53,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .connectionLost)
             #expect(record.isTransient == true)
             #expect(record.text == "half")
@@ -66,8 +66,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .connectionLost)
             #expect(record.isTransient == true)
         }
@@ -79,9 +79,9 @@ struct MisbehavingServerTests {
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhalfmore")
             }
-        } _: { server, browser in
-            let first = await browser.fetch(server.url)
-            let second = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let first = await transferClient.fetch(server.url)
+            let second = await transferClient.fetch(server.url)
             for record in [first, second] {
                 #expect(record.end == .complete)
                 #expect(record.text == "half")
@@ -94,8 +94,8 @@ struct MisbehavingServerTests {
     func noAnswer() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .connectionLost)
             #expect(record.isTransient == true)
         }
@@ -107,8 +107,8 @@ struct MisbehavingServerTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
             connection.reset()
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .connectionLost)
             #expect(record.isTransient == true)
         }
@@ -120,8 +120,8 @@ struct MisbehavingServerTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\n")
             while connection.send("X-More: and more\r\n") {}
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
@@ -134,8 +134,8 @@ struct MisbehavingServerTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nX-Long: ")
             while connection.send(String(repeating: "long", count: 1_000)) {}
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)
             #expect(record.isTransient == false)
         }
@@ -146,8 +146,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             while connection.send("HTTP/1.1 103 Early Hints\r\n\r\n") {}
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)
         }
     }
@@ -159,8 +159,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send(answer)
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)
             #expect(record.isTransient == false)
         }
@@ -172,8 +172,8 @@ struct MisbehavingServerTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: Upgrade\r\n\r\n")
             connection.waitForEnd()
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .badResponse)
         }
     }
@@ -183,8 +183,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nX-Note: a\u{1B}[31mb\r\nContent-Length: 0\r\n\r\n")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.head?.value("X-Note") == nil)
             #expect(record.head?.plainText("X-Note") == "a[31mb")
         }
@@ -194,23 +194,23 @@ struct MisbehavingServerTests {
     func refused() async throws {
         let server = try RawServer { _ in }
         server.close()
-        let browser = try Browser()
-        let record = await browser.fetch(server.url)
+        let transferClient = try TransferClient()
+        let record = await transferClient.fetch(server.url)
         #expect(record.failure?.status == .connectionFailed)
         #expect(record.isTransient == true)
         #expect(record.failure?.domain == .curl)
-        browser.close()
+        transferClient.close()
     }
 
     @Test("with an unknown name is a failed name resolution")
     func unknownName() async throws {
-        let browser = try Browser()
+        let transferClient = try TransferClient()
         // The domain "invalid" never exists (RFC 6761, section 6.4).
-        let record = await browser.fetch("http://server.invalid/")
+        let record = await transferClient.fetch("http://server.invalid/")
         #expect(record.failure?.status == .nameNotResolved)
         #expect(record.isTransient == true)
         #expect(record.failure?.message.contains("server.invalid") == true)
-        browser.close()
+        transferClient.close()
     }
 
     @Test("without TLS at an https URL is a TLS failure")
@@ -218,8 +218,8 @@ struct MisbehavingServerTests {
         try await withServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")
             connection.waitForEnd()
-        } _: { server, browser in
-            let record = await browser.fetch("https://127.0.0.1:\(server.port)/")
+        } _: { server, transferClient in
+            let record = await transferClient.fetch("https://127.0.0.1:\(server.port)/")
             #expect(record.failure?.status == .tlsFailed)
         }
     }

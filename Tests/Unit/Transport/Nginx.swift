@@ -20,16 +20,16 @@ final class Nginx: Sendable {
     var tlsURL: String { "https://127.0.0.1:\(tlsPort)" }
     var caFile: String { folder + "/ca.pem" }
 
-    enum Trouble: Error { case noFolder, noCertificates, doesNotStart }
+    enum NginxError: Error { case noFolder, noCertificates, doesNotStart }
 
     /// `files`: the names and contents of the served files. They are also available under /slow/, at 100 KB per second.
     init(files: [String: [UInt8]]) throws {
         var template = Array("/tmp/backhaul-nginx-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw Trouble.noFolder }
+        guard mkdtemp(&template) != nil else { throw NginxError.noFolder }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         mkdir(folder + "/files", 0o755)
         for (name, bytes) in files { Nginx.write(bytes, to: "\(folder)/files/\(name)") }
-        guard Shell.run(Nginx.certificates, [folder]) else { throw Trouble.noCertificates }
+        guard Shell.run(Nginx.certificates, [folder]) else { throw NginxError.noCertificates }
         (server, port, tlsPort) = try Nginx.start(folder)
     }
 
@@ -52,7 +52,7 @@ final class Nginx: Sendable {
             if listens(server, folder) { return (server, port, tlsPort) }
             server.end()
         }
-        throw Trouble.doesNotStart
+        throw NginxError.doesNotStart
     }
 
     /// Waits until nginx has written its process id, which means that it listens. A connection would be no proof,

@@ -10,24 +10,24 @@ struct NginxTests {
 
     @Test("a transfer uses HTTP/2 with TLS, and HTTP/1.1 without")
     func versions() async throws {
-        try await withNginx(Self.files) { nginx, browser in
-            let encrypted = await browser.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
+        try await withNginx(Self.files) { nginx, transferClient in
+            let encrypted = await transferClient.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
             #expect(encrypted.end == .complete)
             #expect(encrypted.head?.isHTTP2 == true)
-            #expect(encrypted.brought(Self.large))
-            let plain = await browser.fetch(nginx.url + "/large")
+            #expect(encrypted.hasBody(Self.large))
+            let plain = await transferClient.fetch(nginx.url + "/large")
             #expect(plain.end == .complete)
             #expect(plain.head?.isHTTP2 == false)
-            #expect(plain.brought(Self.large))
+            #expect(plain.hasBody(Self.large))
         }
     }
 
     @Test("transfers over HTTP/2 share a connection")
     func shared() async throws {
-        try await withNginx(Self.files) { nginx, browser in
+        try await withNginx(Self.files) { nginx, transferClient in
             let request = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
-            let records = await browser.fetchAll(Array(repeating: request, count: 60))
-            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.small) })
+            let records = await transferClient.fetchAll(Array(repeating: request, count: 60))
+            #expect(records.allSatisfy { $0.end == .complete && $0.hasBody(Self.small) })
             #expect(records.filter { !$0.metrics.reusedConnection }.count == 1)
         }
     }
@@ -35,66 +35,66 @@ struct NginxTests {
     @Test("more transfers than a connection may serve all succeed")
     func connectionsEnd() async throws {
         // nginx closes each connection after 1,000 requests, for HTTP/2 with a GOAWAY.
-        try await withNginx(Self.files) { nginx, browser in
+        try await withNginx(Self.files) { nginx, transferClient in
             for base in [nginx.url, nginx.tlsURL] {
                 let request = request(base + "/small", caFile: nginx.caFile)
-                let records = await browser.fetchAll(Array(repeating: request, count: 2_500), atOnce: 32)
+                let records = await transferClient.fetchAll(Array(repeating: request, count: 2_500), atOnce: 32)
                 #expect(records.count == 2_500)
-                #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.small) })
+                #expect(records.allSatisfy { $0.end == .complete && $0.hasBody(Self.small) })
             }
         }
     }
 
     @Test("a range is a 206 if the validator matches, and otherwise a 200 with the whole file")
     func ranges() async throws {
-        try await withNginx(Self.files) { nginx, browser in
-            let whole = await browser.fetch(nginx.url + "/large")
+        try await withNginx(Self.files) { nginx, transferClient in
+            let whole = await transferClient.fetch(nginx.url + "/large")
             var rest = request(nginx.url + "/large")
             rest.offset = 1_500_000
             rest.ifRange = whole.head?.value("ETag")
-            let record = await browser.fetch(rest)
+            let record = await transferClient.fetch(rest)
             #expect(record.head?.status == 206)
             #expect(record.head?.value("Content-Range") == "bytes 1500000-1999999/2000000")
-            #expect(record.brought(Array(Self.large[1_500_000...])))
+            #expect(record.hasBody(Array(Self.large[1_500_000...])))
             rest.ifRange = "\"another\""
-            let changed = await browser.fetch(rest)
+            let changed = await transferClient.fetch(rest)
             #expect(changed.head?.status == 200)
-            #expect(changed.brought(Self.large))
+            #expect(changed.hasBody(Self.large))
         }
     }
 
     @Test("a certificate of an untrusted authority is a permanent failure")
     func untrusted() async throws {
-        try await withNginx(Self.files) { nginx, browser in
-            let record = await browser.fetch(nginx.tlsURL + "/small")
+        try await withNginx(Self.files) { nginx, transferClient in
+            let record = await transferClient.fetch(nginx.tlsURL + "/small")
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
             // A request that trusts the authority does not affect the next one.
-            let trusted = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
+            let trusted = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             #expect(trusted.end == .complete)
-            let again = await browser.fetch(nginx.tlsURL + "/small")
+            let again = await transferClient.fetch(nginx.tlsURL + "/small")
             #expect(again.failure?.status == .tlsFailed)
         }
     }
 
     @Test("a name of the certificate is accepted")
     func otherName() async throws {
-        try await withNginx(Self.files) { nginx, browser in
+        try await withNginx(Self.files) { nginx, transferClient in
             // A loopback address that is not in the certificate.
             let url = "https://127.0.0.2:\(nginx.tlsPort)/small"
-            let record = await browser.fetch(request(url, caFile: nginx.caFile))
+            let record = await transferClient.fetch(request(url, caFile: nginx.caFile))
             // nginx listens on 127.0.0.1 only.
             #expect(record.failure?.status == .connectionFailed)
-            let named = await browser.fetch(request("https://localhost:\(nginx.tlsPort)/small", caFile: nginx.caFile))
+            let named = await transferClient.fetch(request("https://localhost:\(nginx.tlsPort)/small", caFile: nginx.caFile))
             #expect(named.end == .complete)
         }
     }
 
     @Test("an unreadable file of certificates is a failure with its path")
     func missingCertificates() async throws {
-        try await withNginx(Self.files) { nginx, browser in
-            let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: "/nonexistent/ca.pem"))
+        try await withNginx(Self.files) { nginx, transferClient in
+            let record = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: "/nonexistent/ca.pem"))
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.failure?.message.contains("/nonexistent/ca.pem") == true)
@@ -103,21 +103,21 @@ struct NginxTests {
 
     @Test("a redirect from https to http is refused")
     func downgrade() async throws {
-        try await withNginx(Self.files) { nginx, browser in
-            let record = await browser.fetch(request(nginx.tlsURL + "/down", caFile: nginx.caFile))
+        try await withNginx(Self.files) { nginx, transferClient in
+            let record = await transferClient.fetch(request(nginx.tlsURL + "/down", caFile: nginx.caFile))
             #expect(record.failure?.status == .redirectRefused)
         }
     }
 
     @Test("a paused HTTP/2 transfer delays no other on its connection, and loses no bytes")
     func pausedStream() async throws {
-        try await withNginx(Self.files) { nginx, browser in
+        try await withNginx(Self.files) { nginx, transferClient in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
-            let records: [Record] = await browser.event { client, done in
-                let (held, other) = (Recorder(), Recorder())
+            let records: [TransferRecord] = await transferClient.event { client, done in
+                let (held, other) = (RecordingDelegate(), RecordingDelegate())
                 client.kept += [held, other]
                 var isHeld = true
-                held.takes = { _ in !isHeld }
+                held.acceptsBytes = { _ in !isHeld }
                 other.onEnd = { _ in
                     isHeld = false
                     held.transfer?.resume()
@@ -129,19 +129,19 @@ struct NginxTests {
                 }
                 held.transfer = try? client.transport.start(request(tlsURL + "/large", caFile: caFile), held)
             }
-            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.large) })
+            #expect(records.allSatisfy { $0.end == .complete && $0.hasBody(Self.large) })
             #expect(records[1].metrics.reusedConnection)
         }
     }
 
     @Test("a cancelled HTTP/2 transfer does not affect the others on its connection")
     func cancelledStream() async throws {
-        try await withNginx(Self.files) { nginx, browser in
+        try await withNginx(Self.files) { nginx, transferClient in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
-            let records: [Record] = await browser.event { client, done in
-                var records: [Record] = []
+            let records: [TransferRecord] = await transferClient.event { client, done in
+                var records: [TransferRecord] = []
                 for number in 0..<20 {
-                    let recorder = Recorder()
+                    let recorder = RecordingDelegate()
                     client.kept.append(recorder)
                     recorder.onBytes = { transfer in
                         if number % 2 == 0 { transfer.cancel() }
@@ -155,16 +155,16 @@ struct NginxTests {
                         request(tlsURL + "/large", caFile: caFile), recorder)
                 }
             }
-            #expect(records.allSatisfy { $0.end == .complete && $0.brought(Self.large) })
+            #expect(records.allSatisfy { $0.end == .complete && $0.hasBody(Self.large) })
         }
     }
 
     @Test("a server that ends during a transfer is a lost connection", arguments: [false, true])
     func serverEnds(overTLS: Bool) async throws {
         let nginx = try Nginx(files: Self.files)
-        let browser = try Browser()
+        let transferClient = try TransferClient()
         let url = (overTLS ? nginx.tlsURL : nginx.url) + "/slow/large"
-        let record = await browser.fetch(request(url, caFile: nginx.caFile)) { recorder, _ in
+        let record = await transferClient.fetch(request(url, caFile: nginx.caFile)) { recorder, _ in
             recorder.onBytes = { _ in
                 nginx.stop()
                 return .go
@@ -172,6 +172,6 @@ struct NginxTests {
         }
         #expect(record.failure?.status == .connectionLost)
         #expect(record.isTransient == true)
-        browser.close()
+        transferClient.close()
     }
 }

@@ -9,8 +9,8 @@ struct PlainTransferTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nETag: \"a\"\r\n\r\nhello")
-        } _: { server, browser in
-            let record = await browser.fetch("\(server.url)/file")
+        } _: { server, transferClient in
+            let record = await transferClient.fetch("\(server.url)/file")
             #expect(record.end == .complete)
             #expect(record.head?.status == 200)
             #expect(record.head?.finalURL == "\(server.url)/file")
@@ -26,8 +26,8 @@ struct PlainTransferTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 204 No Content\r\nX-Note: here\r\n\r\n")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
             #expect(record.head?.status == 204)
             #expect(record.head?.value("X-Note") == "here")
@@ -42,8 +42,8 @@ struct PlainTransferTests {
             connection.send("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n")
             connection.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n")
             connection.send("0\r\nX-Trailer: late\r\n\r\n")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
             #expect(record.heads == 1)
             #expect(record.head?.status == 200)
@@ -58,8 +58,8 @@ struct PlainTransferTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Encoding: gzip\r\n\r\nraw")
-        } _: { server, browser in
-            let record = await browser.fetch("\(server.url)/a?b=c")
+        } _: { server, transferClient in
+            let record = await transferClient.fetch("\(server.url)/a?b=c")
             let lines = (server.requests.first ?? "").split(separator: "\r\n").map { $0.lowercased() }
             #expect(lines.first == "get /a?b=c http/1.1")
             for name in ["range:", "if-range:", "accept-encoding:", "cookie:", "authorization:", "te:"] {
@@ -76,11 +76,11 @@ struct PlainTransferTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 206 Partial Content\r\nContent-Range: bytes 7-9/10\r\n")
             connection.send("Content-Length: 3\r\n\r\n789")
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.offset = 7
             request.ifRange = "\"tag\""
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             let lines = (server.requests.first ?? "").split(separator: "\r\n")
             #expect(lines.contains("Range: bytes=7-"))
             #expect(lines.contains("If-Range: \"tag\""))
@@ -94,12 +94,12 @@ struct PlainTransferTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [
                 HeaderField("Authorization", "Bearer 1"), HeaderField("X-Empty", ""), HeaderField("User-Agent", "Mine"),
             ]
-            _ = await browser.fetch(request)
+            _ = await transferClient.fetch(request)
             let lines = (server.requests.first ?? "").split(separator: "\r\n")
             #expect(lines.contains("Authorization: Bearer 1"))
             #expect(lines.contains("X-Empty:"))
@@ -109,10 +109,10 @@ struct PlainTransferTests {
 
     @Test("refuses to start with a line break in a header")
     func headerInjection() async throws {
-        try await withServer { _ in } _: { server, browser in
+        try await withServer { _ in } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [HeaderField("X-Note", "a\r\nX-Other: b")]
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .invalidArgument)
             #expect(server.requests.isEmpty)
         }
@@ -120,10 +120,10 @@ struct PlainTransferTests {
 
     @Test("refuses to start with an origin other than the URL's")
     func foreignOrigin() async throws {
-        try await withServer { _ in } _: { server, browser in
+        try await withServer { _ in } _: { server, transferClient in
             var request = request(server.url)
             request.origin.port &+= 1
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .invalidArgument)
         }
     }
@@ -134,8 +134,8 @@ struct PlainTransferTests {
             while connection.readRequest() != nil {
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
             }
-        } _: { server, browser in
-            let records = await browser.fetchInTurn([request(server.url), request(server.url)])
+        } _: { server, transferClient in
+            let records = await transferClient.fetchInTurn([request(server.url), request(server.url)])
             #expect(records.map(\.metrics.reusedConnection) == [false, true])
             #expect(records[1].metrics.remoteAddress == "127.0.0.1")
         }
@@ -146,8 +146,8 @@ struct PlainTransferTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send("HTTP/1.1 503 Busy\r\nRetry-After: 17\r\nContent-Length: 0\r\n\r\n")
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.head?.status == 503)
             #expect(record.head?.retryAfterSeconds == 17)
         }
@@ -160,10 +160,10 @@ struct PlainTransferTests {
             _ = connection.readRequest()
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
             connection.send(body)
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
-            #expect(record.brought(body))
+            #expect(record.hasBody(body))
         }
     }
 }

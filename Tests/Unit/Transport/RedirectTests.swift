@@ -17,8 +17,8 @@ struct RedirectTests {
                 let isLast = head.hasPrefix("GET /b/end ")
                 connection.send(isLast ? Self.file : Self.redirect(to: "../b/end", status: status, body: "moved"))
             }
-        } _: { server, browser in
-            let record = await browser.fetch("\(server.url)/a/start")
+        } _: { server, transferClient in
+            let record = await transferClient.fetch("\(server.url)/a/start")
             #expect(record.end == .complete)
             #expect(record.heads == 1)
             #expect(record.text == "file")
@@ -41,8 +41,8 @@ struct RedirectTests {
                     return
                 }
             }
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
             #expect(record.text == "file")
         }
@@ -54,8 +54,8 @@ struct RedirectTests {
             while let head = connection.readRequest() {
                 connection.send(head.hasPrefix("GET /a%20%c3%bc ") ? Self.file : Self.redirect(to: "/a ü"))
             }
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
             #expect(record.head?.finalURL == "\(server.url)/a%20%c3%bc")
         }
@@ -65,10 +65,10 @@ struct RedirectTests {
     func circle() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil { connection.send(Self.redirect(to: "/again")) }
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.maximumRedirects = 5
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.failure?.status == .redirectRefused)
             #expect(record.isTransient == false)
             #expect(server.requests.count == 6)
@@ -82,8 +82,8 @@ struct RedirectTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send(Self.redirect(to: location))
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.failure?.status == .redirectRefused)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
@@ -104,11 +104,11 @@ struct RedirectTests {
                 let isLast = head.hasPrefix("GET /end ")
                 connection.send(isLast ? Self.file : Self.redirect(to: "\(otherURL)/\(connection.port)"))
             }
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [HeaderField("X-Key", "secret"), HeaderField("Authorization", "Bearer 1")]
             request.offset = 5
-            let record = await browser.fetch(request)
+            let record = await transferClient.fetch(request)
             #expect(record.end == .complete)
             #expect(server.requests.count == 2)
             #expect(server.requests.first?.contains("X-Key: secret") == true)
@@ -127,10 +127,10 @@ struct RedirectTests {
             while let head = connection.readRequest() {
                 connection.send(head.hasPrefix("GET /end ") ? Self.file : Self.redirect(to: "/end"))
             }
-        } _: { server, browser in
+        } _: { server, transferClient in
             var request = request(server.url)
             request.headers = [HeaderField("X-Key", "secret")]
-            _ = await browser.fetch(request)
+            _ = await transferClient.fetch(request)
             #expect(server.requests.last?.contains("X-Key: secret") == true)
         }
     }
@@ -143,8 +143,8 @@ struct RedirectTests {
         try await withServer { connection in
             _ = connection.readRequest()
             connection.send(response)
-        } _: { server, browser in
-            let record = await browser.fetch(server.url)
+        } _: { server, transferClient in
+            let record = await transferClient.fetch(server.url)
             #expect(record.end == .complete)
             #expect(record.heads == 1)
             #expect(server.requests.count == 1)

@@ -61,7 +61,7 @@ private final class Run: TransferDelegate {
         next += 1
         running += 1
         do throws(Failure) {
-            let origin = try WebAddress.origin(of: url)
+            let origin = try URLParser.origin(of: url)
             _ = try transport.start(TransferRequest(url: url, caFile: caFile, origin: origin), self)
         } catch {
             transferIsOver(failed: true)

@@ -11,10 +11,10 @@ struct TransferFailureTests {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             let code = CURLcode(rawValue: number)
             for headIsWhole in [false, true] {
-                let meaning = TransferFailure.meaning(
-                    FailureReport(code), headIsWhole: headIsWhole, hasHeard: headIsWhole)
-                let isOurs = meaning.status == .internal || meaning.status == .outOfResources
-                #expect(meaning.status.rawValue >= 40 || isOurs, "code \(number)")
+                let classification = TransferFailure.classification(
+                    FailureReport(code), headIsWhole: headIsWhole, hasReceived: headIsWhole)
+                let isOurs = classification.status == .internal || classification.status == .outOfResources
+                #expect(classification.status.rawValue >= 40 || isOurs, "code \(number)")
             }
         }
     }
@@ -23,9 +23,9 @@ struct TransferFailureTests {
     func serversCauseNoInternalError() {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             for headIsWhole in [false, true] {
-                let meaning = TransferFailure.meaning(
-                    FailureReport(CURLcode(rawValue: number)), headIsWhole: headIsWhole, hasHeard: true)
-                #expect(meaning.status != .internal, "code \(number)")
+                let classification = TransferFailure.classification(
+                    FailureReport(CURLcode(rawValue: number)), headIsWhole: headIsWhole, hasReceived: true)
+                #expect(classification.status != .internal, "code \(number)")
             }
         }
     }
@@ -37,8 +37,8 @@ struct TransferFailureTests {
     ])
     func violations(code: CURLcode, reason: String) {
         #expect(
-            TransferFailure.meaning(FailureReport(code, reason: reason), headIsWhole: true, hasHeard: true)
-                == TransferFailure.Meaning(.badResponse, transient: false))
+            TransferFailure.classification(FailureReport(code, reason: reason), headIsWhole: true, hasReceived: true)
+                == TransferFailure.Classification(.badResponse, transient: false))
     }
 
     @Test("distinguishes a lack of memory from a too long header line by the received bytes", arguments: [
@@ -52,16 +52,16 @@ struct TransferFailureTests {
         report.receivedBytes = received
         report.mayBeTunnel = mayBeTunnel
         #expect(
-            TransferFailure.meaning(report, headIsWhole: false, hasHeard: true)
-                == TransferFailure.Meaning(status, transient: isTransient))
+            TransferFailure.classification(report, headIsWhole: false, hasReceived: true)
+                == TransferFailure.Classification(status, transient: isTransient))
     }
 
     @Test("is a lack of memory if nghttp2 has no memory")
     func memoryForHTTP2() {
         let report = FailureReport(CURLE_RECV_ERROR, reason: "nghttp2_session_mem_recv() returned -901:Out of memory")
         #expect(
-            TransferFailure.meaning(report, headIsWhole: false, hasHeard: true)
-                == TransferFailure.Meaning(.outOfResources, transient: true))
+            TransferFailure.classification(report, headIsWhole: false, hasReceived: true)
+                == TransferFailure.Classification(.outOfResources, transient: true))
     }
 
     @Test("is transient for failures of the network, and permanent for failures of trust", arguments: [
@@ -79,25 +79,25 @@ struct TransferFailureTests {
     ])
     func meanings(code: CURLcode, status: Status, isTransient: Bool) {
         #expect(
-            TransferFailure.meaning(FailureReport(code), headIsWhole: true, hasHeard: true)
-                == TransferFailure.Meaning(status, transient: isTransient))
+            TransferFailure.classification(FailureReport(code), headIsWhole: true, hasReceived: true)
+                == TransferFailure.Classification(status, transient: isTransient))
     }
 
     @Test("has a message with the server and libcurl's reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
             FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
-            headIsWhole: false, hasHeard: false)
+            headIsWhole: false, hasReceived: false)
         #expect(failure.message == "no connection to http://a:80 can be made: Connection refused")
         #expect(failure.domain == .curl)
         #expect(failure.detail == Int64(CURLE_COULDNT_CONNECT.rawValue))
         var byProxy = FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused")
         byProxy.proxy = "http://proxy:3128"
         let (proxied, _) = TransferFailure.failure(
-            byProxy, server: "http://a:80", headIsWhole: false, hasHeard: false)
+            byProxy, server: "http://a:80", headIsWhole: false, hasReceived: false)
         #expect(proxied.message == "no connection to the proxy http://proxy:3128 can be made: Connection refused")
         let (unexplained, _) = TransferFailure.failure(
-            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false, hasHeard: false)
+            FailureReport(CURLE_GOT_NOTHING), server: "http://a:80", headIsWhole: false, hasReceived: false)
         #expect(unexplained.message.hasPrefix("the connection to http://a:80 broke: "))
     }
 }
@@ -170,7 +170,7 @@ struct HeadCollectorTests {
     ])
     func blankBeforeColon(line: String) {
         let (head, _) = collect(["HTTP/1.1 200 OK", line, ""])
-        #expect(head.hasOddFraming)
+        #expect(head.hasInvalidFraming)
     }
 
     @Test("with an unknown version of HTTP is invalid", arguments: [

@@ -29,7 +29,7 @@ import Testing
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
         let journal = Journal(socketPath: scratch.path + "/socket")
         #expect(journal.send(String(repeating: "x", count: 10_000_000), priority: .information))
-        #expect((listener.receive()?.count ?? 0) > Journal.longestText)
+        #expect((listener.receive()?.count ?? 0) > Journal.maximumTextSize)
     }
 
     @Test("sending does not block without a journal, or with a full one")

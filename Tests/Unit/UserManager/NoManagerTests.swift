@@ -7,7 +7,7 @@ import Testing
 @Suite struct NoManagerTests {
     private func status(_ address: String) -> Status? {
         do {
-            _ = try UserManager(address: address, patienceMilliseconds: 300)
+            _ = try UserManager(address: address, callTimeoutMilliseconds: 300)
             return nil
         } catch {
             return error.status
@@ -29,6 +29,6 @@ import Testing
         let scratch = Scratch()
         let silent = SilentSocket(path: scratch.path + "/bus", type: SOCK_STREAM)
         #expect(status("unix:path=\(scratch.path)/bus") == .timeout)
-        #expect(silent.hearOut()?.contains("AUTH EXTERNAL") == true)
+        #expect(silent.receiveAll()?.contains("AUTH EXTERNAL") == true)
     }
 }

@@ -51,7 +51,7 @@ final class SilentSocket: Sendable {
     }
 
     /// Accepts a connection, waits until its peer closes it, and returns the bytes that the peer sent.
-    func hearOut() -> String? {
+    func receiveAll() -> String? {
         let connection = accept(number, nil, nil)
         guard connection >= 0 else { return nil }
         defer { close(connection) }

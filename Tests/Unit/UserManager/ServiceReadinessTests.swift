@@ -8,7 +8,7 @@ import Testing
     func ready() {
         let scratch = Scratch()
         let manager = SilentSocket(path: scratch.path + "/notify", type: SOCK_DGRAM)
-        #expect(ServiceReadiness.announce(to: scratch.path + "/notify"))
+        #expect(ServiceReadiness.notifyReady(to: scratch.path + "/notify"))
         #expect(manager.receive() == "READY=1")
     }
 
@@ -16,7 +16,7 @@ import Testing
     func abstractName() {
         let name = "backhaul-test-\(getpid())"
         let manager = SilentSocket(path: "\0" + name, type: SOCK_DGRAM)
-        #expect(ServiceReadiness.announce(to: "@" + name))
+        #expect(ServiceReadiness.notifyReady(to: "@" + name))
         #expect(manager.receive() == "READY=1")
     }
 
@@ -31,15 +31,15 @@ import Testing
             var texts: [String] = []
             while texts.last != "READY=1" { if let text = manager.receive() { texts.append(text) } }
         }
-        #expect(ServiceReadiness.announce(to: path))
+        #expect(ServiceReadiness.notifyReady(to: path))
         await reader.value
     }
 
     @Test("without a manager announcing returns false")
     func noManager() {
         let scratch = Scratch()
-        #expect(!ServiceReadiness.announce(to: nil))
-        #expect(!ServiceReadiness.announce(to: ""))
-        #expect(!ServiceReadiness.announce(to: scratch.path + "/notify"))
+        #expect(!ServiceReadiness.notifyReady(to: nil))
+        #expect(!ServiceReadiness.notifyReady(to: ""))
+        #expect(!ServiceReadiness.notifyReady(to: scratch.path + "/notify"))
     }
 }

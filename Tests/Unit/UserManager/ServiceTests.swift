@@ -25,7 +25,7 @@ struct ServiceTests {
     }
 
     /// A line of a script that waits for the file `go`. A script that ends earlier would fail the start of its service.
-    private let untilGo = "while [ ! -e go ]; do sleep 0.01; done"
+    private let waitForFile = "while [ ! -e go ]; do sleep 0.01; done"
 
     /// Returns the text that a script has written. Waits for the whole line, because the shell creates the file before
     /// it writes.
@@ -55,7 +55,7 @@ struct ServiceTests {
     func starts() throws {
         let service = service("exec sleep 600")
         let started = try manager.startService(service)
-        #expect(!started.wasThere)
+        #expect(!started.alreadyExisted)
         let process = try #require(started.process)
         #expect(process.isAlive)
         #expect(ControlGroup.of(processID: process.processID)?.unitName == service.name)
@@ -80,30 +80,30 @@ struct ServiceTests {
 
     @Test("a failed service is restarted up to its limit, and then unloaded")
     func restarts() throws {
-        var service = service("echo x >>runs; \(untilGo); exit 1")
-        service.restart = .init(delayMilliseconds: 1, attempts: 3, withinMilliseconds: 60_000)
+        var service = service("echo x >>runs; \(waitForFile); exit 1")
+        service.restart = .init(delayMilliseconds: 1, attempts: 3, startLimitIntervalMilliseconds: 60_000)
         try manager.startService(service)
         scratch.write("", to: "go")
         try until { try manager.state(of: service.name) == nil }
         #expect(contents("runs") == "x\nx\nx\n")
         unlink(scratch.path + "/go")
-        #expect(try !manager.startService(service).wasThere)
+        #expect(try !manager.startService(service).alreadyExisted)
         try manager.stopService(service.name)
     }
 
     @Test("a killed service is restarted, but not one that succeeds or exits with an excluded code")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
-        service.restart = .init(delayMilliseconds: 1, attempts: 9, withinMilliseconds: 60_000, exitCodesWithout: [6])
+        service.restart = .init(delayMilliseconds: 1, attempts: 9, startLimitIntervalMilliseconds: 60_000, restartPreventExitCodes: [6])
         let first = try #require(try manager.startService(service).process)
         kill(first.processID, SIGKILL)
         try until { try manager.startService(service).process.map { $0 != first } ?? false }
         #expect(try manager.stopService(service.name))
         for code in [0, 6] {
             unlink(scratch.path + "/go")
-            var service = self.service("echo x >>runs\(code); \(untilGo); exit \(code)", name: "ends\(code)")
+            var service = self.service("echo x >>runs\(code); \(waitForFile); exit \(code)", name: "ends\(code)")
             service.restart = .init(
-                delayMilliseconds: 1, attempts: 9, withinMilliseconds: 60_000, exitCodesWithout: [6])
+                delayMilliseconds: 1, attempts: 9, startLimitIntervalMilliseconds: 60_000, restartPreventExitCodes: [6])
             try manager.startService(service)
             scratch.write("", to: "go")
             try until { try manager.state(of: service.name) == nil }
@@ -124,7 +124,7 @@ struct ServiceTests {
         for thread in threads { thread.join() }
         let started = outcomes.withLock { $0 }.compactMap { $0 }
         #expect(started.count == 8)
-        #expect(started.count { !$0.wasThere } == 1)
+        #expect(started.count { !$0.alreadyExisted } == 1)
         #expect(Set(started.map(\.process)).count == 1)
         try manager.stopService(service.name)
     }
@@ -132,7 +132,7 @@ struct ServiceTests {
     @Test("a missing or unusable program is an error, and no unit is left for a restart")
     func missing() throws {
         var service = service("")
-        service.restart = .init(delayMilliseconds: 1_000, attempts: 9, withinMilliseconds: 60_000)
+        service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
         for program in ["/absent/program", "/etc/passwd", scratch.path] {
             service.program = program
             let failure = #expect(throws: Failure.self) { try manager.startService(service) }
@@ -147,7 +147,7 @@ struct ServiceTests {
 
     @Test("an ended unit is unloaded while its starter is still connected")
     func forgotten() throws {
-        let service = service(untilGo)
+        let service = service(waitForFile)
         try manager.startService(service)
         scratch.write("", to: "go")
         try until { try manager.state(of: service.name) == nil }
@@ -160,7 +160,7 @@ struct ServiceTests {
             (2, 9, "/p ended at once, of signal 9"), (3, 11, "/p ended at once, of signal 11"), (0, 0, nil),
         ] as [(Int32, Int32, String?)])
     func endings(code: Int32, status: Int32, words: String?) {
-        #expect(ProcessEnding(code: code, status: status)?.clause(of: "/p") == words)
+        #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
     @Test("a unit file with the same name is started instead")
@@ -173,7 +173,7 @@ struct ServiceTests {
         fclose(file)
         defer { unlink(path) }
         let started = try manager.startService(service)
-        #expect(started.wasThere)
+        #expect(started.alreadyExisted)
         #expect(started.process?.isAlive == true)
         #expect(try self.file("new") == "file\n")
         try manager.stopService(service.name)
@@ -182,7 +182,7 @@ struct ServiceTests {
     @Test("a service can stay active while any of its processes runs")
     func forks() throws {
         var service = service("sleep 600 & echo $! >process")
-        service.livesAsLongAsAnyProcess = true
+        service.exitsWithControlGroup = true
         let started = try manager.startService(service)
         try until { started.process?.isAlive != true }
         #expect(try file("process").isEmpty == false)
@@ -218,7 +218,7 @@ struct ServiceTests {
         kill(process, SIGSTOP)
         defer { kill(process, SIGCONT) }
         try until { ProcessIdentity.isStopped(processID: process) }
-        #expect(throws: Failure.self) { try UserManager(address: address, patienceMilliseconds: 200) }
+        #expect(throws: Failure.self) { try UserManager(address: address, callTimeoutMilliseconds: 200) }
         do {
             try manager.startService(service("exec sleep 600"))
             Issue.record("a stopped manager has replied")

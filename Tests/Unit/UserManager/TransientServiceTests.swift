@@ -35,7 +35,7 @@ import Testing
         arguments: [(0, 0), (219, 0), (236, 1), (239, 1), (240, 2), (249, 2), (250, 3), (257, 3)])
     func versions(version: Int, newer: Int) {
         var service = service
-        service.livesAsLongAsAnyProcess = true
+        service.exitsWithControlGroup = true
         let known = Set(properties(service, version: version).keys)
         #expect(known.intersection(["Type", "CollectMode", "ExitType"]).count == newer)
     }
@@ -44,7 +44,7 @@ import Testing
     func restart() {
         var service = service
         service.restart = .init(
-            delayMilliseconds: 1_500, attempts: 4, withinMilliseconds: UInt64.max, exitCodesWithout: [6])
+            delayMilliseconds: 1_500, attempts: 4, startLimitIntervalMilliseconds: UInt64.max, restartPreventExitCodes: [6])
         let properties = properties(service)
         #expect(properties["Restart"] == .string("on-failure"))
         #expect(properties["RestartUSec"] == .uint64(1_500_000))
@@ -59,8 +59,8 @@ import Testing
         service.environment = ["B": "2", "A": "a b"]
         service.workingDirectory = "/srv"
         service.slice = "background.slice"
-        service.stopMilliseconds = 10_000
-        service.stopping = .firstProcess
+        service.stopTimeoutMilliseconds = 10_000
+        service.killMode = .firstProcess
         let properties = properties(service)
         #expect(properties["Environment"] == .strings(["A=a b", "B=2"]))
         #expect(properties["WorkingDirectory"] == .string("/srv"))

@@ -26,7 +26,7 @@ import Testing
     @Test("a command has two sequence numbers and a tag before its fields")
     func command() throws {
         let message = ClientMessage.command(
-            sequence: 258, answeredThrough: 257,
+            sequence: 258, repliedThrough: 257,
             .poll(HandleID(rawValue: 5), after: EventID(rawValue: 6), maximum: 100))
         #expect(
             try Wire.encode(message)

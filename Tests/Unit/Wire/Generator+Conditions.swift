@@ -17,8 +17,8 @@ extension Generator {
         ByteBudget(daily: optional { $0.integer() }, monthly: optional { $0.integer() })
     }
 
-    mutating func wait() -> Wait {
-        Wait(any(), text(), beganMilliseconds: integer(), endedMilliseconds: optional { $0.integer() })
+    mutating func wait() -> WaitRecord {
+        WaitRecord(any(), text(), beganMilliseconds: integer(), endedMilliseconds: optional { $0.integer() })
     }
 
     mutating func condition() -> ConditionInfo {

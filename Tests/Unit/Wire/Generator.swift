@@ -74,7 +74,7 @@ extension Generator {
     mutating func header() -> HeaderField { HeaderField(text(), text()) }
 
     mutating func destination() -> Destination {
-        Destination(path: text(), directoryDevice: integer(), directoryInode: integer(), isOccupied: bool())
+        Destination(path: text(), directoryDevice: integer(), directoryInode: integer(), fileExists: bool())
     }
 
     mutating func request() -> Request {
@@ -216,12 +216,12 @@ extension Generator {
         outcome.bytesReceived = integer()
         outcome.bytesSent = integer()
         outcome.checksum = optional { $0.checksum() }
-        outcome.answer.httpStatus = integer()
-        outcome.answer.finalURL = optional { $0.text() }
-        outcome.answer.mediaType = optional { $0.text() }
-        outcome.answer.headers = list { $0.header() }
-        outcome.answer.errorBody = optional { $0.data() }
-        outcome.answer.responseBody = optional { $0.data() }
+        outcome.response.httpStatus = integer()
+        outcome.response.finalURL = optional { $0.text() }
+        outcome.response.mediaType = optional { $0.text() }
+        outcome.response.headers = list { $0.header() }
+        outcome.response.errorBody = optional { $0.data() }
+        outcome.response.responseBody = optional { $0.data() }
         return EndedTask(
             id: id(), url: text(), idempotencyKey: optional { $0.text() }, userData: optional { $0.data() },
             outcome: outcome, kind: any(), group: optional { $0.text() })
@@ -245,14 +245,14 @@ extension Generator {
             .closeSession(id()), .configuration(id()), .updateConfiguration(id(), configuration()),
             .enqueue(id(), list { $0.request() }), .poll(id(), after: id(), maximum: integer()),
             .acknowledge(id(), .ids(list { $0.id() })), .acknowledge(id(), .through(id())),
-            .complete(id(), handedOut: id()), .tasks(id(), selection(), after: id(), maximum: integer()),
+            .complete(id(), deliveredThrough: id()), .tasks(id(), selection(), after: id(), maximum: integer()),
             .control(id(), .cancel, selection()), .control(id(), .suspend, selection()),
             .control(id(), .resume, selection()), .control(id(), .setPriority(integer()), selection()),
             .claim(id(), id(), destination(), any()), .invalidate(id(), cancelTasks: bool()), .sessions,
         ]
             + responses().map {
                 .respond(
-                    id(), id(), $0, AnswerLife(expiresMilliseconds: optional { $0.integer() }, isKept: bool()))
+                    id(), id(), $0, CredentialLifetime(expiresMilliseconds: optional { $0.integer() }, isKept: bool()))
             }
     }
 
@@ -283,10 +283,10 @@ extension Generator {
         let hello = Hello(
             client: ClientID(high: integer(), low: integer()), application: text(), process: integer(),
             isObserver: bool(), launch: optional { LaunchToken(id: $0.id(), secret: $0.integer()) },
-            departed: list { ClientID(high: $0.integer(), low: $0.integer()) })
+            closedClients: list { ClientID(high: $0.integer(), low: $0.integer()) })
         let credit = EventCredit(after: id(), events: integer(), bytes: integer())
         return [.hello(hello), .leave(Versions(wire: integer(), library: integer())), .credit(id(), credit)]
-            + commands().map { .command(sequence: integer(), answeredThrough: integer(), $0) }
+            + commands().map { .command(sequence: integer(), repliedThrough: integer(), $0) }
     }
 
     mutating func engineMessages() -> [EngineMessage] {

@@ -18,7 +18,7 @@ import Testing
         let ids = (0..<UInt64(Wire.maximumFrame / 8)).map(EventID.init)
         let failure = #expect(throws: Failure.self) {
             try Wire.encode(
-                .command(sequence: 1, answeredThrough: 0, .acknowledge(HandleID(rawValue: 1), .ids(ids))))
+                .command(sequence: 1, repliedThrough: 0, .acknowledge(HandleID(rawValue: 1), .ids(ids))))
         }
         #expect(failure?.status == .tooMany)
     }
@@ -60,7 +60,7 @@ import Testing
         }
         request.userData = .init(repeating: 0, count: Limits.userDataSize)
         let command = ClientMessage.command(
-            sequence: 1, answeredThrough: 0, .enqueue(HandleID(rawValue: 1), .init(repeating: request, count: 20)))
+            sequence: 1, repliedThrough: 0, .enqueue(HandleID(rawValue: 1), .init(repeating: request, count: 20)))
         var reader = FrameReader()
         reader.append(try Wire.encode(command))
         #expect(try reader.nextClientMessage() == command)

@@ -32,7 +32,7 @@ import Testing
         check(Request.self)
         check(SessionInfo.self)
         check(TaskInfo.self)
-        check(Wait.self)
+        check(WaitRecord.self)
         #expect(size("") == String.minimumSize)
         #expect(size(0 as UInt8) == UInt8.minimumSize)
         #expect(size(TaskID.zero) == TaskID.minimumSize)

@@ -2,11 +2,11 @@
 extension SessionCredentials {
     /// The credential that may be sent to this server for this URL without a challenge. With one known realm it is that
     /// realm's; with several, that of the realm whose challenge covers this file or its directory.
-    public func answer(server origin: String, url: String) -> Answer? { space(of: origin, for: url)?.given?.answer }
+    public func credential(server origin: String, url: String) -> Credential? { space(of: origin, for: url)?.current?.credential }
 
-    public func answer(proxy origin: String) -> Answer? {
+    public func credential(proxy origin: String) -> Credential? {
         let known = spaces.filter { $0.key.kind == .proxy && $0.key.origin == origin }
-        return known.count == 1 ? known.first?.value.given?.answer : known.values.compactMap(\.given).last?.answer
+        return known.count == 1 ? known.first?.value.current?.credential : known.values.compactMap(\.current).last?.credential
     }
 
     /// Whether a task of this session has met a proxy that demands a credential.
@@ -18,35 +18,35 @@ extension SessionCredentials {
     }
 
     /// Whether the task that waited for this challenge continues without a credential for the space.
-    public func goesOn(without space: ProtectionSpace, after challenge: ChallengeID?) -> Bool {
+    public func proceeds(without space: ProtectionSpace, after challenge: ChallengeID?) -> Bool {
         challenge.map { declined[$0] == space } ?? false
     }
 
     /// What a task must wait for before its first request. A challenge is open for its directory or for the proxy on
     /// its route, or the credential that it would send is too old. `last`: the challenge that the task waited for
     /// before.
-    public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> Wait? {
+    public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> PendingChallenge? {
         guard !spaces.isEmpty else { return nil }
         let proxies = spaces.filter {
-            $0.key.kind == .proxy && $0.value.lanes.contains(lane) && !goesOn(without: $0.key, after: last)
+            $0.key.kind == .proxy && $0.value.lanes.contains(lane) && !proceeds(without: $0.key, after: last)
         }
         if let open = proxies.first(where: { $0.value.waits(lane) })?.value.open { return .open(open) }
         if let old = proxies.first(where: { $0.value.expired != nil }) { return Self.ask(old.key, old.value, "/") }
         let known = spaces.filter { $0.key.kind == .server && $0.key.origin == lane }
-        if let (space, state) = nearest(known, to: url), !goesOn(without: space, after: last), let open = state.open {
+        if let (space, state) = nearest(known, to: url), !proceeds(without: space, after: last), let open = state.open {
             return .open(open)
         }
         guard let (space, state) = known.count == 1 ? known.first.map({ ($0.key, $0.value) }) : nearest(known, to: url),
-            state.expired != nil, !goesOn(without: space, after: last)
+            state.expired != nil, !proceeds(without: space, after: last)
         else { return nil }
         return Self.ask(space, state, URLPath.directory(of: url))
     }
 
     /// The same for a request's own headers or URL. `isOver`: they have expired.
-    public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> Wait? {
+    public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> PendingChallenge? {
         if let open = spaces[space]?.open { return .open(open) }
         guard isOver else { return nil }
-        return .ask(AuthenticationDemand(refreshing: space), replacing: spaces[space]?.expired)
+        return .ask(AuthenticationChallenge(refreshing: space), replacing: spaces[space]?.expired)
     }
 
     public func mayOpen(_ space: ProtectionSpace) -> Bool {
@@ -54,8 +54,8 @@ extension SessionCredentials {
             || spaces.count { Self.isSameServer($0.key, space) && $0.value.open != nil } < Self.challengeLimit
     }
 
-    private static func ask(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> Wait {
-        .ask(AuthenticationDemand(space: space, schemes: state.schemes, scope: scope), replacing: state.expired)
+    private static func ask(_ space: ProtectionSpace, _ state: Space, _ scope: String) -> PendingChallenge {
+        .ask(AuthenticationChallenge(space: space, schemes: state.schemes, scope: scope), replacing: state.expired)
     }
 
     private func space(of origin: String, for url: String) -> Space? {

@@ -5,7 +5,7 @@
 public struct SessionCredentials: Sendable {
     /// A credential that may be sent. The number is that of its challenge, and distinguishes it from earlier and later
     /// credentials.
-    public struct Answer: Equatable, Sendable {
+    public struct Credential: Equatable, Sendable {
         public var number: UInt64
         public var response: ChallengeResponse
         /// The scheme with which a user name and password are sent.
@@ -13,17 +13,17 @@ public struct SessionCredentials: Sendable {
     }
 
     /// What a task must wait for before it is tried.
-    public enum Wait: Hashable, Sendable {
+    public enum PendingChallenge: Hashable, Sendable {
         case open(ChallengeID)
         /// The credential is too old to be sent, so a new challenge must be opened. `replacing`: the challenge of the
         /// old credential.
-        case ask(AuthenticationDemand, replacing: ChallengeID?)
+        case ask(AuthenticationChallenge, replacing: ChallengeID?)
     }
 
     /// What a response that demands a credential means.
-    public enum Verdict: Equatable, Sendable {
+    public enum Decision: Equatable, Sendable {
         /// There is a credential that this request has not sent: send the request again.
-        case again
+        case resend
         /// Wait for a challenge. `failures`: credentials in a row that the server did not accept. `replacing`: an
         /// earlier challenge, whose tasks wait for the new one, too.
         case ask(failures: UInt32, replacing: ChallengeID?)
@@ -31,8 +31,8 @@ public struct SessionCredentials: Sendable {
         case refused
     }
 
-    struct Given: Sendable {
-        var answer: Answer
+    struct CurrentCredential: Sendable {
+        var credential: Credential
         var challenge: ChallengeID
         /// Unix milliseconds.
         var expires: Int64?
@@ -43,7 +43,7 @@ public struct SessionCredentials: Sendable {
 
     struct Space: Sendable {
         var open: ChallengeID?
-        var given: Given?
+        var current: CurrentCredential?
         var schemes: AuthenticationSchemes = []
         /// The challenge of a credential that is too old, until a new challenge is open.
         var expired: ChallengeID?
@@ -62,17 +62,17 @@ public struct SessionCredentials: Sendable {
 
         /// Whether tasks of the lane that need the credential must wait for the open challenge.
         func waits(_ lane: String) -> Bool {
-            open != nil && (given == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
+            open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
         /// `waitsUntried`: the requests themselves show which tasks need the credential, so the lane's other tasks are
         /// not limited.
         func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
-            return !waitsUntried && waits(lane) || pending > 0 || given.map { !$0.isProven } ?? false
+            return !waitsUntried && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
         }
 
-        var isIdle: Bool { open == nil && given == nil && expired == nil && pending == 0 }
+        var isIdle: Bool { open == nil && current == nil && expired == nil && pending == 0 }
     }
 
     /// The most open challenges of one origin in one session. A server that invents realms cannot fill the store.
@@ -83,11 +83,11 @@ public struct SessionCredentials: Sendable {
     /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
     /// For each task: responses of the host in a row to a refresh of its URL that have not worked yet.
-    var addressFailures: [TaskID: UInt32] = [:]
+    var urlFailures: [TaskID: UInt32] = [:]
 
     public init() {}
 
-    public var isEmpty: Bool { spaces.isEmpty && declined.isEmpty && addressFailures.isEmpty }
+    public var isEmpty: Bool { spaces.isEmpty && declined.isEmpty && urlFailures.isEmpty }
 
     public func knows(_ space: ProtectionSpace) -> Bool { spaces[space] != nil }
 
@@ -96,26 +96,26 @@ public struct SessionCredentials: Sendable {
     // MARK: What happens
 
     /// A task of the lane got a challenge.
-    public mutating func met(_ demand: AuthenticationDemand, in lane: String) {
+    public mutating func noteChallenge(_ authChallenge: AuthenticationChallenge, in lane: String) {
         // A refresh of one task's URL concerns no other task.
-        guard demand.space.task == nil else { return }
-        var space = spaces[demand.space] ?? Space()
+        guard authChallenge.space.task == nil else { return }
+        var space = spaces[authChallenge.space] ?? Space()
         space.pending += 1
-        space.schemes = demand.schemes
+        space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
-        if demand.space.kind == .server { space.lanes.insert(demand.space.origin) }
+        if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
         // The latest challenge for a directory counts, even if other realms claim the same files.
-        for other in spaces.keys where other != demand.space && Self.isSameServer(other, demand.space) {
-            spaces[other]?.scopes.removeAll { $0 == demand.scope }
+        for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
+            spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
-        if !space.scopes.contains(demand.scope), space.scopes.count < Self.scopeLimit {
-            space.scopes.append(demand.scope)
+        if !space.scopes.contains(authChallenge.scope), space.scopes.count < Self.scopeLimit {
+            space.scopes.append(authChallenge.scope)
         }
-        spaces[demand.space] = space
+        spaces[authChallenge.space] = space
     }
 
-    /// Called once for every task that `met` the challenge: its waiting is committed, with this challenge or with none.
-    public mutating func settled(_ space: ProtectionSpace, challenge: ChallengeID?) {
+    /// Called once for every task that `noteChallenge` the challenge: its waiting is committed, with this challenge or with none.
+    public mutating func commitChallenge(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)
         if let challenge {
@@ -128,7 +128,7 @@ public struct SessionCredentials: Sendable {
     }
 
     /// Adopts a challenge that was open before this engine started.
-    public mutating func learn(_ challenge: Challenge) {
+    public mutating func restore(_ challenge: Challenge) {
         guard challenge.space.task == nil else { return }
         var state = spaces[challenge.space] ?? Space()
         state.open = challenge.id
@@ -139,20 +139,20 @@ public struct SessionCredentials: Sendable {
     }
 
     /// `expires`: Unix milliseconds after which the credential is not sent any more.
-    public mutating func answered(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
+    public mutating func storeResponse(_ challenge: Challenge, _ response: ChallengeResponse, expires: Int64? = nil) {
         if let task = challenge.space.task {
-            addressFailures[task] = response == .standard ? nil : challenge.failures &+ 1
+            urlFailures[task] = response == .standard ? nil : challenge.failures &+ 1
             return
         }
         guard response != .standard else { return decline(challenge) }
         var state = spaces[challenge.space] ?? Space()
         let scheme = AuthenticationSchemes.strongest(of: challenge.schemes, for: response)
-        let answer = Answer(number: challenge.id.rawValue, response: response, scheme: scheme)
+        let credential = Credential(number: challenge.id.rawValue, response: response, scheme: scheme)
         state.open = nil
         state.expired = nil
         state.failures = challenge.failures
         state.schemes = challenge.schemes
-        state.given = Given(answer: answer, challenge: challenge.id, expires: expires)
+        state.current = CurrentCredential(credential: credential, challenge: challenge.id, expires: expires)
         state.isRefused = false
         state.disputed = []
         if challenge.space.kind != .proxy { state.lanes.insert(challenge.space.origin) }
@@ -160,12 +160,12 @@ public struct SessionCredentials: Sendable {
     }
 
     /// Adopts a credential that an earlier engine has stored. As far as the engine knows, it works.
-    public mutating func learn(_ kept: KeptAnswer) {
-        answered(
+    public mutating func restore(_ kept: StoredCredential) {
+        storeResponse(
             Challenge(
                 id: kept.challenge, space: kept.space, schemes: kept.schemes, failures: 0, timeMilliseconds: 0,
                 waitingTasks: 0), kept.response, expires: kept.expiresMilliseconds)
-        spaces[kept.space]?.given?.isProven = true
+        spaces[kept.space]?.current?.isProven = true
     }
 
     private mutating func decline(_ challenge: Challenge) {
@@ -181,11 +181,11 @@ public struct SessionCredentials: Sendable {
     public mutating func expire(now: Int64) -> Bool {
         var changed = false
         for (space, state) in spaces {
-            guard let given = state.given, let expires = given.expires, expires <= now else { continue }
-            spaces[space]?.given = nil
+            guard let current = state.current, let expires = current.expires, expires <= now else { continue }
+            spaces[space]?.current = nil
             spaces[space]?.failures = 0
             spaces[space]?.disputed = []
-            spaces[space]?.expired = given.challenge
+            spaces[space]?.expired = current.challenge
             changed = true
         }
         return changed
@@ -195,7 +195,7 @@ public struct SessionCredentials: Sendable {
         guard var state = spaces[challenge.space] else { return }
         if state.open == challenge.id { state.open = nil }
         state.failures = 0
-        state.given?.isCounted = false
+        state.current?.isCounted = false
         state.isRefused = state.pending > 0
         spaces[challenge.space] = state.isIdle ? nil : state
     }
@@ -210,21 +210,21 @@ public struct SessionCredentials: Sendable {
     }
 
     /// The server has accepted a task's URL that the host had given, or the task has ended.
-    public mutating func acceptedAddress(of task: TaskID) { addressFailures[task] = nil }
+    public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
     /// A request of the lane with these credentials got no further challenge. Returns whether a lane is not probed any
     /// more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
-            guard let given = state.given, numbers.contains(given.answer.number) else { continue }
+            guard let current = state.current, numbers.contains(current.credential.number) else { continue }
             if space.kind == .proxy, !state.disputed.isEmpty || !state.contrary.isEmpty {
                 spaces[space]?.disputed.remove(lane)
                 spaces[space]?.contrary.formUnion(state.disputed)
                 spaces[space]?.contrary.remove(lane)
             }
-            guard !given.isProven else { continue }
-            spaces[space]?.given?.isProven = true
+            guard !current.isProven else { continue }
+            spaces[space]?.current?.isProven = true
             spaces[space]?.failures = 0
             changed = true
         }
@@ -236,25 +236,25 @@ public struct SessionCredentials: Sendable {
     ///
     /// A 407 in one lane does not discard a proxy's credential that has worked: without a tunnel, a server can pretend
     /// to be the proxy. Only that lane waits. If the credential has really expired, the other lanes get a 407, too.
-    public mutating func verdict(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Verdict {
-        if let task = space.task { return .ask(failures: addressFailures[task] ?? 0, replacing: nil) }
+    public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
+        if let task = space.task { return .ask(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
-        if let given = state.given {
-            guard sent.contains(given.answer.number) else { return .again }
+        if let current = state.current {
+            guard sent.contains(current.credential.number) else { return .resend }
             // A credential to be refreshed has worked until it was too old, so it is no failure.
-            if !given.isCounted, !(space.kind == .refresh && given.isProven) {
+            if !current.isCounted, !(space.kind == .refresh && current.isProven) {
                 state.failures &+= 1
             }
-            if space.kind == .proxy, given.isProven || state.contrary.contains(lane) {
-                state.given?.isCounted = true
+            if space.kind == .proxy, current.isProven || state.contrary.contains(lane) {
+                state.current?.isCounted = true
                 state.disputed.insert(lane)
                 spaces[space] = state
                 return .ask(failures: state.failures, replacing: nil)
             }
-            state.given = nil
+            state.current = nil
             state.disputed = []
-            state.replaced = given.challenge
+            state.replaced = current.challenge
             spaces[space] = state
         }
         return .ask(failures: state.failures, replacing: state.replaced)

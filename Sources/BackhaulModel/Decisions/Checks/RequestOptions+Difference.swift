@@ -2,7 +2,7 @@ extension RequestOptions {
     /// Returns the name in include/backhaul.h of the first field that differs, or nil. Start times are not compared,
     /// because a host may have changed them since the enqueue. Body files are equal if their paths are: the file may
     /// have been moved into the store since.
-    public func fieldThatDiffers(from other: RequestOptions) -> String? {
+    public func firstDifferingField(from other: RequestOptions) -> String? {
         if method != other.method { return "method" }
         if group != other.group { return "group" }
         if checksum != other.checksum { return "checksum" }
@@ -15,7 +15,7 @@ extension RequestOptions {
         }
         if expectedBytesReceived != other.expectedBytesReceived { return "expected_bytes_received" }
         if expectedBytesSent != other.expectedBytesSent { return "expected_bytes_sent" }
-        if policy.lasting != other.policy.lasting { return "policy" }
+        if policy.immutableFields != other.policy.immutableFields { return "policy" }
         return bodyFieldThatDiffers(from: other.body)
     }
 
@@ -47,7 +47,7 @@ extension FormPart {
 
 extension TaskPolicy {
     /// The policy without the fields that a host or a user may have changed since the enqueue.
-    fileprivate var lasting: TaskPolicy {
+    fileprivate var immutableFields: TaskPolicy {
         var policy = self
         policy.bytesPerSecond = nil
         policy.constraints = .none

@@ -2,7 +2,7 @@
 public enum ResponseCheck {
     /// `now`: Unix milliseconds; a credential that has expired by then is refused. 0: none is refused.
     public static func check(
-        _ response: ChallengeResponse, _ life: AnswerLife = AnswerLife(), now: Int64 = 0
+        _ response: ChallengeResponse, _ life: CredentialLifetime = CredentialLifetime(), now: Int64 = 0
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
             try FieldCheck.time(expires, "response.expires_ms")

@@ -40,7 +40,7 @@ public struct ActivityWindow: Hashable, Sendable {
     public func shouldStart(now: Int64, holds: [Hold]) -> Bool { now >= end || now >= begin && holds.isEmpty }
 
     /// When the activity may next start without a change of conditions, in Unix milliseconds; nil: `end` has passed.
-    public func nextLook(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
+    public func nextCheck(now: Int64) -> Int64? { now < begin ? begin : now < end ? end : nil }
 
     private static func intervals(from begin: Int64, to now: Int64, _ interval: UInt64) -> Int64 {
         let (passed, overflow) = now.subtractingReportingOverflow(begin)

@@ -72,19 +72,19 @@ public struct ByteUsage: Equatable, Sendable {
     public func budgets(
         of session: SessionID, _ own: ByteBudget, on network: NetworkSettings, now: Int64,
         localOffsetMilliseconds offset: (Int64) -> Int64
-    ) -> [BudgetUse] {
+    ) -> [BudgetUsage] {
         guard own != ByteBudget() || network.budget != ByteBudget() else { return [] }
         let day = BudgetPeriod.day(at: now, localOffsetMilliseconds: offset)
         let calendarMonth = BudgetPeriod.month(at: now, localOffsetMilliseconds: offset)
         let month = BudgetPeriod.month(at: now, startsOn: network.monthStartsOn, localOffsetMilliseconds: offset)
-        let all: [(BudgetUse.Owner, BudgetPeriod, UInt64?)] = [
+        let all: [(BudgetUsage.Owner, BudgetPeriod, UInt64?)] = [
             (.network, month, network.budget.monthly), (.session, calendarMonth, own.monthly),
             (.network, day, network.budget.daily), (.session, day, own.daily),
         ]
         return all.compactMap { owner, period, limit in
             guard let limit else { return nil }
             let used = used(on: network.name, in: period, by: owner == .session ? session : nil)
-            return BudgetUse(owner, network: network.name, period: period, limit: limit, used: used)
+            return BudgetUsage(owner, network: network.name, period: period, limit: limit, used: used)
         }
     }
 

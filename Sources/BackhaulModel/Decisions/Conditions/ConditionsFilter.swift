@@ -18,25 +18,25 @@
 public struct ConditionsFilter: Sendable {
     struct Rule: Sendable {
         /// How long a better value must last, in milliseconds.
-        var lasting: Int64
+        var duration: Int64
         /// The smallest change in the other direction that counts as a reversal.
         var step: Int
     }
 
-    static let power = Rule(lasting: 10_000, step: 1)
-    static let metered = Rule(lasting: 10_000, step: 1)
-    static let heat = Rule(lasting: 30_000, step: 1)
-    static let pressure = Rule(lasting: 30_000, step: 10)
+    static let power = Rule(duration: 10_000, step: 1)
+    static let metered = Rule(duration: 10_000, step: 1)
+    static let heat = Rule(duration: 30_000, step: 1)
+    static let pressure = Rule(duration: 30_000, step: 10)
     static let flapWindow: Int64 = 300_000
     static let flapLimit = 3
     static let longest: Int64 = 300_000
 
-    private var externalPower = SteadyReading<Bool>(power) { $0 ? 0 : 1 }
-    private var isMetered = SteadyReading<Bool>(metered) { $0 ? 1 : 0 }
-    private var thermalState = SteadyReading<ThermalState>(heat) { Int($0.rawValue - ThermalState.nominal.rawValue) }
-    private var cpuPressure = SteadyReading<UInt8>(pressure) { Int($0) }
-    private var ioPressure = SteadyReading<UInt8>(pressure) { Int($0) }
-    private var memoryPressure = SteadyReading<UInt8>(pressure) { Int($0) }
+    private var externalPower = Hysteresis<Bool>(power) { $0 ? 0 : 1 }
+    private var isMetered = Hysteresis<Bool>(metered) { $0 ? 1 : 0 }
+    private var thermalState = Hysteresis<ThermalState>(heat) { Int($0.rawValue - ThermalState.nominal.rawValue) }
+    private var cpuPressure = Hysteresis<UInt8>(pressure) { Int($0) }
+    private var ioPressure = Hysteresis<UInt8>(pressure) { Int($0) }
+    private var memoryPressure = Hysteresis<UInt8>(pressure) { Int($0) }
     private var last: Int64?
 
     public init() {}
@@ -46,8 +46,8 @@ public struct ConditionsFilter: Sendable {
     /// First readings take effect at once. `now`: milliseconds since boot. `needs`: the conditions that are read.
     /// `pending`: conditions that cannot be read at the moment; their last readings count.
     public mutating func take(
-        _ raw: Conditions, of needs: ConditionNeeds = .all, pending: ConditionNeeds = [], now: Int64
-    ) -> (conditions: Conditions, nextLook: Int64?) {
+        _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
+    ) -> (conditions: Conditions, nextCheck: Int64?) {
         // The bounds avoid overflows, and the time never goes back.
         let now = max(last ?? .min, min(max(now, 0), 1 << 53))
         last = now
@@ -55,7 +55,7 @@ public struct ConditionsFilter: Sendable {
         var conditions = raw
         var looks: [Int64] = []
         func steady<Value>(
-            _ need: ConditionNeeds, _ reading: inout Reading<Value>, _ filter: inout SteadyReading<Value>
+            _ need: ConditionSet, _ reading: inout Reading<Value>, _ filter: inout Hysteresis<Value>
         ) {
             guard needs.contains(need) else { return }
             guard let known = pending.contains(need) ? filter.last : reading else { return }
@@ -73,7 +73,7 @@ public struct ConditionsFilter: Sendable {
     }
 
     /// Forgets the conditions that are not read any more. A later reading of them is a first reading.
-    public mutating func forget(except needs: ConditionNeeds) {
+    public mutating func forget(except needs: ConditionSet) {
         if !needs.contains(.power) { externalPower.forget() }
         if !needs.contains(.network) { isMetered.forget() }
         if !needs.contains(.heat) { thermalState.forget() }

@@ -22,17 +22,17 @@ public enum DeferralDecision {
     public static func holds(
         _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts
     ) -> [Hold] {
-        let sentences = DeferralSentences(conditions, facts)
+        let messages = HoldMessages(conditions, facts)
         var holds: [Hold] = []
-        if constraints.networks.isEmpty, !facts.isLocal { holds.append(sentences.excludedNetworks) }
-        holds += timed(constraints, facts, sentences)
-        holds += power(constraints, conditions, facts, sentences)
-        if !facts.isLocal { holds += network(constraints, conditions, facts, sentences) }
+        if constraints.networks.isEmpty, !facts.isLocal { holds.append(messages.excludedNetworks) }
+        holds += timed(constraints, facts, messages)
+        holds += power(constraints, conditions, facts, messages)
+        if !facts.isLocal { holds += network(constraints, conditions, facts, messages) }
         if let heat = conditions.thermalState.value, heat > min(constraints.maximumThermalState, .serious) {
-            holds.append(sentences.heat(heat, maximum: constraints.maximumThermalState))
+            holds.append(messages.heat(heat, maximum: constraints.maximumThermalState))
         }
-        holds += pressure(constraints, conditions, facts, sentences)
-        if conditions.isAboutToSleep.value == true { holds.append(sentences.sleep) }
+        holds += pressure(constraints, conditions, facts, messages)
+        if conditions.isPreparingForSleep.value == true { holds.append(messages.sleep) }
         return holds
     }
 
@@ -47,7 +47,7 @@ public enum DeferralDecision {
     }
 
     /// The hold of a single task that will move this many bytes; nil: it fits into all budgets.
-    public static func fits(_ expected: UInt64?, _ budgets: [BudgetUse]) -> Hold? {
+    public static func fits(_ expected: UInt64?, _ budgets: [BudgetUsage]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
         // First a budget that is too small in every period, else the one whose period ends last.
         let hopeless = tooSmall.first { $0.neverFits(expected) }
@@ -65,14 +65,14 @@ public enum DeferralDecision {
     }
 
     private static func timed(
-        _ constraints: EffectiveConstraints, _ facts: DeferralFacts, _ sentences: DeferralSentences
+        _ constraints: EffectiveConstraints, _ facts: DeferralFacts, _ messages: HoldMessages
     ) -> [Hold] {
         var holds: [Hold] = []
         if let hours = constraints.quietHours {
             let state = hours.state(at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds)
             if state.isQuiet {
                 let begin = hours.begin(before: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds)
-                holds.append(sentences.quietHours(from: begin, until: state.changes))
+                holds.append(messages.quietHours(from: begin, until: state.changes))
             }
         }
         if !facts.isLocal { holds += facts.budgets.filter(\.isUsedUp).map { $0.hold(expected: nil) } }
@@ -84,33 +84,33 @@ public enum DeferralDecision {
 
     private static func power(
         _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
-        _ sentences: DeferralSentences
+        _ messages: HoldMessages
     ) -> [Hold] {
         guard conditions.externalPower.value == false else { return [] }
         var holds: [Hold] = []
-        if constraints.requiresExternalPower { holds.append(sentences.power) }
+        if constraints.requiresExternalPower { holds.append(messages.power) }
         if let minimum = constraints.minimumBatteryPercent, let charge = conditions.batteryPercent.value {
             let wanted = facts.held.contains(.battery) ? max(minimum, min(minimum, 95) + batteryMargin) : minimum
-            if charge < min(wanted, 100) { holds.append(sentences.battery(charge, wanted: min(wanted, 100))) }
+            if charge < min(wanted, 100) { holds.append(messages.battery(charge, wanted: min(wanted, 100))) }
         }
         return holds
     }
 
     private static func network(
         _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
-        _ sentences: DeferralSentences
+        _ messages: HoldMessages
     ) -> [Hold] {
         var holds: [Hold] = []
         if let network = conditions.network.value, !network.kind.isEmpty, !constraints.networks.isEmpty,
             constraints.networks.isDisjoint(with: network.kind)
         {
-            holds.append(sentences.kind(network, wanted: constraints.networks))
+            holds.append(messages.kind(network, wanted: constraints.networks))
         }
-        if constraints.requiresUnmetered, conditions.isMetered.value == true { holds.append(sentences.metered) }
+        if constraints.requiresUnmetered, conditions.isMetered.value == true { holds.append(messages.metered) }
         if let state = conditions.connectivity.value, !facts.isUplinkProven, !facts.needsNoUplink {
             switch state {
-            case .portal: holds.append(sentences.portal)
-            case .limited: holds.append(sentences.limited)
+            case .portal: holds.append(messages.portal)
+            case .limited: holds.append(messages.limited)
             case .none, .full: break
             }
         }
@@ -119,9 +119,9 @@ public enum DeferralDecision {
 
     private static func pressure(
         _ constraints: EffectiveConstraints, _ conditions: Conditions, _ facts: DeferralFacts,
-        _ sentences: DeferralSentences
+        _ messages: HoldMessages
     ) -> [Hold] {
-        let pressures: [(Reading<UInt8>, UInt8?, DeferralSentences.Pressed)] = [
+        let pressures: [(Reading<UInt8>, UInt8?, HoldMessages.PressuredResource)] = [
             (conditions.cpuPressurePercent, constraints.maximumCPUPressurePercent, .processors),
             (conditions.ioPressurePercent, constraints.maximumIOPressurePercent, .disks),
             (conditions.memoryPressurePercent, constraints.maximumMemoryPressurePercent, .memory),
@@ -131,7 +131,7 @@ public enum DeferralDecision {
             // Up to a limit of ten, half of the limit: otherwise almost no pressure would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
-            return value > wanted ? sentences.pressure(reading, value, limit: limit, lower: lower, of: what) : nil
+            return value > wanted ? messages.pressure(reading, value, limit: limit, lower: lower, of: what) : nil
         }
     }
 }

@@ -18,12 +18,12 @@ public struct DeferralFacts {
     /// The reasons for which tasks of this lane are held at this moment. A held task continues only with a margin.
     public var held: Set<WaitReason>
     /// The budgets of the session and the network that apply now (`ByteUsage.budgets`).
-    public var budgets: [BudgetUse]
+    public var budgets: [BudgetUsage]
 
     public init(
         now: Int64, bootMilliseconds: Int64? = nil,
         localOffsetMilliseconds: @escaping (Int64) -> Int64 = { _ in 0 }, isLocal: Bool = false,
-        needsNoUplink: Bool = false, isUplinkProven: Bool = false, held: Set<WaitReason> = [], budgets: [BudgetUse] = []
+        needsNoUplink: Bool = false, isUplinkProven: Bool = false, held: Set<WaitReason> = [], budgets: [BudgetUsage] = []
     ) {
         self.now = now
         self.bootMilliseconds = bootMilliseconds

@@ -51,8 +51,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
 
     /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. The network
     /// matters to all but those of local origins, because of portals and budgets.
-    public func needs(isLocal: Bool = false) -> ConditionNeeds {
-        var needs: ConditionNeeds = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
+    public func needs(isLocal: Bool = false) -> ConditionSet {
+        var needs: ConditionSet = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }
         if maximumCPUPressurePercent != nil { needs.insert(.cpuPressure) }
         if maximumIOPressurePercent != nil { needs.insert(.ioPressure) }
@@ -60,12 +60,12 @@ public struct EffectiveConstraints: Hashable, Sendable {
         return needs
     }
 
-    public var needs: ConditionNeeds { needs() }
+    public var needs: ConditionSet { needs() }
 
     /// The conditions that must be read before a task with these constraints starts. These are only the ones of which
     /// it demands more than every task does: a program that downloads a small file opens no bus. A budget, which is not
     /// known here, needs the network, too.
-    public func neededAtStart(isLocal: Bool = false) -> ConditionNeeds {
+    public func neededAtStart(isLocal: Bool = false) -> ConditionSet {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }
         if !requiresUnmetered, networks == .all { needs.remove(.network) }

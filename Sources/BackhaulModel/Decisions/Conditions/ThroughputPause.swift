@@ -13,7 +13,7 @@ struct ThroughputPause: Equatable, Sendable {
 
     /// Returns the pause after the transfers were too slow, for the first time or again. Each pause is twice as long as
     /// the one before, up to twelve times the first.
-    func slow(_ bytesPerSecond: UInt64, _ first: Int64, now: Int64) -> ThroughputPause {
+    func extended(_ bytesPerSecond: UInt64, _ first: Int64, now: Int64) -> ThroughputPause {
         var pause = self
         pause.milliseconds = milliseconds == 0 ? first : min(milliseconds * 2, first * 12)
         pause.probeAt = now + pause.milliseconds
@@ -24,7 +24,7 @@ struct ThroughputPause: Equatable, Sendable {
 
     /// Returns the open state after a fast probe. The length of the pause is kept for a while: if the transfers are
     /// slow again soon, the next pause is longer.
-    func fast(now: Int64) -> ThroughputPause {
+    func ended(now: Int64) -> ThroughputPause {
         var pause = self
         pause.probeAt = nil
         pause.since = now
@@ -32,7 +32,7 @@ struct ThroughputPause: Equatable, Sendable {
     }
 
     /// Returns the next pause, as long as the last one, after a probe without a result.
-    func again(now: Int64) -> ThroughputPause {
+    func repeated(now: Int64) -> ThroughputPause {
         var pause = self
         pause.probeAt = now + milliseconds
         pause.since = now

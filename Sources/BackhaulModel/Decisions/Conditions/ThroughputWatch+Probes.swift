@@ -12,28 +12,28 @@ extension ThroughputWatch {
     }
 
     /// Whether any lane pauses.
-    public var holdsAny: Bool { pauses.values.contains { !$0.isOpen } }
+    public var isPausingAny: Bool { pauses.values.contains { !$0.isOpen } }
 
     /// What a lane with these terms may do now.
     public func permission(_ lane: Lane, _ terms: Terms?, now: Int64) -> Permission {
         let now = Self.bounded(now)
         guard let probeAt = closed(lane, terms)?.probeAt else { return .open }
-        let earliest = max(probeAt, restsUntil)
+        let earliest = max(probeAt, nextProbeAllowedAt)
         guard now >= earliest else { return .held(until: earliest) }
         return current(now) == nil ? .probe : .held(until: nil)
     }
 
     /// Chooses the lane that may start a task as the probe: of those with permission, the one that was tried longest
-    /// ago. Nil: none for now. The probe belongs to this lane until `probed`, `endProbe` or `giveBackProbe` ends it.
+    /// ago. Nil: none for now. The probe belongs to this lane until `probed`, `endProbe` or `cancelProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
-        guard let next = candidates.min(by: { (triedAt[$0.lane] ?? .min) < (triedAt[$1.lane] ?? .min) }) else {
+        guard let next = candidates.min(by: { (lastProbedAt[$0.lane] ?? .min) < (lastProbedAt[$1.lane] ?? .min) }) else {
             return nil
         }
         let known = Set(lanes.map(\.lane))
-        triedAt = triedAt.filter { known.contains($0.key) }
-        triedAt[next.lane] = now
+        lastProbedAt = lastProbedAt.filter { known.contains($0.key) }
+        lastProbedAt[next.lane] = now
         let held = scopes(next.lane, next.terms).filter { pauses[$0]?.isOpen == false }
         probe = Probe(lane: next.lane, terms: next.terms, began: now, scopes: held)
         return next.lane
@@ -50,40 +50,40 @@ extension ThroughputWatch {
         guard let probe, probe.lane == lane else { return true }
         let now = Self.bounded(now)
         if bytes >= Self.probeBytes || milliseconds >= Self.probeMilliseconds {
-            let rate = ThroughputPace.rate(bytes, milliseconds)
+            let rate = ThroughputMeter.rate(bytes, milliseconds)
             let isFast = rate >= probe.terms.minimumBytesPerSecond
             end(probe) { _, pause in
-                isFast ? pause.fast(now: now) : pause.slow(rate, probe.terms.slowPauseMilliseconds, now: now)
+                isFast ? pause.ended(now: now) : pause.extended(rate, probe.terms.slowPauseMilliseconds, now: now)
             }
             return true
         }
         guard now - probe.began >= Self.probeLimit else { return false }
         // The probe waits for something else. Its server is not to blame, and nothing is known of the other scopes.
-        end(probe) { scope, pause in scope == .lane(lane) ? pause.fast(now: now) : pause.again(now: now) }
+        end(probe) { scope, pause in scope == .lane(lane) ? pause.ended(now: now) : pause.repeated(now: now) }
         return true
     }
 
-    /// The probe of this lane has ended without a decision. `hasAnswered`: it got a response, so its file was small.
+    /// The probe of this lane has ended without a decision. `hasResponse`: it got a response, so its file was small.
     /// Otherwise nothing is known, and the next probe starts after the same pause. Returns true when the caller must
     /// check all lanes again.
-    public mutating func endProbe(_ lane: Lane, hasAnswered: Bool, now: Int64) -> Bool {
+    public mutating func endProbe(_ lane: Lane, hasResponse: Bool, now: Int64) -> Bool {
         guard let probe, probe.lane == lane else { return false }
         let now = Self.bounded(now)
-        end(probe) { _, pause in hasAnswered ? pause.fast(now: now) : pause.again(now: now) }
+        end(probe) { _, pause in hasResponse ? pause.ended(now: now) : pause.repeated(now: now) }
         return true
     }
 
     /// No task of this lane may start, so no probe was made. Another lane may make one after a moment.
-    public mutating func giveBackProbe(_ lane: Lane, now: Int64) {
+    public mutating func cancelProbe(_ lane: Lane, now: Int64) {
         guard probe?.lane == lane else { return }
         probe = nil
-        restsUntil = Self.bounded(now) + Self.vainProbePause
+        nextProbeAllowedAt = Self.bounded(now) + Self.emptyProbeDelay
     }
 
     /// The next time at which a held lane may make a probe; nil: no lane waits for a time.
     public func nextProbe(now: Int64) -> Int64? {
-        let times = current(now).map { [$0.began + Self.lostAfter] }
-            ?? pauses.values.compactMap(\.probeAt).map { max($0, restsUntil) }
+        let times = current(now).map { [$0.began + Self.probeTimeout] }
+            ?? pauses.values.compactMap(\.probeAt).map { max($0, nextProbeAllowedAt) }
         return times.filter { $0 > now }.min()
     }
 
@@ -93,8 +93,8 @@ extension ThroughputWatch {
         guard let terms, let pause = closed(lane, terms), let probeAt = pause.probeAt else { return nil }
         let isAlone = pauses[.lane(lane)]?.isOpen == false
         let whence = isAlone ? "this server" : "all servers together"
-        let rate = AmountText.rate(pause.bytesPerSecond)
-        let minimum = AmountText.rate(terms.minimumBytesPerSecond)
+        let rate = QuantityFormatter.rate(pause.bytesPerSecond)
+        let minimum = QuantityFormatter.rate(terms.minimumBytesPerSecond)
         let what = "only \(rate) came from \(whence), less than the \(minimum) that it asks for, and "
         if let probe = current(now) {
             let isForThis = scopes(lane, terms).contains(where: probe.scopes.contains)
@@ -102,7 +102,7 @@ extension ThroughputWatch {
             // Probes run one after the other.
             if probeAt <= now { return Hold(.throughput, what + "one task tries again after that of another server") }
         }
-        let pauseText = AmountText.duration(pause.milliseconds)
+        let pauseText = QuantityFormatter.duration(pause.milliseconds)
         return Hold(
             .throughput, what + "one task tries again after a pause of \(pauseText)",
             nextLookMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
@@ -110,7 +110,7 @@ extension ThroughputWatch {
 
     /// The probe in progress. One whose result never comes is lost after a while.
     private func current(_ now: Int64) -> Probe? {
-        probe.flatMap { now - $0.began < Self.lostAfter ? $0 : nil }
+        probe.flatMap { now - $0.began < Self.probeTimeout ? $0 : nil }
     }
 
     /// `change`: computes the new state of each pause that the probe decides.

@@ -2,7 +2,7 @@
 /// from all origins together, they pause. Then one task at a time, of all lanes, makes a slow probe.
 ///
 /// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only
-/// when it is older than `youngest` and waited only for the network. A wait for our own rate limit, a disk or a
+/// when it is older than `minimumTransferAge` and waited only for the network. A wait for our own rate limit, a disk or a
 /// response's first byte does not count. So many small files are never slow, and neither is a server that computes.
 /// Transfers from this machine are left out.
 ///
@@ -48,15 +48,15 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     }
 
     /// The age in milliseconds at which a transfer begins to count.
-    public static var youngest: Int64 { 5_000 }
+    public static var minimumTransferAge: Int64 { 5_000 }
     /// A probe is decided after this time, or after this many bytes.
     public static var probeMilliseconds: Int64 { 10_000 }
     public static var probeBytes: UInt64 { 262_144 }
-    /// An undecided probe ends after `probeLimit`. A probe without any report counts as lost after `lostAfter`.
+    /// An undecided probe ends after `probeLimit`. A probe without any report counts as lost after `probeTimeout`.
     public static var probeLimit: Int64 { 60_000 }
-    public static var lostAfter: Int64 { 120_000 }
+    public static var probeTimeout: Int64 { 120_000 }
     /// How long all lanes wait when no task was found for a probe, in milliseconds.
-    static var vainProbePause: Int64 { 1_000 }
+    static var emptyProbeDelay: Int64 { 1_000 }
     /// The most scopes that are remembered, more than lanes can run at once. Beyond it the oldest are forgotten, which
     /// releases their lanes.
     static var limit: Int { 4_096 }
@@ -67,21 +67,21 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         case everything(Terms)
     }
 
-    var paces: [Scope: ThroughputPace] = [:]
+    var meters: [Scope: ThroughputMeter] = [:]
     var pauses: [Scope: ThroughputPause] = [:]
     var probe: Probe?
     /// When each lane last got the probe.
-    var triedAt: [Lane: Int64] = [:]
+    var lastProbedAt: [Lane: Int64] = [:]
     /// The earliest time of the next probe.
-    var restsUntil: Int64 = 0
+    var nextProbeAllowedAt: Int64 = 0
     private var lastTake: Int64?
-    private var total: ThroughputPace?
+    private var total: ThroughputMeter?
 
     public init() {}
 
     /// The rate of all sampled transfers over the last seconds; nil: there was no sample.
     public func bytesPerSecond(now: Int64) -> UInt64? {
-        guard let total, Self.bounded(now) - total.lastAt <= Self.youngest, total.measured > 0 else { return nil }
+        guard let total, Self.bounded(now) - total.lastAt <= Self.minimumTransferAge, total.measured > 0 else { return nil }
         return total.bytesPerSecond
     }
 
@@ -90,14 +90,14 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
         // After a break, counting starts again with one second.
-        let passed = since > Self.youngest ? 1_000 : since
+        let passed = since > Self.minimumTransferAge ? 1_000 : since
         lastTake = now
         guard passed > 0 else { return false }
         var origins: [Origin: UInt64] = [:]
         for sample in samples { origins[sample.origin] = (origins[sample.origin] ?? 0).saturatingAdd(sample.bytes) }
         let all = origins.values.reduce(UInt64(0)) { $0.saturatingAdd($1) }
         if !samples.isEmpty {
-            var sum = total ?? ThroughputPace(window: Self.youngest, now: now)
+            var sum = total ?? ThroughputMeter(window: Self.minimumTransferAge, now: now)
             sum.add(all, milliseconds: passed, now: now)
             total = sum
         }
@@ -105,16 +105,16 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         var seen: Set<Scope> = []
         func measure(_ scope: Scope, _ bytes: UInt64, _ terms: Terms) {
             guard seen.insert(scope).inserted, pauses[scope]?.isOpen ?? true else { return }
-            var pace = paces[scope] ?? ThroughputPace(window: terms.slowAfterMilliseconds, now: now)
-            pace.add(bytes, milliseconds: passed, now: now)
-            guard pace.isSlow(terms.minimumBytesPerSecond) else {
-                paces[scope] = pace
+            var meter = meters[scope] ?? ThroughputMeter(window: terms.slowAfterMilliseconds, now: now)
+            meter.add(bytes, milliseconds: passed, now: now)
+            guard meter.isSlow(terms.minimumBytesPerSecond) else {
+                meters[scope] = meter
                 return
             }
-            paces[scope] = nil
+            meters[scope] = nil
             hasChanged = true
             let former = pauses[scope] ?? ThroughputPause()
-            pauses[scope] = former.slow(pace.bytesPerSecond, terms.slowPauseMilliseconds, now: now)
+            pauses[scope] = former.extended(meter.bytesPerSecond, terms.slowPauseMilliseconds, now: now)
         }
         for sample in samples {
             guard let terms = sample.terms else { continue }
@@ -134,9 +134,9 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     /// The lane has no tasks any more.
     public mutating func forget(_ lane: Lane) {
-        paces[.lane(lane)] = nil
+        meters[.lane(lane)] = nil
         pauses[.lane(lane)] = nil
-        triedAt[lane] = nil
+        lastProbedAt[lane] = nil
         if probe?.lane == lane { probe = nil }
     }
 
@@ -156,11 +156,11 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     /// Forgets old entries. Returns true if that releases a lane.
     private mutating func prune(now: Int64) -> Bool {
         let held = pauses.values.count { !$0.isOpen }
-        paces = paces.filter { now - $0.value.lastAt <= 3_600_000 }
+        meters = meters.filter { now - $0.value.lastAt <= 3_600_000 }
         pauses = pauses.filter { !$0.value.isForgotten(now: now) }
-        if paces.count > Self.limit {
-            for (scope, _) in paces.sorted(by: { $0.value.lastAt < $1.value.lastAt }).prefix(paces.count - Self.limit) {
-                paces[scope] = nil
+        if meters.count > Self.limit {
+            for (scope, _) in meters.sorted(by: { $0.value.lastAt < $1.value.lastAt }).prefix(meters.count - Self.limit) {
+                meters[scope] = nil
             }
         }
         if pauses.count > Self.limit {

@@ -12,7 +12,7 @@ public struct UplinkWatch: Sendable {
     /// What the end of an attempt shows about the uplink.
     public enum Ending: Equatable, Sendable {
         /// A proper response: the uplink works.
-        case answered
+        case responded
         /// Status 511 Network Authentication Required.
         case portal
         /// A failure after a redirect to another origin, which may be the portal's login page.
@@ -24,13 +24,13 @@ public struct UplinkWatch: Sendable {
         /// Another failure, such as a full disk.
         case unknown
 
-        /// `redirectedTo`: the origin at the end of the redirects, if it is another. `hasAnswered`: a response with any
+        /// `redirectedTo`: the origin at the end of the redirects, if it is another. `hasResponse`: a response with any
         /// status came. `wasRefused`: a machine refused the connection, either the origin or one on the route.
         public init(
-            _ failure: Failure?, redirectedTo target: Origin? = nil, hasAnswered: Bool = false, wasRefused: Bool = false
+            _ failure: Failure?, redirectedTo target: Origin? = nil, hasResponse: Bool = false, wasRefused: Bool = false
         ) {
             guard let failure else {
-                self = .answered
+                self = .responded
                 return
             }
             switch failure.status {
@@ -39,10 +39,10 @@ public struct UplinkWatch: Sendable {
             // The bytes that came before do not matter: now none come.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
-                self = hasAnswered || wasRefused ? .unknown : .unreachable
+                self = hasResponse || wasRefused ? .unknown : .unreachable
             case .httpStatus, .redirectRefused, .checksumMismatch, .sizeMismatch, .tooLarge:
-                self = target.map(Ending.redirected) ?? .answered
-            case .authenticationRequired: self = .answered
+                self = target.map(Ending.redirected) ?? .responded
+            case .authenticationRequired: self = .responded
             default: self = .unknown
             }
         }
@@ -56,28 +56,28 @@ public struct UplinkWatch: Sendable {
         case limited
     }
 
-    private struct Sign: Sendable {
+    private struct Symptom: Sendable {
         var ending: Ending
         var at: Int64
     }
 
-    static let originsNeeded = 3
+    static let originThreshold = 3
     static let memory: Int64 = 120_000
     static let firstPause: Int64 = 10_000
-    static let longestPause: Int64 = 300_000
-    static let vainProbePause: Int64 = 1_000
+    static let maximumPause: Int64 = 300_000
+    static let emptyProbeDelay: Int64 = 1_000
     /// For how long a 511 of an origin is ignored after another origin has responded, in milliseconds.
-    static let disbelief: Int64 = 600_000
+    static let portalDisbeliefMilliseconds: Int64 = 600_000
 
     public private(set) var state = State.open
     /// Whether an origin has responded on this network since the uplink was last judged to be dead.
     public private(set) var isProven = false
-    private var signs: [Origin: Sign] = [:]
+    private var symptoms: [Origin: Symptom] = [:]
     private var disproved: [Origin: Int64] = [:]
     /// The number of origins whose failures caused the hold.
     private var origins = 0
-    private var lastAnswer: Int64?
-    private var looks = 0
+    private var lastResponseAt: Int64?
+    private var probeCount = 0
     private var probeAt: Int64 = 0
     private var probedAt: [Origin: Int64] = [:]
     private var system: ConnectivityState?
@@ -90,11 +90,11 @@ public struct UplinkWatch: Sendable {
         let former = (state, isProven)
         switch ending {
         case .unknown: return false
-        case .answered: answered(now: now)
-        case .redirected(let target) where leadsElsewhere(target, than: origin): answered(now: now)
-        case .portal where disproved[origin].map({ now - $0 < Self.disbelief }) ?? false: return false
+        case .responded: responded(now: now)
+        case .redirected(let target) where leadsElsewhere(target, than: origin): responded(now: now)
+        case .portal where disproved[origin].map({ now - $0 < Self.portalDisbeliefMilliseconds }) ?? false: return false
         case .portal, .redirected, .untrusted, .unreachable:
-            signs[origin] = Sign(ending: ending, at: now)
+            symptoms[origin] = Symptom(ending: ending, at: now)
             judge(originsInUse: originsInUse, now: now)
         }
         return former != (state, isProven)
@@ -102,9 +102,9 @@ public struct UplinkWatch: Sendable {
 
     /// A transfer from beyond the uplink receives bytes, which counts like a response.
     public mutating func moved(now: Int64) -> Bool {
-        if state == .open, isProven, signs.isEmpty { return false }
+        if state == .open, isProven, symptoms.isEmpty { return false }
         let former = (state, isProven)
-        answered(now: now)
+        responded(now: now)
         return former != (state, isProven)
     }
 
@@ -133,7 +133,7 @@ public struct UplinkWatch: Sendable {
     }
 
     /// The origins whose last attempts failed.
-    public var failedOrigins: Set<Origin> { Set(signs.keys) }
+    public var failedOrigins: Set<Origin> { Set(symptoms.keys) }
 
     /// Whether all origins beyond the uplink are held. One at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
@@ -148,27 +148,27 @@ public struct UplinkWatch: Sendable {
         probedAt = probedAt.filter { candidates.contains($0.key) }
         // An origin that has not failed yet is the most likely to respond.
         let oldest = candidates.min { one, other in
-            (probedAt[one] ?? .min, signs[one] == nil ? 0 : 1, one.text)
-                < (probedAt[other] ?? .min, signs[other] == nil ? 0 : 1, other.text)
+            (probedAt[one] ?? .min, symptoms[one] == nil ? 0 : 1, one.text)
+                < (probedAt[other] ?? .min, symptoms[other] == nil ? 0 : 1, other.text)
         }
         guard let oldest else { return nil }
         probedAt[oldest] = now
         probeAt = now + pause
-        looks = min(looks + 1, 8)
+        probeCount = min(probeCount + 1, 8)
         return oldest
     }
 
     /// The caller has reason to test again: the next task may be tried now.
-    public mutating func tryAtOnce(now: Int64) {
+    public mutating func probeNow(now: Int64) {
         guard isHeld else { return }
         probeAt = min(probeAt, now)
     }
 
     /// No task of that origin may start, so nothing was tested. Another origin may be, after a moment.
-    public mutating func giveBackProbe(now: Int64) {
+    public mutating func cancelProbe(now: Int64) {
         guard isHeld else { return }
-        looks = max(0, looks - 1)
-        probeAt = now + Self.vainProbePause
+        probeCount = max(0, probeCount - 1)
+        probeAt = now + Self.emptyProbeDelay
     }
 
     /// When the next task may be tested; nil: no origin is held, or now.
@@ -194,56 +194,56 @@ public struct UplinkWatch: Sendable {
         return Hold(.portal, sentence, nextLookMilliseconds: next)
     }
 
-    private var pause: Int64 { min(Self.firstPause << Int64(looks), Self.longestPause) }
+    private var pause: Int64 { min(Self.firstPause << Int64(probeCount), Self.maximumPause) }
 
-    private mutating func answered(now: Int64) {
-        disproved = disproved.filter { now - $0.value < Self.disbelief }
-        for (origin, sign) in signs where sign.ending == .portal { disproved[origin] = now }
+    private mutating func responded(now: Int64) {
+        disproved = disproved.filter { now - $0.value < Self.portalDisbeliefMilliseconds }
+        for (origin, symptom) in symptoms where symptom.ending == .portal { disproved[origin] = now }
         isProven = true
-        lastAnswer = now
+        lastResponseAt = now
         open()
     }
 
     private mutating func open() {
         state = .open
-        signs = [:]
-        looks = 0
+        symptoms = [:]
+        probeCount = 0
         probedAt = [:]
     }
 
     /// A portal redirects all origins to one place. If two are redirected to different places, the origins themselves
     /// do it.
     private func leadsElsewhere(_ target: Origin, than origin: Origin) -> Bool {
-        signs.contains { other, sign in
-            if case .redirected(let former) = sign.ending, other != origin { former != target } else { false }
+        symptoms.contains { other, symptom in
+            if case .redirected(let former) = symptom.ending, other != origin { former != target } else { false }
         }
     }
 
     private mutating func judge(originsInUse: Int, now: Int64) {
-        if state == .open { signs = signs.filter { now - $0.value.at <= Self.memory } }
-        let redirects = signs.values.filter { if case .redirected = $0.ending { true } else { false } }.count
+        if state == .open { symptoms = symptoms.filter { now - $0.value.at <= Self.memory } }
+        let redirects = symptoms.values.filter { if case .redirected = $0.ending { true } else { false } }.count
         // A single origin that redirects and then fails says nothing. Several that redirect to the same place do.
-        let failed = redirects == 1 ? signs.count - 1 : signs.count
-        let isEnough = failed >= Self.originsNeeded || failed == 2 && originsInUse <= 2
-        let hasPortal = signs.values.contains { $0.ending == .portal }
+        let failed = redirects == 1 ? symptoms.count - 1 : symptoms.count
+        let isEnough = failed >= Self.originThreshold || failed == 2 && originsInUse <= 2
+        let hasPortal = symptoms.values.contains { $0.ending == .portal }
         // A single server can send 511 without a portal. If others have responded recently, several must fail.
-        let isLively = lastAnswer.map { now - $0 <= Self.memory } ?? false
+        let isLively = lastResponseAt.map { now - $0 <= Self.memory } ?? false
         guard isEnough || hasPortal && !isLively else { return }
-        let isPortal = hasPortal || redirects >= 2 || signs.values.contains { $0.ending == .untrusted }
+        let isPortal = hasPortal || redirects >= 2 || symptoms.values.contains { $0.ending == .untrusted }
         let wasOpen = state == .open
         state = isPortal ? .portal : .limited
         origins = isEnough ? failed : 1
         isProven = false
-        if signs.count > Self.originsNeeded * 4, let oldest = signs.min(by: { $0.value.at < $1.value.at })?.key {
-            signs[oldest] = nil
+        if symptoms.count > Self.originThreshold * 4, let oldest = symptoms.min(by: { $0.value.at < $1.value.at })?.key {
+            symptoms[oldest] = nil
         }
         if wasOpen { startProbes(now: now) }
     }
 
     private mutating func startProbes(now: Int64) {
-        looks = 0
+        probeCount = 0
         probeAt = now + pause
-        looks = 1
+        probeCount = 1
     }
 }
 

@@ -13,10 +13,10 @@ extension DownloadMachine {
         state = .exchanging(exchange, .ended)
         switch exchange {
         case .requesting, .forgetting, .receiving:
-            guard isTransient || policy.retriesLasting(failure) else { return discard(.failed(failure)) }
-            return keepForLater(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
+            guard isTransient || policy.retriesPermanent(failure) else { return discard(.failed(failure)) }
+            return saveAndConclude(.retry(failure, reason: .retry, retryAfterSeconds: nil, fromZero: false))
         case .refusing(let response): return refuse(response.refusal)
-        case .lookingAgain: return []
+        case .recheckingDestinationFile: return []
         }
     }
 
@@ -24,8 +24,8 @@ extension DownloadMachine {
     mutating func refuse(_ refusal: Refusal) -> [Action] {
         switch refusal {
         case .again(let failure): retry(failure, fromZero: false)
-        case .credential(let demand): keepForLater(.credential(demand))
-        case .final(let failure) where policy.retriesLasting(failure): retry(failure, fromZero: false)
+        case .credential(let authChallenge): saveAndConclude(.credential(authChallenge))
+        case .final(let failure) where policy.retriesPermanent(failure): retry(failure, fromZero: false)
         case .final(let failure): discard(.failed(failure))
         }
     }
@@ -33,11 +33,11 @@ extension DownloadMachine {
     mutating func retry(_ failure: Failure, fromZero: Bool) -> [Action] {
         let conclusion = Conclusion.retry(
             failure, reason: .retry, retryAfterSeconds: head?.retryAfterSeconds, fromZero: fromZero)
-        return fromZero ? discard(conclusion) : keepForLater(conclusion)
+        return fromZero ? discard(conclusion) : saveAndConclude(conclusion)
     }
 
     /// Keeps the bytes with which a later attempt can continue, and concludes.
-    mutating func keepForLater(_ conclusion: Conclusion) -> [Action] {
+    mutating func saveAndConclude(_ conclusion: Conclusion) -> [Action] {
         switch state {
         case .exchanging(.forgetting, _): return discard(conclusion)
         case .exchanging(.receiving(var reception), _):
@@ -87,7 +87,7 @@ extension DownloadMachine {
         guard case .concluding(let concluding) = state, let failure = concluding.conclusion.retriedFailure else {
             return []
         }
-        return discard(concluding.isCancelled ? .left : .failed(failure))
+        return discard(concluding.isCancelled ? .stopped : .failed(failure))
     }
 
     private mutating func close() -> [Action] {
@@ -102,8 +102,8 @@ extension DownloadMachine {
         case .preparing(.ready), .concluding, .over: return []
         // An earlier action failed, or the removal itself. The attempt does not use the part file any more.
         case .discarding, .removing: return discarded()
-        case .finishing(_, isCancelled: true): return discard(.left)
-        case .saving(let saving) where saving.conclusion == .left: return conclude(.left, after: goBack(after: failure))
+        case .finishing(_, isCancelled: true): return discard(.stopped)
+        case .saving(let saving) where saving.conclusion == .stopped: return conclude(.stopped, after: revertToSynced(after: failure))
         case .preparing, .exchanging, .saving, .finishing: break
         }
         switch failure.status {
@@ -115,13 +115,13 @@ extension DownloadMachine {
         default:
             let reason: WaitReason = failure.status == .diskFull ? .diskFull : .retry
             return conclude(
-                .retry(failure, reason: reason, retryAfterSeconds: nil, fromZero: false), after: goBack(after: failure))
+                .retry(failure, reason: reason, retryAfterSeconds: nil, fromZero: false), after: revertToSynced(after: failure))
         }
     }
 
     /// A failed sync is final for the bytes that it covers: only those that an earlier sync confirmed count. The file
     /// is truncated to them at once, so that a crash before the conclusion is durable leaves no other bytes.
-    private mutating func goBack(after failure: Failure) -> [Action] {
+    private mutating func revertToSynced(after failure: Failure) -> [Action] {
         guard let synced = checkpoint?.syncedOffset else { return [] }
         switch state {
         case .preparing(.opening):
@@ -145,17 +145,17 @@ extension DownloadMachine {
         case .concluding(var concluding):
             concluding.isCancelled = true
             state = .concluding(concluding)
-        case .discarding: state = .discarding(.left)
+        case .discarding: state = .discarding(.stopped)
         case .removing, .over: break
-        case .preparing, .exchanging, .saving: return discard(.left)
+        case .preparing, .exchanging, .saving: return discard(.stopped)
         }
         return []
     }
 
-    mutating func leave() -> [Action] {
+    mutating func stop() -> [Action] {
         switch state {
-        case .exchanging(.receiving, _): keepForLater(.left)
-        case .preparing, .exchanging: conclude(.left)
+        case .exchanging(.receiving, _): saveAndConclude(.stopped)
+        case .preparing, .exchanging: conclude(.stopped)
         case .saving, .finishing, .discarding, .concluding, .removing, .over: []
         }
     }
@@ -164,9 +164,9 @@ extension DownloadMachine {
         switch state {
         case .preparing(.ready):
             // All bytes had come before the crash, so the file may still be placed.
-            return intent.map { lookForSealed($0, expiry: failure) } ?? discard(.failed(failure))
-        case .preparing(.lookingForSealed(let intent, _)):
-            state = .preparing(.lookingForSealed(intent, expiry: failure))
+            return intent.map { checkSealedFile($0, expiry: failure) } ?? discard(.failed(failure))
+        case .preparing(.checkingSealedFile(let intent, _)):
+            state = .preparing(.checkingSealedFile(intent, expiry: failure))
             return []
         case .preparing, .exchanging: return discard(.failed(failure))
         case .saving, .finishing, .discarding, .concluding, .removing, .over: return []
@@ -179,8 +179,8 @@ extension DownloadMachine.Conclusion {
     fileprivate var retriedFailure: Failure? {
         switch self {
         case .retry(let failure, _, _, _): failure
-        case .credential(let demand): demand.failure
-        case .succeeded, .failed, .left: nil
+        case .credential(let authChallenge): authChallenge.failure
+        case .succeeded, .failed, .stopped: nil
         }
     }
 }

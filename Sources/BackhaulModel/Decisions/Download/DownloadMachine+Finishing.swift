@@ -14,7 +14,7 @@ extension DownloadMachine {
 
     mutating func sealed(_ intent: FinishIntent, _ checksum: Checksum?) -> [Action] {
         guard case .finishing(.sealing, let isCancelled) = state else { return [] }
-        if isCancelled { return discard(.left) }
+        if isCancelled { return discard(.stopped) }
         if let wanted, checksum != wanted.checksum {
             guard let checksum else {
                 return discard(.failed(Failure(.internal, "the file's digest was not computed; please report it")))
@@ -35,14 +35,14 @@ extension DownloadMachine {
 
     mutating func intentRecorded() -> [Action] {
         guard case .finishing(.recordingIntent(let intent), let isCancelled) = state else { return [] }
-        if isCancelled { return discard(.left) }
+        if isCancelled { return discard(.stopped) }
         state = .finishing(.placing, isCancelled: false)
         return [.place(intent)]
     }
 
     mutating func intentRefused() -> [Action] {
         guard case .finishing(.recordingIntent, _) = state else { return [] }
-        return discard(.left)
+        return discard(.stopped)
     }
 
     mutating func placed() -> [Action] {

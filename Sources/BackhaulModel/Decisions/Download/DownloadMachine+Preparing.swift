@@ -3,19 +3,19 @@
 extension DownloadMachine {
     mutating func start() -> [Action] {
         guard case .preparing(.ready) = state else { return [] }
-        return intent.map { lookForSealed($0) } ?? lookForFile()
+        return intent.map { checkSealedFile($0) } ?? checkDestinationFile()
     }
 
     /// `expiry`: the failure of the task if the sealed file is not there, because the task's time is over.
-    mutating func lookForSealed(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
-        state = .preparing(.lookingForSealed(intent, expiry: expiry))
-        return [.lookForSealed(intent)]
+    mutating func checkSealedFile(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
+        state = .preparing(.checkingSealedFile(intent, expiry: expiry))
+        return [.checkSealedFile(intent)]
     }
 
-    private mutating func lookForFile() -> [Action] {
+    private mutating func checkDestinationFile() -> [Action] {
         guard terms.skipsExisting else { return checkSpace() }
-        state = .preparing(.lookingForFile)
-        return [.lookForFile(size: terms.expectedSize, terms.checksum?.algorithm)]
+        state = .preparing(.checkingDestinationFile)
+        return [.checkDestinationFile(size: terms.expectedSize, terms.checksum?.algorithm)]
     }
 
     private mutating func checkSpace() -> [Action] {
@@ -32,11 +32,11 @@ extension DownloadMachine {
 
     private mutating func requestWhole() -> [Action] {
         guard terms.isOnlyIfChanged else { return request(from: 0) }
-        state = .preparing(.lookingForVersion)
-        return [.lookForVersion]
+        state = .preparing(.findingKnownRepresentation)
+        return [.findKnownRepresentation]
     }
 
-    mutating func request(from length: UInt64, condition: FileVersion? = nil) -> [Action] {
+    mutating func request(from length: UInt64, condition: KnownRepresentation? = nil) -> [Action] {
         counters.begin(at: length)
         state = .exchanging(.requesting(condition: condition), .running)
         let ifRange = length > 0 ? file.validator.ifRange : nil
@@ -45,8 +45,8 @@ extension DownloadMachine {
 
     // MARK: Results
 
-    mutating func lookedForSealed(_ isThere: Bool) -> [Action] {
-        guard case .preparing(.lookingForSealed(let intent, let expiry)) = state else { return [] }
+    mutating func sealedFileChecked(_ isThere: Bool) -> [Action] {
+        guard case .preparing(.checkingSealedFile(let intent, let expiry)) = state else { return [] }
         if isThere {
             counters.begin(at: intent.size)
             file.size = intent.size
@@ -56,8 +56,8 @@ extension DownloadMachine {
         return forget(.sealedFile)
     }
 
-    mutating func lookedForFile(_ found: FoundFile?) -> [Action] {
-        guard case .preparing(.lookingForFile) = state else { return [] }
+    mutating func destinationFileChecked(_ found: DestinationFile?) -> [Action] {
+        guard case .preparing(.checkingDestinationFile) = state else { return [] }
         guard let found, found.size == terms.expectedSize ?? found.size, found.checksum == terms.checksum else {
             return checkSpace()
         }
@@ -72,14 +72,14 @@ extension DownloadMachine {
         return openPart()
     }
 
-    mutating func lookedForVersion(_ version: FileVersion?) -> [Action] {
-        guard case .preparing(.lookingForVersion) = state else { return [] }
+    mutating func knownRepresentationFound(_ version: KnownRepresentation?) -> [Action] {
+        guard case .preparing(.findingKnownRepresentation) = state else { return [] }
         return request(from: 0, condition: version)
     }
 
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
-        if checkpoint.isPromise { return request(from: 0) }
+        if checkpoint.isMetadataOnly { return request(from: 0) }
         // The file is not the one that an earlier attempt left. It is shorter than the synced bytes, longer than the
         // whole file, or longer than the bytes that are trusted.
         guard length > 0, length >= checkpoint.syncedOffset,
@@ -96,17 +96,17 @@ extension DownloadMachine {
         return request(from: length)
     }
 
-    private mutating func forget(_ useless: Useless) -> [Action] {
+    private mutating func forget(_ staleFile: StaleFile) -> [Action] {
         checkpoint = nil
-        state = .preparing(.forgetting(useless))
+        state = .preparing(.forgetting(staleFile))
         return [.forgetCheckpoint]
     }
 
     mutating func forgotten() -> [Action] {
         switch state {
-        case .preparing(.forgetting(.sealedFile)): [.restartPart] + lookForFile()
+        case .preparing(.forgetting(.sealedFile)): [.restartPart] + checkDestinationFile()
         case .preparing(.forgetting(.partFile)): [.restartPart] + requestWhole()
-        case .exchanging(.forgetting(let reception), let transfer): [.restartPart] + goOn(with: reception, transfer)
+        case .exchanging(.forgetting(let reception), let transfer): [.restartPart] + resumeReceiving(with: reception, transfer)
         default: []
         }
     }

@@ -104,7 +104,7 @@ extension DownloadMachine {
 
     // MARK: Results
 
-    mutating func appended(_ length: UInt64, _ stamp: PartStamp?) -> [Action] {
+    mutating func appended(_ length: UInt64, _ stamp: PartFingerprint?) -> [Action] {
         switch state {
         case .exchanging(.receiving(var reception), let transfer):
             reception.part.noteWritten(length, stamp, of: counters.offset)
@@ -213,7 +213,7 @@ extension DownloadMachine {
             return retry(Failure(.badResponse, "the transfer ended without an answer"), fromZero: false)
         case .receiving(let reception): return bodyEnded(reception)
         case .refusing(let response): return refuse(response.refusal)
-        case .lookingAgain, .forgetting: return []
+        case .recheckingDestinationFile, .forgetting: return []
         }
     }
 
@@ -228,7 +228,7 @@ extension DownloadMachine {
             offset == reception.bodyEnd
             ? "the server sent the bytes up to \(offset) of \(size) only"
             : "the answer ended after \(offset) of \(size) bytes"
-        return keepForLater(
+        return saveAndConclude(
             .retry(Failure(.connectionLost, reason), reason: .retry, retryAfterSeconds: nil, fromZero: false))
     }
 }

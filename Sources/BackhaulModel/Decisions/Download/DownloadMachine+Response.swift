@@ -3,34 +3,34 @@ extension DownloadMachine {
     mutating func received(_ head: ResponseHead) -> [Action] {
         guard case .exchanging(.requesting(let condition), let transfer) = state else { return [] }
         self.head = head
-        if let demand = demand(of: head) { return readErrorBody(.credential(demand), transfer) }
+        if let authChallenge = authChallenge(of: head) { return readErrorBody(.credential(authChallenge), transfer) }
         let plan = ResponsePlan.decide(
             head, offset: counters.offset, known: checkpoint, terms: terms, isConditional: condition != nil)
         switch plan {
         case .append(let size, let through):
             file.size = size
-            if file.facts.digest == nil { file.facts.digest = RepresentationFacts(head, terms).digest }
+            if file.facts.digest == nil { file.facts.digest = RepresentationMetadata(head, terms).digest }
             state = .exchanging(.receiving(reception(through: through)), transfer)
             return look()
         case .startOver(let size, let validator):
             return startOver(head, size: size, validator, transfer)
         case .whole:
-            self.head = head.withoutPage
+            self.head = head.withoutErrorPage
             return hash() + seal()
         case .unchanged:
             guard let condition, ResponsePlan.isSameAddress(head.finalURL, condition.finalURL) else {
-                return requestAnyVersion()
+                return requestUnconditionally()
             }
-            state = .exchanging(.lookingAgain(condition), transfer)
-            return [.lookAgain(condition)]
+            state = .exchanging(.recheckingDestinationFile(condition), transfer)
+            return [.recheckDestinationFile(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
             // If this was the last attempt, the host needs the text that the server sent.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
-            let promise = checkpoint.map(\.promise)
+            let metadataOnly = checkpoint.map(\.metadataOnly)
             let actions = retry(failure, fromZero: true)
-            checkpoint = promise
+            checkpoint = metadataOnly
             return actions
         case .fail(let failure):
             // The status is accepted, so the body is a file. It does not explain the failure, and may never end.
@@ -39,12 +39,12 @@ extension DownloadMachine {
         }
     }
 
-    private func demand(of head: ResponseHead) -> AuthenticationDemand? {
+    private func authChallenge(of head: ResponseHead) -> AuthenticationChallenge? {
         switch challenge {
         case .head:
-            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status) ? AuthenticationDemand(head) : nil
+            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status) ? AuthenticationChallenge(head) : nil
         case .nothing: nil
-        case .demand(let demand): demand
+        case .authChallenge(let authChallenge): authChallenge
         }
     }
 
@@ -59,7 +59,7 @@ extension DownloadMachine {
         file.size = size
         // Only GET has ranges (RFC 9110, section 14.2): with another method, each attempt starts from the first byte.
         file.validator = terms.method == "GET" ? validator : Validator()
-        file.facts = RepresentationFacts(head, terms)
+        file.facts = RepresentationMetadata(head, terms)
         counters.begin(at: 0)
         let hadCheckpoint = checkpoint != nil
         checkpoint = nil
@@ -80,7 +80,7 @@ extension DownloadMachine {
     }
 
     /// The store has forgotten the bytes of earlier attempts, so the body may overwrite them.
-    mutating func goOn(with reception: Reception, _ transfer: Transfer) -> [Action] {
+    mutating func resumeReceiving(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
         let actions = look()
         state = .exchanging(.receiving(reception), transfer)
@@ -102,16 +102,16 @@ extension DownloadMachine {
 
     // MARK: The representation at the destination
 
-    mutating func lookedAgain(_ isSame: Bool) -> [Action] {
-        guard case .exchanging(.lookingAgain(let version), _) = state else { return [] }
-        guard isSame else { return requestAnyVersion() }
+    mutating func destinationFileRechecked(_ isSame: Bool) -> [Action] {
+        guard case .exchanging(.recheckingDestinationFile(let version), _) = state else { return [] }
+        guard isSame else { return requestUnconditionally() }
         file.size = version.size
         counters.offset = version.size
         file.isUnchanged = true
         return discard(.succeeded)
     }
 
-    private mutating func requestAnyVersion() -> [Action] {
+    private mutating func requestUnconditionally() -> [Action] {
         let stop: [Action] = state.hasRunningTransfer ? [.stopTransfer] : []
         head = nil
         return stop + request(from: 0)

@@ -41,11 +41,11 @@ public struct DownloadMachine: Sendable {
     public mutating func handle(_ event: Event) -> [Action] {
         switch event {
         case .start: start()
-        case .lookedForSealed(let isThere): lookedForSealed(isThere)
+        case .sealedFileChecked(let isThere): sealedFileChecked(isThere)
         case .spaceChecked: spaceChecked()
-        case .lookedForFile(let file): lookedForFile(file)
-        case .lookedForVersion(let version): lookedForVersion(version)
-        case .lookedAgain(let isSame): lookedAgain(isSame)
+        case .destinationFileChecked(let file): destinationFileChecked(file)
+        case .knownRepresentationFound(let version): knownRepresentationFound(version)
+        case .destinationFileRechecked(let isSame): destinationFileRechecked(isSame)
         case .opened(let length): opened(length)
         case .head(let head): received(head)
         case .forgotten: forgotten()
@@ -65,7 +65,7 @@ public struct DownloadMachine: Sendable {
         case .concluded: concluded()
         case .retryRefused: retryRefused()
         case .cancel: cancel()
-        case .leave: leave()
+        case .stop: stop()
         case .expire(let failure): expire(failure)
         case .tick: tick()
         }

@@ -34,29 +34,29 @@ extension DownloadMachine {
         case ready
         /// A crash happened after the intent was recorded. The disk checks whether the sealed file is there, as part
         /// file or under its name. `expiry`: the task's time has ended meanwhile.
-        case lookingForSealed(FinishIntent, expiry: Failure?)
+        case checkingSealedFile(FinishIntent, expiry: Failure?)
         /// The disk checks whether the file at the destination is the one that the host wants.
-        case lookingForFile
+        case checkingDestinationFile
         /// The file system was full. The disk checks whether there is space now.
         case checkingSpace
         /// The store searches for the representation that an earlier task placed at the destination.
-        case lookingForVersion
+        case findingKnownRepresentation
         /// The part file is being opened, to continue it.
         case opening(Checkpoint)
         /// The store forgets a useless file before a byte of it is overwritten.
-        case forgetting(Useless)
+        case forgetting(StaleFile)
     }
 
     /// What proved useless before the first request.
-    enum Useless: Sendable {
+    enum StaleFile: Sendable {
         case sealedFile, partFile
     }
 
     enum Exchange: Sendable {
         /// `condition`: the request excludes this representation.
-        case requesting(condition: FileVersion?)
+        case requesting(condition: KnownRepresentation?)
         /// The server has no other representation. The disk checks that the file at the destination is still the same.
-        case lookingAgain(FileVersion)
+        case recheckingDestinationFile(KnownRepresentation)
         /// The response starts over. The store forgets the bytes of earlier attempts before the first of them is
         /// overwritten. Until then the transfer is paused.
         case forgetting(Reception)
@@ -97,7 +97,7 @@ extension DownloadMachine {
     struct KnownPart: Sendable {
         var written: UInt64
         /// The stamp of the written bytes.
-        var stamp: PartStamp?
+        var stamp: PartFingerprint?
         var synced: UInt64
         var syncedChecksum: UInt32?
 
@@ -110,7 +110,7 @@ extension DownloadMachine {
         }
 
         /// `offset`: bytes that were received.
-        mutating func noteWritten(_ length: UInt64, _ stamp: PartStamp?, of offset: UInt64) {
+        mutating func noteWritten(_ length: UInt64, _ stamp: PartFingerprint?, of offset: UInt64) {
             written = min(length, offset)
             self.stamp = stamp
         }
@@ -141,7 +141,7 @@ extension DownloadMachine {
     enum Refusal: Sendable {
         case again(Failure)
         case final(Failure)
-        case credential(AuthenticationDemand)
+        case credential(AuthenticationChallenge)
     }
 
     /// A sync is in progress, and perhaps a write before it.
@@ -181,7 +181,7 @@ extension DownloadMachine {
     struct KnownFile: Sendable {
         var size: UInt64?
         var validator = Validator()
-        var facts = RepresentationFacts()
+        var facts = RepresentationMetadata()
         var checksum: Checksum?
         var isUnchanged = false
     }
@@ -189,8 +189,8 @@ extension DownloadMachine {
 
 extension DownloadMachine {
     public enum Phase: Sendable {
-        case ready, lookingForSealed, checkingSpace, lookingForFile, lookingForVersion, opening, forgetting
-        case requesting, lookingAgain, receiving, receivingErrorBody
+        case ready, checkingSealedFile, checkingSpace, checkingDestinationFile, findingKnownRepresentation, opening, forgetting
+        case requesting, recheckingDestinationFile, receiving, receivingErrorBody
         case sealing, recordingIntent, placing
         case saving, discarding, concluding, over
     }
@@ -199,14 +199,14 @@ extension DownloadMachine {
     public var phase: Phase {
         switch state {
         case .preparing(.ready): .ready
-        case .preparing(.lookingForSealed): .lookingForSealed
+        case .preparing(.checkingSealedFile): .checkingSealedFile
         case .preparing(.checkingSpace): .checkingSpace
-        case .preparing(.lookingForFile): .lookingForFile
-        case .preparing(.lookingForVersion): .lookingForVersion
+        case .preparing(.checkingDestinationFile): .checkingDestinationFile
+        case .preparing(.findingKnownRepresentation): .findingKnownRepresentation
         case .preparing(.opening): .opening
         case .preparing(.forgetting), .exchanging(.forgetting, _): .forgetting
         case .exchanging(.requesting, _): .requesting
-        case .exchanging(.lookingAgain, _): .lookingAgain
+        case .exchanging(.recheckingDestinationFile, _): .recheckingDestinationFile
         case .exchanging(.receiving, _): .receiving
         case .exchanging(.refusing, _): .receivingErrorBody
         case .finishing(.sealing, _): .sealing

@@ -41,10 +41,10 @@ public struct PushWindow: Equatable, Sendable {
     }
 
     /// Whether the store has events that may be pushed.
-    public var wantsMore: Bool { takes && cursor < newest }
+    public var wantsMore: Bool { canPush && cursor < newest }
 
     /// Whether an event that is committed now could be pushed at once.
-    public var takes: Bool {
+    public var canPush: Bool {
         guard let credit else { return false }
         return !isFull && outstanding.count < credit.events
     }
@@ -52,7 +52,7 @@ public struct PushWindow: Equatable, Sendable {
     /// The most events to read.
     public var room: Int { max(0, Int(credit?.events ?? 0) - outstanding.count) }
 
-    public mutating func learn(newest id: EventID) { newest = max(newest, id) }
+    public mutating func advance(newest id: EventID) { newest = max(newest, id) }
 
     /// The latest credit replaces the one before. It is no increment, so a client may repeat it.
     public mutating func grant(_ credit: EventCredit) {
@@ -76,7 +76,7 @@ public struct PushWindow: Equatable, Sendable {
     /// Which of these events to push. They are all unacknowledged events of the session after `after` and up to
     /// `through`. Nil when no event fits, or when earlier ones must be read from the store first.
     public mutating func push(_ events: [Event], after: EventID, through: EventID) -> Push? {
-        learn(newest: through)
+        advance(newest: through)
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {

@@ -25,8 +25,8 @@ public struct LaunchBackoff: Equatable, Sendable {
     }
 
     /// A host has connected without being launched.
-    public mutating func hostCame(whileLaunchedOneLives: Bool) {
-        launches = whileLaunchedOneLives ? min(launches, 1) : 0
+    public mutating func hostConnected(whileLaunchedHostRuns: Bool) {
+        launches = whileLaunchedHostRuns ? min(launches, 1) : 0
         dueAt = nil
     }
 

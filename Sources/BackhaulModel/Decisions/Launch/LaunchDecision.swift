@@ -18,7 +18,7 @@ public enum LaunchDecision {
         public var hasAttached: Bool
         public var attachBy: Int64
         /// When it got SIGTERM; nil: not yet.
-        public var askedAt: Int64?
+        public var terminatedAt: Int64?
         public var isKilled = false
 
         public init(hasAttached: Bool, attachBy: Int64) {
@@ -43,12 +43,12 @@ public enum LaunchDecision {
         public var coverEndsAt: Int64?
         /// Whether the last launch was completed, but was necessary only because earlier credentials had not worked.
         /// Then its count stays.
-        public var wasInVain: Bool
+        public var onlyRepeatedChallenges: Bool
         public var now: Int64
 
         public init(
             policy: LaunchPolicy, backoff: LaunchBackoff, run: Run, hasLaunch: Bool, isOutstanding: Bool,
-            isNeeded: Bool, isCovered: Bool, coverEndsAt: Int64?, wasInVain: Bool = false, now: Int64
+            isNeeded: Bool, isCovered: Bool, coverEndsAt: Int64?, onlyRepeatedChallenges: Bool = false, now: Int64
         ) {
             self.policy = policy
             self.backoff = backoff
@@ -58,7 +58,7 @@ public enum LaunchDecision {
             self.isNeeded = isNeeded
             self.isCovered = isCovered
             self.coverEndsAt = coverEndsAt
-            self.wasInVain = wasInVain
+            self.onlyRepeatedChallenges = onlyRepeatedChallenges
             self.now = now
         }
     }
@@ -69,9 +69,9 @@ public enum LaunchDecision {
         case wait(until: Int64)
         case launch
         /// Too many launches had no success: wait until a host connects without a launch.
-        case leaveAlone
+        case giveUp
         /// Send SIGTERM.
-        case askToEnd
+        case terminate
         /// Send SIGKILL.
         case kill
         /// The launched host could not attach, for reasons outside of it: its time begins again.
@@ -93,9 +93,9 @@ public enum LaunchDecision {
 
     private static func withoutHost(_ facts: Facts) -> Step {
         guard facts.isNeeded else {
-            return facts.hasLaunch || facts.backoff != LaunchBackoff() && !facts.wasInVain ? .over : .rest
+            return facts.hasLaunch || facts.backoff != LaunchBackoff() && !facts.onlyRepeatedChallenges ? .over : .rest
         }
-        if facts.backoff.launches >= facts.policy.maximumLaunches { return .leaveAlone }
+        if facts.backoff.launches >= facts.policy.maximumLaunches { return .giveUp }
         if facts.isCovered { return facts.coverEndsAt.map { .wait(until: $0) } ?? .rest }
         if let dueAt = facts.backoff.dueAt, dueAt > facts.now { return .wait(until: dueAt) }
         return .launch
@@ -104,13 +104,13 @@ public enum LaunchDecision {
     private static func with(_ host: Living, _ facts: Facts) -> Step {
         guard facts.isOutstanding else { return .over }
         if host.hasAttached || host.isKilled { return .rest }
-        if let askedAt = host.askedAt {
-            let killAt = askedAt + endMilliseconds
+        if let terminatedAt = host.terminatedAt {
+            let killAt = terminatedAt + endMilliseconds
             return killAt > facts.now ? .wait(until: killAt) : .kill
         }
         guard host.attachBy <= facts.now else { return .wait(until: host.attachBy) }
         // Another host has the sessions for which it waits, or no session needs a host any more.
-        return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .askToEnd
+        return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .terminate
     }
 
     /// The state that listings show, with the time of the next launch.

@@ -37,15 +37,15 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         /// The ready tasks that are urgent. They come before the others.
         var urgent: Set<Task> = []
         /// For how many urgent tasks `makeRoom` was returned.
-        var roomAsked = 0
+        var requestedPreemptions = 0
         var ready: [Task] = []
         var next = 0
         var running = 0
         var isLoading = false
         /// Whether tasks were added during the present load, whose result may lack them.
-        var isAnswerStale = false
+        var isLoadStale = false
         /// Whether tasks were added during the present load that go before its result, which is then dropped.
-        var isAnswerOutdated = false
+        var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
         var isProbed = false
@@ -66,7 +66,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
                 ready = []
                 next = 0
                 urgent = []
-                roomAsked = 0
+                requestedPreemptions = 0
             }
             return Array(ready[next...])
         }
@@ -94,7 +94,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// Lanes with urgent tasks; some of them may have none any more.
     var urgentLanes: Set<Lane> = []
     /// The sessions with lanes, in the order in which they get slots.
-    var turns: [Session] = []
+    var sessionQueue: [Session] = []
 
     public init(engineLimits: EngineLimits = EngineLimits(), streamLimit: Int = 100, readyTarget: Int = 128) {
         self.engineLimits = engineLimits
@@ -126,11 +126,11 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// loaded tasks that are dropped for this reason.
     @discardableResult
     public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
-        know(lane, of: session, to: origin)
+        register(lane, of: session, to: origin)
         guard var state = lanes[lane] else { return [] }
         state.mayHaveMore = true
-        state.isAnswerStale = state.isLoading
-        state.isAnswerOutdated = state.isLoading && (reload || state.isAnswerOutdated)
+        state.isLoadStale = state.isLoading
+        state.isLoadOutdated = state.isLoading && (reload || state.isLoadOutdated)
         let dropped = reload ? state.takeReady() : []
         lanes[lane] = state
         return dropped
@@ -142,15 +142,15 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
         guard var state = lanes[lane], state.isLoading else { return tasks }
         state.isLoading = false
-        if state.isAnswerOutdated {
-            state.isAnswerOutdated = false
-            state.isAnswerStale = false
+        if state.isLoadOutdated {
+            state.isLoadOutdated = false
+            state.isLoadStale = false
             lanes[lane] = state
             return tasks
         }
         // A result without tasks that claims more would cause the next load at once, without end.
-        if isAll || tasks.isEmpty, !state.isAnswerStale { state.mayHaveMore = false }
-        state.isAnswerStale = false
+        if isAll || tasks.isEmpty, !state.isLoadStale { state.mayHaveMore = false }
+        state.isLoadStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
         state.next = 0
         state.urgent.formUnion(urgent)

@@ -1,7 +1,7 @@
 /// A request's body as chunks that are sent in sequence. A form is composed here and not by libcurl. libcurl's own form
 /// reads files on the loop's thread, and waits for the disk.
 public struct BodyLayout: Equatable, Sendable {
-    public enum Piece: Equatable, Sendable {
+    public enum Segment: Equatable, Sendable {
         case bytes([UInt8])
         case file(BodyFile)
 
@@ -13,7 +13,7 @@ public struct BodyLayout: Equatable, Sendable {
         }
     }
 
-    public private(set) var pieces: [Piece] = []
+    public private(set) var segments: [Segment] = []
     /// The size of all chunks in bytes. `UInt64.max` if it is larger than that.
     public private(set) var size: UInt64 = 0
     /// The Content-Type of a form; nil: that of the request's headers.
@@ -70,13 +70,13 @@ public struct BodyLayout: Equatable, Sendable {
 
     private mutating func add(text: String) { add(.bytes(Array(text.utf8))) }
 
-    private mutating func add(_ piece: Piece) {
-        let (sum, overflow) = size.addingReportingOverflow(piece.size)
+    private mutating func add(_ segment: Segment) {
+        let (sum, overflow) = size.addingReportingOverflow(segment.size)
         size = overflow ? .max : sum
-        if case .bytes(let bytes) = piece, case .bytes(let last)? = pieces.last {
-            pieces[pieces.count - 1] = .bytes(last + bytes)
+        if case .bytes(let bytes) = segment, case .bytes(let last)? = segments.last {
+            segments[segments.count - 1] = .bytes(last + bytes)
         } else {
-            pieces.append(piece)
+            segments.append(segment)
         }
     }
 }

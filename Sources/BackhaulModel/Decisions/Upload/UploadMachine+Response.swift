@@ -22,11 +22,11 @@ extension UploadMachine {
         }
     }
 
-    mutating func received(_ head: ResponseHead, _ demand: AuthenticationDemand?) -> [Action] {
+    mutating func received(_ head: ResponseHead, _ authChallenge: AuthenticationChallenge?) -> [Action] {
         guard case .sending = state else { return [] }
         self.head = head
-        if let demand {
-            state = .refusing(.credential(demand), ticks: 0)
+        if let authChallenge {
+            state = .refusing(.credential(authChallenge), ticks: 0)
         } else if policy.acceptedStatuses.contains(head.status) {
             state = .receiving(ticks: 0)
         } else {
@@ -36,22 +36,22 @@ extension UploadMachine {
         return []
     }
 
-    mutating func received(_ count: Int, _ bodyIsSent: Bool) -> [Action] {
+    mutating func received(_ count: Int, _ wasBodySent: Bool) -> [Action] {
         let (sum, overflow) = bytesReceived.addingReportingOverflow(UInt64(clamping: count))
         bytesReceived = overflow ? .max : sum
         switch state {
-        case .receiving where bytesReceived >= limits.body: return conclude(success(bodyIsSent))
+        case .receiving where bytesReceived >= limits.body: return conclude(success(wasBodySent))
         case .refusing(let refusal, _) where bytesReceived >= limits.errorBody: return conclude(refusal)
         default: return []
         }
     }
 
-    mutating func tick(_ bodyIsSent: Bool) -> [Action] {
+    mutating func tick(_ wasBodySent: Bool) -> [Action] {
         switch state {
         // The response does not count before the body is sent, so no time limit applies until then.
-        case .receiving(let ticks) where bodyIsSent:
+        case .receiving(let ticks) where wasBodySent:
             state = .receiving(ticks: ticks + 1)
-            return ticks + 1 >= limits.bodyTicks ? conclude(success(bodyIsSent)) : []
+            return ticks + 1 >= limits.bodyTicks ? conclude(success(wasBodySent)) : []
         case .refusing(let refusal, let ticks):
             state = .refusing(refusal, ticks: ticks + 1)
             return ticks + 1 >= limits.errorTicks ? conclude(refusal) : []
@@ -59,12 +59,12 @@ extension UploadMachine {
         }
     }
 
-    mutating func transferComplete(_ bodyIsSent: Bool) -> [Action] {
+    mutating func transferComplete(_ wasBodySent: Bool) -> [Action] {
         switch state {
         case .sending:
             let failure = Failure(.badResponse, "the transfer ended without an answer")
             return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
-        case .receiving: return conclude(success(bodyIsSent), transferHasEnded: true)
+        case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
         case .ready, .opening, .concluding, .over: return []
         }
@@ -73,7 +73,7 @@ extension UploadMachine {
     mutating func transferFailed(_ failure: Failure, _ isTransient: Bool) -> [Action] {
         switch state {
         case .sending, .receiving:
-            let mayPass = isTransient || policy.retriesLasting(failure)
+            let mayPass = isTransient || policy.retriesPermanent(failure)
             return conclude(
                 mayPass ? .retry(failure, retryAfterSeconds: nil) : .failed(failure), transferHasEnded: true)
         // The received part of the error body is enough.
@@ -83,8 +83,8 @@ extension UploadMachine {
     }
 
     /// A response of success before the end of the body does not show how much of the body the server has.
-    private func success(_ bodyIsSent: Bool) -> Conclusion {
-        guard !bodyIsSent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }
+    private func success(_ wasBodySent: Bool) -> Conclusion {
+        guard !wasBodySent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }
         let status = head?.status ?? 0
         let failure = Failure(
             .connectionLost,
@@ -114,14 +114,14 @@ extension UploadMachine {
     mutating func retryRefused() -> [Action] {
         switch state {
         case .concluding(.retry(let failure, _)): conclude(.failed(failure))
-        case .concluding(.credential(let demand)): conclude(.failed(demand.failure))
+        case .concluding(.credential(let authChallenge)): conclude(.failed(authChallenge.failure))
         default: []
         }
     }
 
-    mutating func leave() -> [Action] {
+    mutating func stop() -> [Action] {
         switch state {
-        case .ready, .opening, .sending, .receiving, .refusing: conclude(.left)
+        case .ready, .opening, .sending, .receiving, .refusing: conclude(.stopped)
         case .concluding, .over: []
         }
     }

@@ -17,16 +17,16 @@ public struct UploadMachine: Sendable {
         switch event {
         case .start: start()
         case .opened: opened()
-        case .head(let head, let demand): received(head, demand)
-        case .received(let count, let bodyIsSent): received(count, bodyIsSent)
-        case .transferComplete(let bodyIsSent): transferComplete(bodyIsSent)
+        case .head(let head, let authChallenge): received(head, authChallenge)
+        case .received(let count, let wasBodySent): received(count, wasBodySent)
+        case .transferComplete(let wasBodySent): transferComplete(wasBodySent)
         case .transferFailed(let failure, let isTransient): transferFailed(failure, isTransient)
         case .bodyFailed(let failure): bodyFailed(failure)
         case .concluded: concluded()
         case .retryRefused: retryRefused()
-        case .cancel, .leave: leave()
+        case .cancel, .stop: stop()
         case .expire(let failure): expire(failure)
-        case .tick(let bodyIsSent): tick(bodyIsSent)
+        case .tick(let wasBodySent): tick(wasBodySent)
         }
     }
 
@@ -88,9 +88,9 @@ extension UploadMachine {
         /// The task is tried again if the policy allows it, and after `retryAfterSeconds` at least, if the server
         /// demanded it.
         case retry(Failure, retryAfterSeconds: Int64?)
-        case credential(AuthenticationDemand)
+        case credential(AuthenticationChallenge)
         /// The row has the task's state already (suspended, cancelled), or the engine stops.
-        case left
+        case stopped
     }
 
     /// An event that does not belong to the present state (late, repeated) changes nothing.
@@ -98,11 +98,11 @@ extension UploadMachine {
         case start
         case opened
         /// A response with its challenge, if the task must wait for a credential.
-        case head(ResponseHead, AuthenticationDemand?)
+        case head(ResponseHead, AuthenticationChallenge?)
         /// Bytes of the response's body.
-        case received(count: Int, bodyIsSent: Bool = true)
-        /// `bodyIsSent`: false if the response ended before the request's body was sent.
-        case transferComplete(bodyIsSent: Bool = true)
+        case received(count: Int, wasBodySent: Bool = true)
+        /// `wasBodySent`: false if the response ended before the request's body was sent.
+        case transferComplete(wasBodySent: Bool = true)
         case transferFailed(Failure, isTransient: Bool)
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
@@ -110,10 +110,10 @@ extension UploadMachine {
         /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt.
         case retryRefused
         case cancel
-        case leave
+        case stop
         case expire(Failure)
         /// Sent once a second.
-        case tick(bodyIsSent: Bool = true)
+        case tick(wasBodySent: Bool = true)
     }
 
     /// What the runner must do, in this order.

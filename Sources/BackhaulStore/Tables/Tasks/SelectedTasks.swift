@@ -91,20 +91,20 @@ struct SelectedTasks {
 
     private static let suspend = Query(
         """
-        UPDATE tasks SET state = \(TaskState.suspended.sql), \(TaskDelays.noDelay), challenge_id = NULL,
+        UPDATE tasks SET state = \(TaskState.suspended.sql), \(TaskDelays.clearDelay), challenge_id = NULL,
             suspended_since_ms = ?
         WHERE id IN selected
         """)
     private static let resume = Query(
         """
-        UPDATE tasks SET state = \(TaskState.waiting.sql), \(TaskDelays.noDelay),
+        UPDATE tasks SET state = \(TaskState.waiting.sql), \(TaskDelays.clearDelay),
             suspended_ms = suspended_ms + ifnull(max(0, ?1 - suspended_since_ms), 0),
             own_end_ms = own_end_ms + ifnull(max(0, ?1 - suspended_since_ms), 0), suspended_since_ms = NULL
         WHERE id IN selected
         """)
     private static let setPriority = Query("UPDATE tasks SET priority = ? WHERE id IN selected")
     private static let endDelays = Query(
-        "UPDATE tasks SET \(TaskDelays.noDelay) WHERE id IN selected AND NOT \(TaskDelays.staysDelayed)")
+        "UPDATE tasks SET \(TaskDelays.clearDelay) WHERE id IN selected AND NOT \(TaskDelays.staysDelayed)")
     private static let delayStarts = Query(
         """
         UPDATE tasks SET due_reason = \(WaitReason.earliestStart.sql), \(TaskDelays.dueAtStart)
@@ -112,13 +112,13 @@ struct SelectedTasks {
         """)
     private static let cancel = Query(
         """
-        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.noDelay), challenge_id = NULL,
+        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.clearDelay), challenge_id = NULL,
             status = ?2, error_domain = \(FailureDomain.none.sql), error_detail = 0, error_message = NULL
         WHERE id IN selected
         """)
     private static let fail = Query(
         """
-        UPDATE tasks SET state = \(TaskState.failed.sql), ended_ms = ?1, \(TaskDelays.noDelay), challenge_id = NULL,
+        UPDATE tasks SET state = \(TaskState.failed.sql), ended_ms = ?1, \(TaskDelays.clearDelay), challenge_id = NULL,
             status = ?2, error_domain = ?3, error_detail = ?4, error_message = ?5
         WHERE id IN selected
         """)

@@ -29,12 +29,12 @@ struct TaskDelays {
     }
 
     /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
-    func releaseUnconnected() throws(Failure) -> Set<LaneID> {
-        try Set(connection.all(Self.releaseUnconnected) { row throws(Failure) in row.laneID() })
+    func releaseUnreachable() throws(Failure) -> Set<LaneID> {
+        try Set(connection.all(Self.releaseUnreachable) { row throws(Failure) in row.laneID() })
     }
 
-    func hasUnconnected(_ lane: LaneID) throws(Failure) -> Bool {
-        try connection.first(Self.hasUnconnected, .id(lane)) { row throws(Failure) in row.flag() } ?? false
+    func hasUnreachable(_ lane: LaneID) throws(Failure) -> Bool {
+        try connection.first(Self.hasUnreachable, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
 
     /// Shortens the retry delays of the session's tasks to the maximum of its configuration.
@@ -86,9 +86,9 @@ struct TaskDelays {
     }
 
     /// Parks the ready tasks that an earlier challenge released.
-    func parkFreed(by earlier: ChallengeID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
+    func parkReleased(by earlier: ChallengeID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(
-            Self.parkFreed, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
+            Self.parkReleased, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
     /// Sets the due times of tasks that wait for a challenge since another boot.
@@ -103,9 +103,9 @@ struct TaskDelays {
 
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
 
-    /// The lanes of tasks that wait for the challenge, or (`areFreed`) of waiting tasks that it released.
-    func lanes(of challenge: ChallengeID, areFreed: Bool) throws(Failure) -> Set<LaneID> {
-        let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areFreed)) { row throws(Failure) in
+    /// The lanes of tasks that wait for the challenge, or (`areReleased`) of waiting tasks that it released.
+    func lanes(of challenge: ChallengeID, areReleased: Bool) throws(Failure) -> Set<LaneID> {
+        let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areReleased)) { row throws(Failure) in
             row.laneID()
         }
         return Set(found)
@@ -138,8 +138,8 @@ struct TaskDelays {
     }
 
     /// Returns the tasks whose latest start has come.
-    func late(now: Int64, limit: Int64) throws(Failure) -> [LateRow] {
-        try connection.all(Self.selectLate, .integer(now), .integer(limit), read: LateRow.init(row:))
+    func pastLatestStart(now: Int64, limit: Int64) throws(Failure) -> [PastLatestStartRow] {
+        try connection.all(Self.selectPastLatestStart, .integer(now), .integer(limit), read: PastLatestStartRow.init(row:))
     }
 
     /// The next latest start, in Unix milliseconds.
@@ -165,11 +165,11 @@ struct TaskDelays {
 
     // MARK: Parts of statements
 
-    static let noDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
+    static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
     /// For a waiting task: whether it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
-    private static let isEarly = "due_reason = \(WaitReason.earliestStart.sql)"
-    private static let isUnconnected = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
+    private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
+    private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
     /// Whether only the credential or the start time ends the delay.
     static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
     /// A thousand years in milliseconds. A start that is farther away is treated as this far.
@@ -177,14 +177,14 @@ struct TaskDelays {
     /// ?1 and ?2: now, on this boot's clock and on the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
     /// When the resource time-out of a task that is not suspended ends, in the time of `StartClock.calendar`.
-    private static let endOfTime = """
+    private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """
     /// ?3 and ?4: now, on this boot's clock and as `StartClock.calendar`.
     private static let parks = """
-        due_boot_ms = ?3 + max(0, \(endOfTime) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
+        due_boot_ms = ?3 + max(0, \(timeoutEnd) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
         """
-    private static let dueAtEnd = "due_boot_ms = ?1 + max(0, \(endOfTime) - ?2)"
+    private static let dueAtEnd = "due_boot_ms = ?1 + max(0, \(timeoutEnd) - ?2)"
 
     // MARK: Statements
 
@@ -193,16 +193,16 @@ struct TaskDelays {
     private static let delayReady = Query(
         "UPDATE tasks SET due_boot_ms = ?2, due_reason = ?3 WHERE id = ?1 AND \(TaskTable.isReady)")
     private static let move = Query("UPDATE tasks SET due_boot_ms = ?2 WHERE id = ?1")
-    private static let release = Query("UPDATE tasks SET \(noDelay) WHERE id = ?1")
-    private static let releaseDue = Query("UPDATE tasks SET \(noDelay) WHERE due_boot_ms <= ? RETURNING lane_id")
-    private static let releaseUnconnected = Query(
-        "UPDATE tasks SET \(noDelay) WHERE \(isUnconnected) RETURNING lane_id")
-    private static let hasUnconnected = Query(
-        "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnconnected))")
+    private static let release = Query("UPDATE tasks SET \(clearDelay) WHERE id = ?1")
+    private static let releaseDue = Query("UPDATE tasks SET \(clearDelay) WHERE due_boot_ms <= ? RETURNING lane_id")
+    private static let releaseUnreachable = Query(
+        "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
+    private static let hasUnreachable = Query(
+        "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnreachable))")
     // The index of delayed tasks is the shortest for this, because most tasks of a session are ready.
     private static let shortenRetries = Query(
         """
-        UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(endOfTime) - ?3, ifnull(
+        UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(timeoutEnd) - ?3, ifnull(
             \(OptionTable.longestRetryDelay), \(SessionTable.longestRetryDelay)))))
         WHERE due_boot_ms > 0 AND +session_id = ?1 AND due_reason = \(WaitReason.retry.sql)
         """)
@@ -217,7 +217,7 @@ struct TaskDelays {
         ORDER BY due_boot_ms, tasks.id LIMIT ?4
         """)
     private static let clearDelays = Query(
-        "UPDATE tasks SET \(noDelay) WHERE due_boot_ms IS NOT NULL AND NOT \(staysDelayed)")
+        "UPDATE tasks SET \(clearDelay) WHERE due_boot_ms IS NOT NULL AND NOT \(staysDelayed)")
     private static let clearDues = Query(
         "UPDATE tasks SET due_boot_ms = 0 WHERE due_boot_ms IS NOT NULL AND \(staysDelayed)")
 
@@ -227,7 +227,7 @@ struct TaskDelays {
         SessionPlace.init(row:), "FROM tasks WHERE id = ? AND \(TaskTable.isReady)")
     private static let park = Query("UPDATE tasks SET \(parks) WHERE id = ?1")
     private static let parkReady = Query("UPDATE tasks SET \(parks) WHERE id = ?1 AND \(TaskTable.isReady)")
-    private static let parkFreed = Query(
+    private static let parkReleased = Query(
         "UPDATE tasks SET \(parks) WHERE challenge_id = ?1 AND \(TaskTable.isReady)")
     private static let rescheduleParked = Query("UPDATE tasks SET \(dueAtEnd) WHERE due_boot_ms = 0 AND \(isParked)")
     private static let rescheduleParkedOfSession = Query(
@@ -235,7 +235,7 @@ struct TaskDelays {
         UPDATE tasks SET \(dueAtEnd)
         WHERE challenge_id IN (SELECT id FROM challenges WHERE session_id = ?3) AND \(isParked)
         """)
-    private static let releaseParked = Query("UPDATE tasks SET \(noDelay) WHERE challenge_id = ? AND \(isParked)")
+    private static let releaseParked = Query("UPDATE tasks SET \(clearDelay) WHERE challenge_id = ? AND \(isParked)")
     private static let selectLanes = Query(
         """
         SELECT DISTINCT lane_id FROM tasks
@@ -248,14 +248,14 @@ struct TaskDelays {
     private static let endLatest = Query(
         "UPDATE tasks SET constraints_id = ?2, latest_start_ms = NULL WHERE id = ?1")
     private static let setConstraints = Query("UPDATE tasks SET constraints_id = ?2 WHERE id = ?1")
-    private static let selectLate = Query(
-        LateRow.init(row:), "FROM tasks INDEXED BY tasks_by_latest_start WHERE latest_start_ms <= ? LIMIT ?")
+    private static let selectPastLatestStart = Query(
+        PastLatestStartRow.init(row:), "FROM tasks INDEXED BY tasks_by_latest_start WHERE latest_start_ms <= ? LIMIT ?")
     private static let selectNextLatest = Query(
         "SELECT min(latest_start_ms) FROM tasks WHERE latest_start_ms IS NOT NULL")
     private static let rescheduleStarts = Query(
-        "UPDATE tasks SET \(dueAtStart) WHERE due_boot_ms >= 0 AND \(isEarly)")
+        "UPDATE tasks SET \(dueAtStart) WHERE due_boot_ms >= 0 AND \(waitsForEarliestStart)")
     private static let rescheduleOtherStarts = Query(
-        "UPDATE tasks SET \(dueAtStart) WHERE due_boot_ms = 0 AND \(isEarly)")
+        "UPDATE tasks SET \(dueAtStart) WHERE due_boot_ms = 0 AND \(waitsForEarliestStart)")
     private static let startsAt = "due_boot_ms = ?2, due_reason = \(WaitReason.earliestStart.sql)"
     private static let delayStart = Query("UPDATE tasks SET \(startsAt) WHERE id = ?1")
     private static let delayRescheduled = Query(
@@ -283,7 +283,7 @@ struct SessionPlace {
 }
 
 /// A task whose latest start has come.
-struct LateRow {
+struct PastLatestStartRow {
     let id: TaskID
     let session: SessionID
     let lane: LaneID

@@ -44,8 +44,8 @@ struct TaskListing {
         ) { row throws(Failure) in try body(row.taskID()) }
     }
 
-    func life(of task: TaskID, in session: SessionID) throws(Failure) -> TaskLife? {
-        try connection.first(Self.selectLife, .id(task), .id(session), read: TaskLife.init(row:))
+    func timeline(of task: TaskID, in session: SessionID) throws(Failure) -> TaskTimeline? {
+        try connection.first(Self.selectTimeline, .id(task), .id(session), read: TaskTimeline.init(row:))
     }
 
     // MARK: -
@@ -102,8 +102,8 @@ struct TaskListing {
             LEFT JOIN request_options ON has_options AND request_options.task_id = tasks.id
         WHERE tasks.id = ? AND tasks.session_id = ?
         """)
-    private static let selectLife = Query(
-        TaskLife.init(row:),
+    private static let selectTimeline = Query(
+        TaskTimeline.init(row:),
         """
         FROM tasks LEFT JOIN request_options ON request_options.task_id = tasks.id
         WHERE tasks.id = ? AND session_id = ?
@@ -194,7 +194,7 @@ struct TaskInfoRow {
     }
 }
 
-extension TaskLife {
+extension TaskTimeline {
     @inline(never)
     fileprivate init(row: inout Row) {
         self.init(
@@ -219,17 +219,17 @@ extension Row {
         var outcome = Outcome(state: state, failure: failure())
         outcome.size = bits("tasks.size")
         let claimed = optionalText("path")
-        outcome.answer.httpStatus = number("http_status")
-        outcome.answer.finalURL = optionalText("answers.final_url")
-        outcome.answer.mediaType = optionalText("media_type")
+        outcome.response.httpStatus = number("http_status")
+        outcome.response.finalURL = optionalText("answers.final_url")
+        outcome.response.mediaType = optionalText("media_type")
         let headers = optionalBlob("answers.headers")
-        outcome.answer.errorBody = optionalBlob("error_body")
-        outcome.answer.responseBody = optionalBlob("response_body")
+        outcome.response.errorBody = optionalBlob("error_body")
+        outcome.response.responseBody = optionalBlob("response_body")
         outcome.bytesSent = bits("bytes_sent")
         let makesFile = TaskKind(rawValue: number("task_kind")) != .upload
         outcome.checksum = optionalText("checksum").flatMap(Checksum.init)
         let consumed = optionalText(Self.consumedFile)
-        outcome.answer.headers = try HeaderBlob.unpack(headers)
+        outcome.response.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
             // A consumed file belongs to the host again if the task has not succeeded.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }

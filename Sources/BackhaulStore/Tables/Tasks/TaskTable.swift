@@ -3,7 +3,7 @@ internal import BackhaulModel
 /// `tasks`: what changes while a task is live, in small rows. The state of a running task is `waiting`.
 ///
 /// The files of this folder divide the statements: delays are in TaskDelays.swift, the order of slots and time-outs in
-/// TaskTurns.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
+/// ReadyTasks.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
 struct TaskTable {
     let connection: Connection
 
@@ -59,10 +59,10 @@ struct TaskTable {
 
     /// Writes the progress. Returns false, and writes nothing, when the task has ended. This is also true of the next
     /// functions.
-    func write(_ soFar: ReceivedSoFar, of task: TaskID) throws(Failure) -> Bool {
+    func write(_ progress: AttemptProgress, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
-            Self.writeSoFar, .id(task), .number(soFar.attempts), .bits(soFar.bytesReceived),
-            .number(soFar.furthestOffset), .flag(soFar.madeProgress))
+            Self.writeProgress, .id(task), .number(progress.attempts), .bits(progress.bytesReceived),
+            .number(progress.furthestOffset), .flag(progress.madeProgress))
         return connection.changes == 1
     }
 
@@ -96,7 +96,7 @@ struct TaskTable {
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
-            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.answer.httpStatus),
+            .bits(outcome.bytesReceived), .bits(outcome.size), .number(outcome.response.httpStatus),
             .number(outcome.failure?.status.rawValue ?? 0), .number(outcome.failure?.domain.rawValue ?? 0),
             .integer(outcome.failure?.detail ?? 0), .optional(outcome.failure?.message), .optional(outcome.path),
             .text(keptFile), .bits(outcome.bytesSent))
@@ -170,7 +170,7 @@ struct TaskTable {
     // RETURNING is not used, because SQLite then opens a temporary table each time.
     private static let selectLive = Query(LiveTaskRow.init(row:), "FROM tasks WHERE id = ? AND ended_ms IS NULL")
     private static let selectClaim = Query(ClaimRow.init(row:), "FROM tasks WHERE id = ?")
-    private static let writeSoFar = Query(
+    private static let writeProgress = Query(
         """
         UPDATE tasks SET attempts = ?2, bytes_received = ?3, furthest_offset = max(furthest_offset, ?4),
             attempts_without_progress = iif(?5, 0, attempts_without_progress)
@@ -200,7 +200,7 @@ struct TaskTable {
         """
         UPDATE tasks SET state = ?2, ended_ms = ?3, attempts = ?4, bytes_received = ?5, size = ?6,
             http_status = iif(?7 = 0, http_status, ?7),
-            status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.noDelay),
+            status = ?8, error_domain = ?9, error_detail = ?10, error_message = ?11, \(TaskDelays.clearDelay),
             path = nullif(?12, ifnull(destination, ?13)), bytes_sent = max(bytes_sent, ?14)
         WHERE id = ?1
         """)

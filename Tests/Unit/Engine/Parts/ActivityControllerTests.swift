@@ -36,7 +36,7 @@ struct ActivityControllerTests {
         livingTask: UInt64? = nil
     ) -> OpenActivity {
         OpenActivity(
-            id: ActivityID(rawValue: number), session: PartWorld.session, identifier: "sync-\(number)",
+            id: ActivityID(rawValue: number), session: EngineFixture.session, identifier: "sync-\(number)",
             begin: runtime.now + milliseconds, intervalMilliseconds: 3_600_000, toleranceMilliseconds: 10_000,
             repeats: true, qualityOfService: quality, hasRequest: false,
             livingTask: livingTask.map { TaskID(rawValue: $0) })
@@ -45,7 +45,7 @@ struct ActivityControllerTests {
     private func start() -> ActivityStart? {
         ActivityStart(
             change: Change(
-                session: PartWorld.session, application: "org.example", identifier: "photos", newestEvent: .zero))
+                session: EngineFixture.session, application: "org.example", identifier: "photos", newestEvent: .zero))
     }
 
     /// The store returns these activities to the pending call.
@@ -63,7 +63,7 @@ struct ActivityControllerTests {
 
     @Test("start when their window is open and no condition holds them")
     func starts() throws {
-        activities.look()
+        activities.check()
         try find([activity()])
         try runtime.storeReturns(start())
         #expect(announcements == 1)
@@ -75,10 +75,10 @@ struct ActivityControllerTests {
 
     @Test("with a request add their task to its lane")
     func enqueues() throws {
-        activities.look()
+        activities.check()
         try find([activity()])
         var start = start()
-        start?.enqueued = EnqueuedTasks(lanes: [PartWorld.lane.id], nextDue: 5, nextLatestStart: 7)
+        start?.enqueued = EnqueuedTasks(lanes: [EngineFixture.lane.id], nextDue: 5, nextLatestStart: 7)
         try runtime.storeReturns(start)
         let effects = runtime.takeEffects()
         #expect(effects.waiting == [[1]])
@@ -89,7 +89,7 @@ struct ActivityControllerTests {
 
     @Test("wait for the time that the store returns")
     func waitsForWindow() throws {
-        activities.look()
+        activities.check()
         try find([], next: runtime.now + 5_000)
         runtime.advance(milliseconds: 4_999)
         #expect(runtime.pendingStoreCalls == 0)
@@ -100,7 +100,7 @@ struct ActivityControllerTests {
     @Test("wait within the window while a condition holds them, and start when it ends")
     func waitsForConditions() throws {
         around.holds = Self.holdsForPower
-        activities.look()
+        activities.check()
         try find([activity()])
         activities.conditionsChanged()
         #expect(runtime.pendingStoreCalls == 0)
@@ -113,13 +113,13 @@ struct ActivityControllerTests {
     @Test("do not start before their conditions are read, and report which are needed")
     func needsConditions() throws {
         around.holds = nil
-        activities.look()
+        activities.check()
         try find([activity()])
         #expect(runtime.pendingStoreCalls == 0)
         #expect(activities.needs == .network)
         let changed = runtime.takeEffects().count { if case .prune = $0 { true } else { false } }
         #expect(changed == 1)
-        activities.look()
+        activities.check()
         try find([])
         #expect(activities.needs.isEmpty)
     }
@@ -127,7 +127,7 @@ struct ActivityControllerTests {
     @Test("need no conditions when they are user-initiated")
     func urgent() throws {
         around.holds = Self.holdsForPower
-        activities.look()
+        activities.check()
         try find([activity(1, .userInitiated)])
         #expect(isBeingStarted())
         #expect(activities.needs.isEmpty)
@@ -136,7 +136,7 @@ struct ActivityControllerTests {
     @Test("start at the end of the window even if conditions hold them")
     func startsAtEnd() throws {
         around.holds = Self.holdsForPower
-        activities.look()
+        activities.check()
         let activity = activity()
         try find([activity])
         runtime.advance(milliseconds: 9_999)
@@ -148,7 +148,7 @@ struct ActivityControllerTests {
 
     @Test("start one after the other, and the store is read again after the last")
     func oneByOne() throws {
-        activities.look()
+        activities.check()
         try find([activity(1), activity(2)])
         #expect(runtime.pendingStoreCalls == 1)
         #expect(isBeingStarted())
@@ -160,7 +160,7 @@ struct ActivityControllerTests {
 
     @Test("are retried a minute after a failed start, which is logged once")
     func failedStart() throws {
-        activities.look()
+        activities.check()
         for _ in 1...3 {
             try find([activity()])
             try runtime.storeReturns(Self.isFull)
@@ -176,7 +176,7 @@ struct ActivityControllerTests {
 
     @Test("are retried at once when an activity is set, and a second failure is not logged")
     func setAfterFailure() throws {
-        activities.look()
+        activities.check()
         try find([activity()])
         try runtime.storeReturns(Self.isFull)
         try find([activity()])
@@ -188,7 +188,7 @@ struct ActivityControllerTests {
 
     @Test("start even if the start of another has failed")
     func otherFails() throws {
-        activities.look()
+        activities.check()
         try find([activity(1), activity(2)])
         try runtime.storeReturns(Self.isFull)
         #expect(isBeingStarted())
@@ -197,7 +197,7 @@ struct ActivityControllerTests {
 
     @Test("wait until their last task has ended")
     func livingTask() throws {
-        activities.look()
+        activities.check()
         try find([activity(livingTask: 4)])
         #expect(runtime.pendingStoreCalls == 0)
         activities.tasksEnded([TaskID(rawValue: 3)])
@@ -209,9 +209,9 @@ struct ActivityControllerTests {
 
     @Test("are read once more after changes during a read")
     func changesDuringLook() throws {
-        activities.look()
-        activities.look()
-        activities.look()
+        activities.check()
+        activities.check()
+        activities.check()
         #expect(runtime.pendingStoreCalls == 1)
         try find([])
         #expect(runtime.pendingStoreCalls == 1)
@@ -221,7 +221,7 @@ struct ActivityControllerTests {
 
     @Test("are read again a minute after the store could not be read")
     func storeFails() throws {
-        activities.look()
+        activities.check()
         try runtime.storeReturns(Result<Found, Failure>.failure(Failure(.storeFull, "no memory")))
         runtime.advance(milliseconds: 59_999)
         #expect(runtime.pendingStoreCalls == 0)
@@ -230,8 +230,8 @@ struct ActivityControllerTests {
     }
 
     @Test("are read at least once a day, because the calendar may be wrong")
-    func longestLook() throws {
-        activities.look()
+    func longestCheckInterval() throws {
+        activities.check()
         try find([], next: .max)
         runtime.advance(milliseconds: 86_400_000)
         #expect(runtime.pendingStoreCalls == 1)
@@ -240,7 +240,7 @@ struct ActivityControllerTests {
     @Test("do not start while the engine stops")
     func ending() {
         around.isEnding = true
-        activities.look()
+        activities.check()
         #expect(runtime.pendingStoreCalls == 0)
     }
 }

@@ -7,29 +7,29 @@ import Testing
 
 @Suite("Budgets")
 struct BudgetAccountingTests {
-    let world = ConditionWorld()
-    var budgets: BudgetAccounting { world.budgets }
-    var admission: BudgetAdmission { world.parts.admission }
+    let fixture = ConditionsFixture()
+    var budgets: BudgetAccounting { fixture.budgets }
+    var admission: BudgetAdmission { fixture.parts.admission }
     let network = Network(name: "phone", kind: .cellular)
-    let session = PartWorld.session
+    let session = EngineFixture.session
 
     /// Sets a daily budget, on a network that all sources agree on.
     private func limit(_ bytes: UInt64) {
-        world.configure { $0.budget = ByteBudget(daily: bytes) }
-        world.source.current.network = Reading(network)
-        _ = world.holds.add(ConditionWorld.group)
-        _ = world.conditions.reconsider()
-        _ = world.runtime.takeEffects()
+        fixture.configure { $0.budget = ByteBudget(daily: bytes) }
+        fixture.source.current.network = Reading(network)
+        _ = fixture.holds.add(ConditionsFixture.group)
+        _ = fixture.conditions.reconsider()
+        _ = fixture.runtime.takeEffects()
     }
 
-    private func move(_ bytes: Int) -> [EngineEffect] { budgets.moved(bytes, by: world.below.task(1)) }
+    private func move(_ bytes: Int) -> [EngineEffect] { budgets.moved(bytes, by: fixture.base.task(1)) }
 
     @Test("count transferred bytes, except those within this machine")
     func counts() {
         limit(1_000_000)
         _ = move(1_000)
         #expect(budgets.budgets(of: session).first?.left == 999_000)
-        var local = world.below.task(2)
+        var local = fixture.base.task(2)
         local.lane = LaneID(rawValue: 9)
         local.origin = Origin(scheme: "http", server: "127.0.0.1", port: 80)
         _ = budgets.moved(1_000, by: local)
@@ -39,34 +39,34 @@ struct BudgetAccountingTests {
     @Test("that are used up pause their tasks until the holds are judged")
     func spent() {
         limit(1_000)
-        #expect(budgets.mayMove(world.below.task(1)))
+        #expect(budgets.mayMove(fixture.base.task(1)))
         #expect(move(1_000).has(\.isReconsider))
         #expect(budgets.isDeciding)
-        #expect(!budgets.mayMove(world.below.task(1)))
-        #expect(world.conditions.reconsider().deferred == [.constraintGroup(ConditionWorld.group)])
+        #expect(!budgets.mayMove(fixture.base.task(1)))
+        #expect(fixture.conditions.reconsider().deferred == [.constraintGroup(ConditionsFixture.group)])
         #expect(budgets.decided().resumed == [1])
         #expect(!budgets.isDeciding)
-        #expect(world.holds.groups[ConditionWorld.group]?.held?.first?.reason == .budget)
+        #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
     }
 
     @Test("are those of the network that all sources agree on")
     func unknownNetwork() {
         limit(1_000)
-        world.source.pending = .network
-        _ = budgets.networkIsUnknown()
+        fixture.source.pending = .network
+        _ = budgets.networkBecameUnknown()
         #expect(budgets.budgets(of: session).isEmpty)
-        _ = budgets.networkIs(Network(name: "home", kind: .wifi))
+        _ = budgets.networkIdentified(Network(name: "home", kind: .wifi))
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
     @Test("need the network until ten seconds after the last byte")
     func asks() {
         limit(1_000_000)
-        #expect(!budgets.updateAsking())
+        #expect(!budgets.updateNetworkReading())
         _ = move(1)
-        #expect(budgets.updateAsking())
-        world.runtime.advance(milliseconds: 10_000)
-        #expect(!budgets.updateAsking())
+        #expect(budgets.updateNetworkReading())
+        fixture.runtime.advance(milliseconds: 10_000)
+        #expect(!budgets.updateNetworkReading())
     }
 
     @Test("a change of a network's settings is judged at once")
@@ -81,7 +81,7 @@ struct BudgetAccountingTests {
     // MARK: Admission
 
     private func task(_ number: UInt64, bytes: UInt64?) -> StoredTask {
-        var task = world.below.task(number)
+        var task = fixture.base.task(number)
         task.request.options.expectedSize = bytes
         return task
     }
@@ -90,53 +90,53 @@ struct BudgetAccountingTests {
     func admits() throws {
         limit(1_000)
         let tasks = [task(1, bytes: 10_000), task(2, bytes: 500), task(3, bytes: nil)]
-        #expect(admission.admit(tasks, in: ConditionWorld.lane.id).map(\.id.rawValue) == [2, 3])
+        #expect(admission.admit(tasks, in: ConditionsFixture.lane.id).map(\.id.rawValue) == [2, 3])
         #expect(admission.hasDelayed)
-        try world.runtime.storeReturns(())
-        #expect(world.runtime.takeEffects().waiting == [[1]])
+        try fixture.runtime.storeReturns(())
+        #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
     @Test("a delay that the store cannot write is retried later")
     func failedDelay() throws {
         limit(1_000)
-        _ = admission.admit([task(1, bytes: 10_000)], in: ConditionWorld.lane.id)
-        try world.runtime.storeReturns(Result<Void, Failure>.failure(Failure(.storeFull, "full")))
-        #expect(world.runtime.takeEffects().reloadedLater == [[1]])
+        _ = admission.admit([task(1, bytes: 10_000)], in: ConditionsFixture.lane.id)
+        try fixture.runtime.storeReturns(Result<Void, Failure>.failure(Failure(.storeFull, "full")))
+        #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }
 
     @Test("judge delayed tasks once at the end of the loop iteration, and again after changes")
     func judges() throws {
-        admission.judgeDelayed()
-        admission.judgeDelayed()
-        world.runtime.endTurn()
-        #expect(world.runtime.pendingStoreCalls == 1)
-        admission.judgeDelayed()
-        var judged = JudgedDelays()
+        admission.reevaluateDelayed()
+        admission.reevaluateDelayed()
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.pendingStoreCalls == 1)
+        admission.reevaluateDelayed()
+        var judged = EvaluatedDelays()
         judged.next = 5
         judged.lanes = [LaneID(rawValue: 3)]
-        try world.runtime.storeReturns(judged)
-        #expect(world.runtime.takeEffects().waiting == [[3]])
-        world.runtime.endTurn()
-        #expect(world.runtime.pendingStoreCalls == 1)
-        try world.runtime.storeReturns(JudgedDelays())
+        try fixture.runtime.storeReturns(judged)
+        #expect(fixture.runtime.takeEffects().waiting == [[3]])
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.pendingStoreCalls == 1)
+        try fixture.runtime.storeReturns(EvaluatedDelays())
         #expect(!admission.hasDelayed)
-        admission.judgeDelayed()
-        world.runtime.endTurn()
-        #expect(world.runtime.pendingStoreCalls == 0)
+        admission.reevaluateDelayed()
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
     @Test("judge delayed tasks in batches")
     func batches() throws {
-        admission.judgeDelayed()
-        world.runtime.endTurn()
-        var judged = JudgedDelays()
+        admission.reevaluateDelayed()
+        fixture.runtime.endTurn()
+        var judged = EvaluatedDelays()
         judged.last = DelayedTask(
-            task: TaskID(rawValue: 1), session: session, lane: ConditionWorld.lane.id, due: 1, statedBytes: 1)
-        try world.runtime.storeReturns(judged)
-        #expect(world.runtime.pendingStoreCalls == 1)
-        try world.runtime.storeReturns(Result<JudgedDelays, Failure>.failure(Failure(.storeFull, "full")))
+            task: TaskID(rawValue: 1), session: session, lane: ConditionsFixture.lane.id, due: 1, statedBytes: 1)
+        try fixture.runtime.storeReturns(judged)
+        #expect(fixture.runtime.pendingStoreCalls == 1)
+        try fixture.runtime.storeReturns(Result<EvaluatedDelays, Failure>.failure(Failure(.storeFull, "full")))
         #expect(admission.hasDelayed, "some tasks were not judged")
-        world.runtime.retry()
-        #expect(world.runtime.pendingStoreCalls == 1)
+        fixture.runtime.retry()
+        #expect(fixture.runtime.pendingStoreCalls == 1)
     }
 }

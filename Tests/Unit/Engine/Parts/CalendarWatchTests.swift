@@ -23,15 +23,15 @@ struct CalendarWatchTests {
 
     @Test("ignores the drift of a clock")
     func drift() {
-        calendar.look(Self.reading(wall: 1_000_000 + CalendarJump.tolerance - 1))
+        calendar.check(Self.reading(wall: 1_000_000 + ClockStep.tolerance - 1))
         #expect(runtime.pendingStoreCalls == 0)
     }
 
     @Test("follows a clock step once, after the store has moved its rows")
     func step() throws {
         let before = calendar.milliseconds
-        calendar.look(Self.reading(wall: 9_000_000))
-        calendar.look(Self.reading(wall: 9_000_000))
+        calendar.check(Self.reading(wall: 9_000_000))
+        calendar.check(Self.reading(wall: 9_000_000))
         #expect(runtime.pendingStoreCalls == 1)
         #expect(calendar.milliseconds - before < 1_000_000)
         try runtime.storeReturns(8_000_000 as Int64)
@@ -41,10 +41,10 @@ struct CalendarWatchTests {
 
     @Test("does not move when the store cannot be written, and tries again")
     func storeFails() throws {
-        calendar.look(Self.reading(wall: 9_000_000))
+        calendar.check(Self.reading(wall: 9_000_000))
         try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))
         #expect(steps.isEmpty)
-        calendar.look(Self.reading(wall: 9_000_000))
+        calendar.check(Self.reading(wall: 9_000_000))
         #expect(runtime.pendingStoreCalls == 1)
     }
 }

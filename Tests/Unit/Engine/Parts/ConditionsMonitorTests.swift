@@ -6,7 +6,7 @@ import Testing
 @Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()
-    let source = FakeConditions()
+    let source = FakeConditionsSource()
     let monitor: ConditionsMonitor
     init() {
         let source = source
@@ -19,7 +19,7 @@ struct ConditionsMonitorTests {
     @Test("reads no conditions while no task depends on them")
     func nothingNeeded() {
         monitor.setNeeds([])
-        #expect(monitor.look() == nil)
+        #expect(monitor.check() == nil)
         #expect(monitor.isRead([]))
         #expect(!monitor.isRead(.power))
     }
@@ -50,12 +50,12 @@ struct ConditionsMonitorTests {
     func otherNetwork() throws {
         monitor.need(.network)
         source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
-        #expect(try #require(monitor.look()).isOtherNetwork == false)
+        #expect(try #require(monitor.check()).isOtherNetwork == false)
         source.current.network = Reading(Network(name: "office", kind: .wifi), source: "test")
         source.pending = .network
-        #expect(try #require(monitor.look()).isOtherNetwork == false)
+        #expect(try #require(monitor.check()).isOtherNetwork == false)
         source.pending = []
-        let findings = try #require(monitor.look())
+        let findings = try #require(monitor.check())
         #expect(findings.isOtherNetwork && findings.network?.name == "office")
     }
 

@@ -7,8 +7,8 @@ import Testing
 
 @Suite("Tasks and their credentials")
 struct CredentialControllerTests {
-    let world = PartWorld()
-    var credentials: CredentialController { world.credentials }
+    let fixture = EngineFixture()
+    var credentials: CredentialController { fixture.credentials }
     let space = ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "private")
 
     private var challenge: Challenge {
@@ -19,9 +19,9 @@ struct CredentialControllerTests {
 
     /// Another task of the lane has got a 401, and its challenge is in the store.
     private func meetChallenge() {
-        let demand = AuthenticationDemand(space: space, schemes: .basic, scope: "/")
-        _ = credentials.met(demand, world.task(8))
-        _ = credentials.settled(space, challenge.id, PartWorld.session)
+        let authChallenge = AuthenticationChallenge(space: space, schemes: .basic, scope: "/")
+        _ = credentials.noteChallenge(authChallenge, fixture.task(8))
+        _ = credentials.commitChallenge(space, challenge.id, EngineFixture.session)
     }
 
     private func startable(_ tasks: [StoredTask]) -> [UInt64] { credentials.admit(tasks).startable.map(\.id.rawValue) }
@@ -29,50 +29,50 @@ struct CredentialControllerTests {
     /// The challenge of the first task is in the store, so the second task may open its own.
     @Test("that need a new URL get a challenge each")
     func refusedAddresses() {
-        let (first, second) = (world.task(1), world.task(2))
-        let spaces = [first, second].map { RefreshNeed.space(.url, of: $0.id, origin: $0.origin.text) }
+        let (first, second) = (fixture.task(1), fixture.task(2))
+        let spaces = [first, second].map { RefreshPolicy.space(.url, of: $0.id, origin: $0.origin.text) }
         for (space, task) in zip(spaces, [first, second]) {
-            _ = credentials.met(AuthenticationDemand(refreshing: space), task)
+            _ = credentials.noteChallenge(AuthenticationChallenge(refreshing: space), task)
         }
-        _ = credentials.settled(spaces[0], ChallengeID(rawValue: 9), PartWorld.session)
-        #expect(credentials.mayOpen(spaces[1], of: PartWorld.session))
+        _ = credentials.commitChallenge(spaces[0], ChallengeID(rawValue: 9), EngineFixture.session)
+        #expect(credentials.mayOpen(spaces[1], of: EngineFixture.session))
     }
 
     @Test("start when there is no challenge")
     func open() {
-        #expect(startable([world.task(1), world.task(2)]) == [1, 2])
-        #expect(world.runtime.pendingStoreCalls == 0)
+        #expect(startable([fixture.task(1), fixture.task(2)]) == [1, 2])
+        #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
     @Test("wait in the store for an open challenge, and their lane is loaded again")
     func parked() throws {
         meetChallenge()
-        #expect(startable([world.task(1)]).isEmpty)
-        try world.runtime.storeReturns(nil as Int64?)
-        #expect(world.runtime.takeEffects().waiting == [[1]])
+        #expect(startable([fixture.task(1)]).isEmpty)
+        try fixture.runtime.storeReturns(nil as Int64?)
+        #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
     @Test("that the store cannot write as waiting are loaded again later")
     func storeFails() throws {
         meetChallenge()
-        _ = startable([world.task(1)])
-        try world.runtime.storeReturns(Result<Int64?, Failure>.failure(Failure(.storeFull, "no space")))
-        #expect(world.runtime.takeEffects().contains { if case .reloadLater = $0 { true } else { false } })
+        _ = startable([fixture.task(1)])
+        try fixture.runtime.storeReturns(Result<Int64?, Failure>.failure(Failure(.storeFull, "no space")))
+        #expect(fixture.runtime.takeEffects().contains { if case .reloadLater = $0 { true } else { false } })
     }
 
     @Test("start once the host has given a credential")
     func responded() {
         meetChallenge()
         let response = ChallengeResponse.credential(user: "u", password: "p")
-        let effects = credentials.responded(to: challenge, response, AnswerLife(), PartWorld.session)
+        let effects = credentials.responded(to: challenge, response, CredentialLifetime(), EngineFixture.session)
         #expect(effects.contains { if case .schedule = $0 { true } else { false } })
-        #expect(startable([world.task(1)]) == [1])
+        #expect(startable([fixture.task(1)]) == [1])
     }
 
     @Test("of a removed session do not wait")
     func forgotten() {
         meetChallenge()
-        credentials.forget(PartWorld.session)
-        #expect(startable([world.task(1)]) == [1])
+        credentials.forget(EngineFixture.session)
+        #expect(startable([fixture.task(1)]) == [1])
     }
 }

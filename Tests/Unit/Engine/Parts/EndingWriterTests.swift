@@ -59,7 +59,7 @@ struct EndingWriterTests {
             if case .notEnded(let ending, _) = effect { ending } else { nil }
         }
         #expect(failed.map(\.end.task.rawValue) == [1, 2])
-        for ending in failed { writer.writeAgain(ending) }
+        for ending in failed { writer.retryWrite(ending) }
         try runtime.storeReturns(nil as Change?)
         #expect(takeEnded() == [[1]])
         #expect(runtime.pendingStoreCalls == 1)

@@ -34,7 +34,7 @@ struct EventPublisherTests {
     func beforeReply() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 1))
-        _ = publisher.announceAll()
+        _ = publisher.flushAnnouncements()
         #expect(client.notices.count == 1)
         runtime.endTurn()
         #expect(client.notices.isEmpty)

@@ -12,7 +12,7 @@ final class FakeClient {
 
     final class Inbox {
         var messages: [EngineMessage] = []
-        var isBehind = false
+        var isBackpressured = false
     }
 
     init(
@@ -21,7 +21,7 @@ final class FakeClient {
     ) {
         let inbox = inbox
         connection = ClientConnection(
-            id: id, isLocal: false, isBehind: { inbox.isBehind }, deliver: { inbox.messages.append($0) })
+            id: id, isLocal: false, isBackpressured: { inbox.isBackpressured }, deliver: { inbox.messages.append($0) })
         let process = ProcessIdentity(processID: number, startTime: 1, bootID: "boot")
         connection.introduce(
             Hello(
@@ -30,9 +30,9 @@ final class FakeClient {
         clients.add(connection)
     }
 
-    var isBehind: Bool {
-        get { inbox.isBehind }
-        set { inbox.isBehind = newValue }
+    var isBackpressured: Bool {
+        get { inbox.isBackpressured }
+        set { inbox.isBackpressured = newValue }
     }
 
     func address(_ handle: UInt64) -> HandleAddress {

@@ -26,7 +26,7 @@ final class FakeRuntime: Runtime {
         return timer
     }
 
-    func afterThisTurn(_ body: @escaping () -> [EngineEffect]) { afterwards.append(body) }
+    func afterThisIteration(_ body: @escaping () -> [EngineEffect]) { afterwards.append(body) }
 
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch {
         throw SystemError(code: ENOSYS, attempt: "a fake loop watches no descriptors")

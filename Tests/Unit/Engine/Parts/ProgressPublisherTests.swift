@@ -59,11 +59,11 @@ struct ProgressPublisherTests {
     func behind() throws {
         let client = try watching()
         source.offsets = [1: 10]
-        client.isBehind = true
+        client.isBackpressured = true
         publisher.plan()
         runtime.advance(milliseconds: 2_000)
         #expect(offsets(client).isEmpty)
-        client.isBehind = false
+        client.isBackpressured = false
         runtime.advance(milliseconds: 500)
         #expect(offsets(client) == [[10]])
     }

@@ -6,57 +6,57 @@ import Testing
 
 @Suite("Lanes without a route")
 struct ReachabilityControllerTests {
-    let world = PartWorld()
-    var reachability: ReachabilityController { world.reachability }
-    let lane = PartWorld.lane.id
+    let fixture = EngineFixture()
+    var reachability: ReachabilityController { fixture.reachability }
+    let lane = EngineFixture.lane.id
 
     @Test("are held with one wait record, until the first check after five seconds")
     func held() throws {
-        let (untilLook, effects) = reachability.hold(world.task(1))
-        #expect(untilLook == 5_000)
+        let (millisecondsUntilCheck, effects) = reachability.hold(fixture.task(1))
+        #expect(millisecondsUntilCheck == 5_000)
         #expect(effects.heldLanes == [[1]])
         #expect(reachability.isHeld(lane))
-        #expect(world.runtime.pendingStoreCalls == 1)
-        #expect(reachability.hold(world.task(2)).untilLook == 5_000)
-        #expect(world.runtime.pendingStoreCalls == 1, "the lane has one wait record")
+        #expect(fixture.runtime.pendingStoreCalls == 1)
+        #expect(reachability.hold(fixture.task(2)).millisecondsUntilCheck == 5_000)
+        #expect(fixture.runtime.pendingStoreCalls == 1, "the lane has one wait record")
     }
 
     @Test("are all released at the check, and the next check comes later")
     func tried() throws {
-        _ = reachability.hold(world.task(1))
-        world.runtime.advance(milliseconds: 5_000)
+        _ = reachability.hold(fixture.task(1))
+        fixture.runtime.advance(milliseconds: 5_000)
         #expect(!reachability.isHeld(lane))
-        #expect(world.runtime.takeEffects().heldLanes == [[1]])
-        try world.runtime.storeReturns([lane] as Set<LaneID>)
-        #expect(world.runtime.takeEffects().waiting == [[1]])
-        #expect(reachability.hold(world.task(1)).untilLook == 10_000)
+        #expect(fixture.runtime.takeEffects().heldLanes == [[1]])
+        try fixture.runtime.storeReturns([lane] as Set<LaneID>)
+        #expect(fixture.runtime.takeEffects().waiting == [[1]])
+        #expect(reachability.hold(fixture.task(1)).millisecondsUntilCheck == 10_000)
     }
 
     @Test("are checked again later when the store cannot release their tasks")
     func failed() throws {
-        _ = reachability.hold(world.task(1))
-        world.runtime.advance(milliseconds: 5_000)
-        _ = world.runtime.takeEffects()
-        try world.runtime.storeReturns(Result<Set<LaneID>, Failure>.failure(Failure(.storeFull, "full")))
-        #expect(world.runtime.takeEffects().contains { if case .due(.some) = $0 { true } else { false } })
+        _ = reachability.hold(fixture.task(1))
+        fixture.runtime.advance(milliseconds: 5_000)
+        _ = fixture.runtime.takeEffects()
+        try fixture.runtime.storeReturns(Result<Set<LaneID>, Failure>.failure(Failure(.storeFull, "full")))
+        #expect(fixture.runtime.takeEffects().contains { if case .due(.some) = $0 { true } else { false } })
     }
 
     @Test("are released at once by a manual retry")
     func asked() {
-        _ = reachability.hold(world.task(1))
-        #expect(reachability.tryNow([LaneID(rawValue: 9)]).isEmpty)
-        #expect(reachability.tryNow([lane]).heldLanes == [[1]])
+        _ = reachability.hold(fixture.task(1))
+        #expect(reachability.retryNow([LaneID(rawValue: 9)]).isEmpty)
+        #expect(reachability.retryNow([lane]).heldLanes == [[1]])
         #expect(!reachability.isHeld(lane))
-        world.runtime.advance(milliseconds: 10_000)
-        #expect(world.runtime.takeEffects().isEmpty, "no check is planned")
+        fixture.runtime.advance(milliseconds: 10_000)
+        #expect(fixture.runtime.takeEffects().isEmpty, "no check is planned")
     }
 
     @Test("are checked after the shortest pause again when a server has responded")
     func connected() {
-        _ = reachability.hold(world.task(1))
-        world.runtime.advance(milliseconds: 5_000)
+        _ = reachability.hold(fixture.task(1))
+        fixture.runtime.advance(milliseconds: 5_000)
         reachability.connected()
-        #expect(reachability.hold(world.task(1)).untilLook == 5_000)
+        #expect(reachability.hold(fixture.task(1)).millisecondsUntilCheck == 5_000)
     }
 }
 

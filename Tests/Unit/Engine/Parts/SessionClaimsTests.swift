@@ -57,7 +57,7 @@ struct SessionClaimsTests {
         runtime.advance(milliseconds: 5_000)
         #expect(runtime.pendingStoreCalls == 0)
         _ = clients.remove(consumer.id)
-        claims.askToYield(name)
+        claims.requestYield(name)
         runtime.advance(milliseconds: 1_000)
         try runtime.storeReturns(Self.inUse)
         runtime.advance(milliseconds: 1_000)
@@ -84,7 +84,7 @@ struct SessionClaimsTests {
         claims.wait(opening(client))
         claims.released(name)
         claims.stopWaiting(client.address(1))
-        #expect(client.replies == [.failed(SessionClaims.gaveUp)])
+        #expect(client.replies == [.failed(SessionClaims.cancelledWait)])
         try runtime.storeReturns(opened())
         #expect(openings().isEmpty)
         // The store is called to release the handle.
@@ -102,7 +102,7 @@ struct SessionClaimsTests {
     @Test("retry after the claims of an earlier engine's clients have expired")
     func absentClients() throws {
         let client = FakeClient(clients)
-        claims.expectClients()
+        claims.startReconnectTimer()
         runtime.advance(milliseconds: 9_999)
         #expect(runtime.pendingStoreCalls == 0)
         runtime.advance(milliseconds: 1)

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Work that the store could not do")
 struct StoreRetriesTests {
-    final class Done {
+    final class CallCounter {
         var names: [String] = []
     }
 
     let runtime = FakeRuntime()
-    let done = Done()
+    let done = CallCounter()
 
     @Test("is repeated once, in order, a second later")
     func repeats() {

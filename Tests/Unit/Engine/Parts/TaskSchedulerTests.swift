@@ -7,15 +7,15 @@ import Testing
 
 @Suite("The scheduler")
 struct TaskSchedulerTests {
-    let world = PartWorld()
-    var scheduler: TaskScheduler { world.scheduler }
-    var lane: Lane { PartWorld.lane }
+    let fixture = EngineFixture()
+    var scheduler: TaskScheduler { fixture.scheduler }
+    var lane: Lane { EngineFixture.lane }
 
     /// Loads these tasks of the lane.
     private func load(_ numbers: ClosedRange<UInt64>) {
         scheduler.add(lane, reload: false)
         #expect(scheduler.next(room: 100).loaded == [1])
-        scheduler.loaded(lane.id, numbers.map { world.task($0) }, isAll: true)
+        scheduler.loaded(lane.id, numbers.map { fixture.task($0) }, isAll: true)
     }
 
     @Test("starts tasks in order, up to the session's limit for a lane")
@@ -48,52 +48,52 @@ struct TaskSchedulerTests {
     func once() {
         scheduler.plan()
         scheduler.plan()
-        world.runtime.endTurn()
-        #expect(world.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
     }
 
     @Test("reads an unknown lane from the store")
     func unknownLane() throws {
         scheduler.tasksWait(in: [lane.id], reload: false)
-        try world.runtime.storeReturns([lane])
+        try fixture.runtime.storeReturns([lane])
         #expect(scheduler.next(room: 100).loaded == [1])
     }
 
     @Test("releases delayed tasks when they are due, the earliest first")
     func due() throws {
         scheduler.add(lane, reload: false)
-        scheduler.due(at: world.runtime.now + 5_000)
-        scheduler.due(at: world.runtime.now + 1_000)
-        world.runtime.advance(milliseconds: 999)
-        #expect(world.runtime.pendingStoreCalls == 0)
-        world.runtime.advance(milliseconds: 1)
-        #expect(world.runtime.takeEffects().isToReleaseDue)
+        scheduler.due(at: fixture.runtime.now + 5_000)
+        scheduler.due(at: fixture.runtime.now + 1_000)
+        fixture.runtime.advance(milliseconds: 999)
+        #expect(fixture.runtime.pendingStoreCalls == 0)
+        fixture.runtime.advance(milliseconds: 1)
+        #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
-        try world.runtime.storeReturns((lanes: [lane.id] as Set<LaneID>, next: nil as Int64?))
-        world.runtime.endTurn()
-        #expect(world.runtime.takeEffects().isToStart)
+        try fixture.runtime.storeReturns((lanes: [lane.id] as Set<LaneID>, next: nil as Int64?))
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.takeEffects().isToStart)
     }
 
     @Test("loads a lane again later when the store could not change its tasks")
     func reloadsLater() throws {
         load(1...1)
         scheduler.reloadLater([lane.id])
-        world.runtime.advance(milliseconds: Clock.bootMilliseconds + 1_000 - world.runtime.now)
-        #expect(world.runtime.takeEffects().isToReleaseDue)
+        fixture.runtime.advance(milliseconds: Clock.bootMilliseconds + 1_000 - fixture.runtime.now)
+        #expect(fixture.runtime.takeEffects().isToReleaseDue)
         scheduler.releaseDue()
-        try world.runtime.storeReturns((lanes: [] as Set<LaneID>, next: nil as Int64?))
-        world.runtime.endTurn()
-        #expect(world.runtime.takeEffects().isToStart)
+        try fixture.runtime.storeReturns((lanes: [] as Set<LaneID>, next: nil as Int64?))
+        fixture.runtime.endTurn()
+        #expect(fixture.runtime.takeEffects().isToStart)
     }
 
     @Test("starts no task of a lane without a route until the lane is released")
     func unreachable() {
         load(1...1)
-        let (_, effects) = world.reachability.hold(world.task(1))
+        let (_, effects) = fixture.reachability.hold(fixture.task(1))
         #expect(effects.contains { if case .holdChanged = $0 { true } else { false } })
         scheduler.holdChanged(of: [lane.id])
         #expect(scheduler.next(room: 100).started.isEmpty)
-        _ = world.reachability.tryNow([lane.id])
+        _ = fixture.reachability.retryNow([lane.id])
         scheduler.holdChanged(of: [lane.id])
         #expect(scheduler.next(room: 100).started == [1])
     }

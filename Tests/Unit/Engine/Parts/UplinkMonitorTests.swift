@@ -6,11 +6,11 @@ import Testing
 
 @Suite("The uplink")
 struct UplinkMonitorTests {
-    let world = ConditionWorld()
-    var uplink: UplinkMonitor { world.parts.uplink }
+    let fixture = ConditionsFixture()
+    var uplink: UplinkMonitor { fixture.parts.uplink }
 
     private func task(at server: String) -> StoredTask {
-        var task = world.below.task(1)
+        var task = fixture.base.task(1)
         task.lane = LaneID(rawValue: 99)
         task.origin = Origin(scheme: "https", server: server, port: 443)
         return task
@@ -37,17 +37,17 @@ struct UplinkMonitorTests {
     }
 
     @Test("is proven by a response")
-    func answered() {
+    func responded() {
         _ = loseUplink()
-        #expect(uplink.answered(task(at: "d.example")).count(\.isReconsider) == 1)
+        #expect(uplink.responded(task(at: "d.example")).count(\.isReconsider) == 1)
         #expect(!uplink.isHeld)
         #expect(uplink.isProven)
-        #expect(uplink.answered(task(at: "d.example")).isEmpty)
+        #expect(uplink.responded(task(at: "d.example")).isEmpty)
     }
 
     @Test("is not held while two of three origins in use have failed")
     func othersWork() {
-        world.running.tasks = [task(at: "works.example"), task(at: "a.example"), task(at: "b.example")]
+        fixture.running.tasks = [task(at: "works.example"), task(at: "a.example"), task(at: "b.example")]
         _ = uplink.ended(task(at: "a.example"), .unreachable)
         _ = uplink.ended(task(at: "b.example"), .unreachable)
         #expect(!uplink.isHeld)
@@ -57,7 +57,7 @@ struct UplinkMonitorTests {
     func probes() {
         _ = loseUplink()
         #expect(!uplink.mayProbe)
-        #expect(uplink.tryAtOnce().count(\.isReconsider) == 1)
+        #expect(uplink.probeNow().count(\.isReconsider) == 1)
         #expect(uplink.mayProbe)
     }
 }

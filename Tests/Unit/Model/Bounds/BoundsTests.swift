@@ -31,9 +31,9 @@ struct BoundsTests {
         let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
         for sequence in 1...8 { budget.take(UInt64(sequence), poll, size: 100) }
         #expect(budget.isSpent)
-        budget.answered(9)
+        budget.release(9)
         #expect(budget.isSpent)
-        budget.answered(1)
+        budget.release(1)
         #expect(!budget.isSpent)
     }
 
@@ -42,11 +42,11 @@ struct BoundsTests {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
         let used = budget.used
-        budget.answered(7)
+        budget.release(7)
         #expect(budget.used == used / 3 * 2)
-        budget.answered(7)
-        budget.answered(7)
-        budget.answered(7)
+        budget.release(7)
+        budget.release(7)
+        budget.release(7)
         #expect(budget.used == 0)
     }
 

@@ -40,9 +40,9 @@ struct ActivityWindowTests {
     @Test("an activity is checked when its window opens and when it ends")
     func looks() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 10)
-        #expect(window.nextLook(now: start - 1) == start)
-        #expect(window.nextLook(now: start) == start + 10)
-        #expect(window.nextLook(now: start + 10) == nil)
+        #expect(window.nextCheck(now: start - 1) == start)
+        #expect(window.nextCheck(now: start) == start + 10)
+        #expect(window.nextCheck(now: start + 10) == nil)
     }
 
     @Test("one window replaces all that were missed")

@@ -39,7 +39,7 @@ struct Scenario {
             last = reason
             let timed = DeferralDecision.nextChange(moment.effective, moment.facts).map { $0 - situation.now }
             let announced = holds.first?.nextLookMilliseconds.map { $0 - situation.now }
-            let nexts = [timed, seen.nextLook, pending.first?.at, announced]
+            let nexts = [timed, seen.nextCheck, pending.first?.at, announced]
             guard let next = nexts.compactMap(\.self).filter({ $0 > at }).min() else { break }
             at = next
         }

@@ -69,7 +69,7 @@ struct ConditionWalkTests {
             guard let origin = watch.probe(among: origins, now: second * 1_000) else { continue }
             probes += 1
             let isBack = second >= 3_600 && origin == origins[alive]
-            _ = watch.take(origin, isBack ? .answered : .unreachable, originsInUse: 3, now: second * 1_000)
+            _ = watch.take(origin, isBack ? .responded : .unreachable, originsInUse: 3, now: second * 1_000)
             if !watch.isHeld { foundAt = second }
         }
         #expect((foundAt ?? .max) <= 3_600 + 3 * 300)
@@ -99,7 +99,7 @@ struct ConditionWalkTests {
             }
             // Sometimes the engine is away. Otherwise it checks at the time that the window returns.
             let isAway = random.once(in: 10)
-            now = isAway ? now + Int64(random.number(1...5_000)) : window.nextLook(now: now) ?? now + 1
+            now = isAway ? now + Int64(random.number(1...5_000)) : window.nextCheck(now: now) ?? now + 1
         }
         // No two starts are in the same interval.
         #expect(Set(starts.map { $0 / 1_000 }).count == starts.count)

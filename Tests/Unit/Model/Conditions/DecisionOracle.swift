@@ -37,7 +37,7 @@ enum DecisionOracle {
             }
         }
 
-        if conditions.isAboutToSleep.value == true { reasons.insert(.sleep) }
+        if conditions.isPreparingForSleep.value == true { reasons.insert(.sleep) }
         if isQuiet(row) { reasons.insert(.quietHours) }
         if row.isLocal { return reasons }
 

@@ -41,7 +41,7 @@ struct DecisionPropertyTests {
             case 6: blind.conditions.network.value = nil
             case 7: blind.conditions.isMetered.value = nil
             case 8: blind.conditions.connectivity.value = nil
-            default: blind.conditions.isAboutToSleep.value = nil
+            default: blind.conditions.isPreparingForSleep.value = nil
             }
             return Set(blind.reasons).isSubset(of: row.reasons)
         }
@@ -110,7 +110,7 @@ struct DecisionPropertyTests {
                 read.conditions.isMetered = row.conditions.isMetered
                 read.conditions.connectivity = row.conditions.connectivity
             }
-            if needs.contains(.sleep) { read.conditions.isAboutToSleep = row.conditions.isAboutToSleep }
+            if needs.contains(.sleep) { read.conditions.isPreparingForSleep = row.conditions.isPreparingForSleep }
             return read.holds == row.holds
         }
     }

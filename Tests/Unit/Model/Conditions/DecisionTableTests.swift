@@ -170,7 +170,7 @@ struct DecisionTableTests {
                 for _ in 0..<20 {
                     var situation = Situation.random(&random)
                     situation.conditions.connectivity = Reading(connectivity)
-                    situation.conditions.isAboutToSleep = Reading(sleep)
+                    situation.conditions.isPreparingForSleep = Reading(sleep)
                     situation.isLocal = bits & 1 != 0
                     situation.needsNoUplink = bits & 2 != 0
                     situation.isUplinkProven = bits & 4 != 0

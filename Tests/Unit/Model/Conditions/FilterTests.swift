@@ -23,7 +23,7 @@ struct ConditionsFilterTests {
         var filter = ConditionsFilter()
         let seen = filter.take(power(value), now: 5)
         #expect(seen.conditions == power(value))
-        #expect(seen.nextLook == nil)
+        #expect(seen.nextCheck == nil)
     }
 
     @Test("a worse reading is used at once, a better one after ten seconds of settling")
@@ -32,14 +32,14 @@ struct ConditionsFilterTests {
         _ = filter.take(onPower, now: 0)
         #expect(filter.take(onBattery, now: 1).conditions == onBattery)
         let settling = filter.take(onPower, now: 1_000)
-        #expect(settling.nextLook == 11_000)
+        #expect(settling.nextCheck == 11_000)
         #expect(settling.conditions.externalPower.value == false)
         #expect(
-            settling.conditions.externalPower.settling == Settling(durationMilliseconds: 10_000, endsAt: 11_000))
+            settling.conditions.externalPower.settling == SettlingPeriod(durationMilliseconds: 10_000, endsAt: 11_000))
         #expect(filter.take(onPower, now: 10_999).conditions.externalPower.value == false)
         let settled = filter.take(onPower, now: 11_000)
         #expect(settled.conditions == onPower)
-        #expect(settled.nextLook == nil)
+        #expect(settled.nextCheck == nil)
     }
 
     @Test("an interrupted improvement starts its time again")
@@ -48,7 +48,7 @@ struct ConditionsFilterTests {
         _ = filter.take(onBattery, now: 0)
         _ = filter.take(onPower, now: 1_000)
         _ = filter.take(onBattery, now: 9_000)
-        #expect(filter.take(onPower, now: 9_500).nextLook == 19_500)
+        #expect(filter.take(onPower, now: 9_500).nextCheck == 19_500)
     }
 
     @Test("a reading that vanishes counts as better")
@@ -64,24 +64,24 @@ struct ConditionsFilterTests {
         var filter = ConditionsFilter()
         _ = filter.take(heat(.critical), now: 0)
         #expect(filter.take(heat(.serious), now: 1_000).conditions.thermalState.value == .critical)
-        #expect(filter.take(heat(.fair), now: 11_000).nextLook == 31_000)
+        #expect(filter.take(heat(.fair), now: 11_000).nextCheck == 31_000)
         let serious = filter.take(heat(.fair), now: 31_000)
         #expect(serious.conditions.thermalState.value == .serious)
-        #expect(serious.nextLook == 41_000)
+        #expect(serious.nextCheck == 41_000)
         #expect(filter.take(heat(.fair), now: 41_000).conditions == heat(.fair))
         #expect(filter.take(heat(.critical), now: 41_001).conditions == heat(.critical))
     }
 
     @Test("connectivity, network, battery and sleep are not delayed")
-    func told() {
+    func filtered() {
         var filter = ConditionsFilter()
         var conditions = Conditions.onTheRoad
         conditions.isMetered = Reading()
         conditions.connectivity = Reading(.portal)
-        conditions.isAboutToSleep = Reading(true)
+        conditions.isPreparingForSleep = Reading(true)
         _ = filter.take(conditions, now: 0)
         conditions.connectivity = Reading(.full)
-        conditions.isAboutToSleep = Reading(false)
+        conditions.isPreparingForSleep = Reading(false)
         conditions.batteryPercent = Reading(99)
         conditions.network = Reading(Network(name: "Home", kind: .ethernet))
         #expect(filter.take(conditions, now: 1).conditions == conditions)
@@ -94,7 +94,7 @@ struct ConditionsFilterTests {
             #expect(filter.take(onBattery, now: round * 10_000).conditions == onBattery)
             let unread = filter.take(Conditions(), of: [], now: round * 10_000 + 5_000)
             #expect(unread.conditions == Conditions())
-            #expect(unread.nextLook == nil)
+            #expect(unread.nextCheck == nil)
         }
         _ = filter.take(onBattery, now: 200_000)
         #expect(
@@ -116,7 +116,7 @@ struct ConditionsFilterTests {
         _ = filter.take(onBattery, now: 1)
         #expect(filter.take(power(nil), pending: .power, now: 20_000).conditions == onBattery)
         _ = filter.take(onPower, now: 21_000)
-        #expect(filter.take(power(nil), pending: .power, now: 22_000).nextLook == 31_000)
+        #expect(filter.take(power(nil), pending: .power, now: 22_000).nextCheck == 31_000)
         #expect(filter.take(power(nil), pending: .power, now: 31_000).conditions == onPower)
     }
 
@@ -134,7 +134,7 @@ struct ConditionsFilterTests {
                 next = now + (isGood ? good : bad)
             }
             let seen = filter.take(isGood ? onPower : onBattery, now: now)
-            look = seen.nextLook
+            look = seen.nextCheck
             if let last, seen.conditions.externalPower.value != last { times.append(now) }
             last = seen.conditions.externalPower.value
             now = min(next, look ?? next)
@@ -164,7 +164,7 @@ struct ConditionsFilterTests {
             _ = filter.take(onBattery, now: now)
             let seen = filter.take(onPower, now: now + 1)
             durations.append(seen.conditions.externalPower.settling?.durationMilliseconds ?? 0)
-            now = seen.nextLook ?? now
+            now = seen.nextCheck ?? now
             _ = filter.take(onPower, now: now)
             now += 1
         }
@@ -194,6 +194,6 @@ struct ConditionsFilterTests {
         _ = filter.take(onBattery, now: 100_000)
         _ = filter.take(onPower, now: now)
         _ = filter.take(onBattery, now: 0)
-        #expect(filter.take(onPower, now: .max).nextLook != nil)
+        #expect(filter.take(onPower, now: .max).nextCheck != nil)
     }
 }

@@ -148,7 +148,7 @@ struct HoldTests {
     }
 
     @Test("the sentence about metering names its source")
-    func saidMetered() {
+    func meteredSource() {
         let situation = Situation {
             $0.session.requiresUnmetered = true
             $0.conditions.network = Reading(Network(name: "eth0", kind: .ethernet))
@@ -228,7 +228,7 @@ struct HoldTests {
     @Test("a machine that is about to sleep holds all tasks, also for its own servers")
     func sleep() {
         let situation = Situation {
-            $0.conditions.isAboutToSleep = Reading(true)
+            $0.conditions.isPreparingForSleep = Reading(true)
             $0.isLocal = true
         }
         #expect(situation.reasons == [.sleep])
@@ -239,16 +239,16 @@ struct HoldTests {
         let situation = Situation {
             $0.session.preset = .discretionary
             $0.conditions.externalPower = Reading(false)
-            $0.conditions.externalPower.settling = Settling(durationMilliseconds: 10_000, endsAt: 5_000)
+            $0.conditions.externalPower.settling = SettlingPeriod(durationMilliseconds: 10_000, endsAt: 5_000)
         }
         #expect(situation.sentences == ["external power is back, and it waits until that has lasted 10 s"])
         #expect(situation.holds.first?.nextLookMilliseconds == situation.now + 4_000)
     }
 }
 
-extension BudgetUse {
-    static func monthOfHotspot(limit: UInt64 = 5_000_000_000, used: UInt64 = 5_000_000_000) -> BudgetUse {
-        BudgetUse(
+extension BudgetUsage {
+    static func monthOfHotspot(limit: UInt64 = 5_000_000_000, used: UInt64 = 5_000_000_000) -> BudgetUsage {
+        BudgetUsage(
             .network, network: "Hotspot",
             period: .month(at: Situation().now, localOffsetMilliseconds: Berlin.offset), limit: limit, used: used)
     }

@@ -46,7 +46,7 @@ extension Situation {
             $0.conditions.network = Reading(draw(Column.kinds).map { Network(name: "Net", kind: $0) })
             $0.conditions.isMetered = Reading(draw(Column.answers))
             $0.conditions.connectivity = Reading(draw(Column.connectivities))
-            $0.conditions.isAboutToSleep = Reading(draw(Column.answers))
+            $0.conditions.isPreparingForSleep = Reading(draw(Column.answers))
             $0.isLocal = random.once(in: 4)
             $0.needsNoUplink = random.once(in: 4)
             $0.isUplinkProven = random.once(in: 4)

@@ -9,7 +9,7 @@ struct Situation {
     var needsNoUplink = false
     var isUplinkProven = false
     var held: Set<WaitReason> = []
-    var budgets: [BudgetUse] = []
+    var budgets: [BudgetUsage] = []
     /// The current time: Friday, 20 November 2026, 21:40 in Berlin.
     var now: Int64 = 1_795_207_200_000
 

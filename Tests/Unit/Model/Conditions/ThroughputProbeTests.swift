@@ -33,7 +33,7 @@ struct ThroughputProbeTests {
         for _ in 0..<4 {
             guard let lane = link.watch.probe(among: Self.both, now: link.now) else { break }
             tried.append(lane)
-            #expect(link.watch.endProbe(lane, hasAnswered: false, now: link.now) == true)
+            #expect(link.watch.endProbe(lane, hasResponse: false, now: link.now) == true)
             link.now += 300_000
         }
         #expect(tried == ["lane", "second", "lane", "second"])
@@ -43,7 +43,7 @@ struct ThroughputProbeTests {
     func givenBack() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        link.watch.giveBackProbe("lane", now: link.now)
+        link.watch.cancelProbe("lane", now: link.now)
         #expect(link.watch.probe(among: Self.both, now: link.now) == nil)
         #expect(link.watch.nextProbe(now: link.now) == link.now + 1_000)
         link.now += 1_000
@@ -90,7 +90,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
         _ = link.watch.networkChanged()
         #expect(link.watch.probed("lane", bytes: 0, milliseconds: 0, now: link.now) == true)
-        #expect(link.watch.endProbe("lane", hasAnswered: false, now: link.now) == false)
+        #expect(link.watch.endProbe("lane", hasResponse: false, now: link.now) == false)
     }
 
     @Test("a lane without tasks releases the probe to another at once")

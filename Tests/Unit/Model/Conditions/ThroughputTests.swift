@@ -161,11 +161,11 @@ struct ThroughputTests {
         link.pass(60, SlowLink.sample(0))
         link.now += 300_000
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
-        #expect(link.watch.endProbe("lane", hasAnswered: false, now: link.now) == true)
+        #expect(link.watch.endProbe("lane", hasResponse: false, now: link.now) == true)
         #expect(link.permission() == .held(until: link.now + 300_000))
         link.now += 300_000
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
-        #expect(link.watch.endProbe("lane", hasAnswered: true, now: link.now) == true)
+        #expect(link.watch.endProbe("lane", hasResponse: true, now: link.now) == true)
         #expect(link.permission() == .open)
     }
 

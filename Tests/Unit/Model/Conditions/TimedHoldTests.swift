@@ -63,10 +63,10 @@ struct TimedHoldTests {
             $0.conditions = .onTheRoad
             $0.conditions.connectivity = Reading(.limited)
             $0.conditions.thermalState = Reading(.critical)
-            $0.conditions.isAboutToSleep = Reading(true)
+            $0.conditions.isPreparingForSleep = Reading(true)
             $0.budgets = [
                 .monthOfHotspot(),
-                BudgetUse(
+                BudgetUsage(
                     .session, network: "Hotspot", period: .day(at: $0.now, localOffsetMilliseconds: Berlin.offset),
                     limit: 1, used: 2),
             ]
@@ -87,7 +87,7 @@ struct TimedHoldTests {
 
     @Test("a task that expects more than the rest of a budget waits for the next month")
     func fits() {
-        let budget = BudgetUse.monthOfHotspot(used: 4_000_000_000)
+        let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)
         #expect(DeferralDecision.fits(nil, [budget]) == nil)
         let hold = DeferralDecision.fits(1_000_000_001, [budget])

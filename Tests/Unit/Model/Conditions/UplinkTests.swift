@@ -43,10 +43,10 @@ struct UplinkTests {
     }
 
     @Test("a response or transferred bytes reset the count of failures")
-    func answered() {
+    func responded() {
         var watch = UplinkWatch()
         for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 0) }
-        #expect(watch.take(Self.origin("d"), .answered, originsInUse: 5, now: 1) == true)
+        #expect(watch.take(Self.origin("d"), .responded, originsInUse: 5, now: 1) == true)
         #expect(watch.isProven)
         for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 2) }
         #expect(watch.moved(now: 3) == false)
@@ -71,7 +71,7 @@ struct UplinkTests {
     @Test("a single 511 is ignored while other origins respond")
     func lively() {
         var watch = UplinkWatch()
-        _ = watch.take(b, .answered, originsInUse: 5, now: 0)
+        _ = watch.take(b, .responded, originsInUse: 5, now: 0)
         #expect(watch.take(a, .portal, originsInUse: 5, now: 60_000) == false)
         #expect(watch.state == .open)
         #expect(watch.take(a, .portal, originsInUse: 5, now: 130_000) == true)
@@ -114,7 +114,7 @@ struct UplinkTests {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
         #expect(watch.state == .portal)
-        #expect(watch.take(b, .answered, originsInUse: 5, now: 1_000) == true)
+        #expect(watch.take(b, .responded, originsInUse: 5, now: 1_000) == true)
         #expect(watch.state == .open)
         #expect(watch.take(a, .portal, originsInUse: 5, now: 2_000) == false)
         #expect(watch.state == .open)
@@ -145,7 +145,7 @@ struct UplinkTests {
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)
-        watch.giveBackProbe(now: 12_000)
+        watch.cancelProbe(now: 12_000)
         #expect(watch.nextProbe(now: 12_000) == 13_000)
         #expect(watch.probe(among: [a, b], now: 13_000) == b)
         #expect(watch.nextProbe(now: 13_000) == 33_000)
@@ -154,7 +154,7 @@ struct UplinkTests {
     @Test("a manual retry probes at once, and the pauses keep growing")
     func atOnce() {
         var watch = dead()
-        watch.tryAtOnce(now: 3_000)
+        watch.probeNow(now: 3_000)
         #expect(watch.nextProbe(now: 3_000) == nil)
         #expect(watch.probe(among: [a], now: 3_000) == a)
         #expect(watch.nextProbe(now: 3_000) == 23_000)
@@ -163,7 +163,7 @@ struct UplinkTests {
     @Test("one response or another network releases all at once")
     func opens() {
         var watch = dead()
-        #expect(watch.take(b, .answered, originsInUse: 5, now: 5_000) == true)
+        #expect(watch.take(b, .responded, originsInUse: 5, now: 5_000) == true)
         #expect(watch.hold(now: 5_000, unix: 0) == nil)
         watch = dead()
         #expect(watch.networkChanged() == true)
@@ -178,7 +178,7 @@ struct UplinkTests {
         let plain = Self.origin("plain", "http")
         #expect(watch.probe(among: [plain], now: 10_000) == nil)
         #expect(watch.probe(among: [plain, a], now: 10_000) == a)
-        #expect(watch.take(a, .answered, originsInUse: 2, now: 11_000) == true)
+        #expect(watch.take(a, .responded, originsInUse: 2, now: 11_000) == true)
         #expect(!watch.isHeld && watch.isProven)
         #expect(watch.connectivity(.portal, now: 12_000) == false)
         #expect(watch.connectivity(.limited, now: 13_000) == true)
@@ -187,20 +187,20 @@ struct UplinkTests {
 
     @Test("failures are classified by what they prove about the route")
     func endings() {
-        func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasAnswered: Bool = false)
+        func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasResponse: Bool = false)
             -> UplinkWatch.Ending
         {
             let failure = Failure(status, "", domain: http == nil ? .none : .http, detail: http ?? 0)
-            return UplinkWatch.Ending(failure, redirectedTo: target, hasAnswered: hasAnswered)
+            return UplinkWatch.Ending(failure, redirectedTo: target, hasResponse: hasResponse)
         }
-        #expect(UplinkWatch.Ending(nil) == .answered)
+        #expect(UplinkWatch.Ending(nil) == .responded)
         #expect(ending(.httpStatus, http: 511) == .portal)
-        #expect(ending(.httpStatus, http: 404) == .answered)
+        #expect(ending(.httpStatus, http: 404) == .responded)
         #expect(ending(.httpStatus, http: 404, to: login) == .redirected(to: login))
         #expect(ending(.tlsFailed) == .untrusted)
         #expect(ending(.connectionFailed) == .unreachable)
-        #expect(ending(.connectionLost, hasAnswered: true) == .unknown)
-        #expect(ending(.requestTimeout, hasAnswered: true) == .unreachable)
+        #expect(ending(.connectionLost, hasResponse: true) == .unknown)
+        #expect(ending(.requestTimeout, hasResponse: true) == .unreachable)
         #expect(ending(.diskFull) == .unknown)
         #expect(ending(.cancelled) == .unknown)
     }

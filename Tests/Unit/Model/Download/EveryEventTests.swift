@@ -6,7 +6,7 @@ struct EveryEventTests {
     typealias Event = DownloadMachine.Event
 
     /// The events that lead to each phase.
-    static let ways: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
+    static let paths: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
         ("ready", nil, nil, []),
         ("ready, sealed", .sealed, .kept(500), []),
         ("looking", .sealed, nil, [.start]),
@@ -33,16 +33,16 @@ struct EveryEventTests {
         ("recording", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed)]),
         ("placing", nil, .kept(500), [.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded]),
         ("saving", nil, nil, [.start, .head(whole), .received(count: 9), .transferFailed(.lost, isTransient: true)]),
-        ("saving, syncing", nil, nil, [.start, .head(whole), .received(count: 9), .tick, .received(count: 9), .leave]),
+        ("saving, syncing", nil, nil, [.start, .head(whole), .received(count: 9), .tick, .received(count: 9), .stop]),
         ("discarding", nil, nil, [.start, .transferFailed(.refused, isTransient: false)]),
         ("concluding", nil, nil, [.start, .transferFailed(.lost, isTransient: true)]),
-        ("concluding a success", .sealed, nil, [.start, .lookedForSealed(isThere: true), .placed]),
-        ("over", .sealed, nil, [.start, .lookedForSealed(isThere: true), .placed, .concluded]),
+        ("concluding a success", .sealed, nil, [.start, .sealedFileChecked(isThere: true), .placed]),
+        ("over", .sealed, nil, [.start, .sealedFileChecked(isThere: true), .placed, .concluded]),
     ]
 
     /// Each kind of event, with extreme numbers.
     static let events: [Event] = [
-        .start, .lookedForSealed(isThere: true), .lookedForSealed(isThere: false), .opened(length: 0),
+        .start, .sealedFileChecked(isThere: true), .sealedFileChecked(isThere: false), .opened(length: 0),
         .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .head(challenge),
         .forgotten,
         .received(count: .max), .received(count: .min), .transferComplete, .transferFailed(.lost, isTransient: true),
@@ -50,18 +50,18 @@ struct EveryEventTests {
         .synced(length: 0), .synced(length: .max), .checkpointRecorded,
         .sealed(.sealed), .intentRecorded, .intentRefused, .placed,
         .discarded, .diskFailed(.broken), .diskFailed(.full), .diskFailed(.gone), .concluded, .retryRefused,
-        .cancel, .leave, .expire(.timeOver), .tick,
+        .cancel, .stop, .expire(.timedOut), .tick,
     ]
 
-    @Test("lead to one conclusion, one released slot and no running transfer", arguments: ways.indices)
+    @Test("lead to one conclusion, one released slot and no running transfer", arguments: paths.indices)
     func twoEvents(_ way: Int) {
-        let (phase, intent, kept, events) = Self.ways[way]
+        let (phase, intent, kept, events) = Self.paths[way]
         for first in Self.events {
             for second in Self.events {
-                var run = AnsweredRun(machine: DownloadMachine(
+                var run = CompletingRun(machine: DownloadMachine(
                     checkpoint: kept, intent: intent, bootID: "boot", terms: .asking, limits: .small))
                 for event in events + [first, second] { run.handle(event) }
-                run.answerToTheEnd()
+                run.completeAllActions()
                 guard !run.problems.isEmpty else { continue }
                 Issue.record("\(phase), then \(first), then \(second): \(run.problems)")
                 return
@@ -71,20 +71,20 @@ struct EveryEventTests {
 
     @Test("a result without its action is ignored")
     func unasked() {
-        var attempt = Attempt(from: .kept(500))
+        var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))
-        attempt.when(.transferFailed(.lost, isTransient: true))
-        attempt.when(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
-        attempt = Attempt(from: .kept(500))
+        attempt.expect(.transferFailed(.lost, isTransient: true))
+        attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
+        attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
-        attempt.when(.appended(length: 0))
+        attempt.expect(.appended(length: 0))
         attempt.after(.head(rest))
         #expect(attempt.machine.wantsBytes)
     }
 }
 
 /// A machine for which every action succeeds.
-private struct AnsweredRun {
+private struct CompletingRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
     private var answers: [DownloadMachine.Event] = []
@@ -113,7 +113,7 @@ private struct AnsweredRun {
         _ = machine.wantsBytes
     }
 
-    mutating func answerToTheEnd() {
+    mutating func completeAllActions() {
         if machine.phase == .ready { handle(.start) }
         for _ in 0..<200 where !machine.isOver {
             guard !answers.isEmpty else {
@@ -132,7 +132,7 @@ private struct AnsweredRun {
 
     private mutating func perform(_ action: DownloadMachine.Action) {
         switch action {
-        case .lookForSealed: answers.append(.lookedForSealed(isThere: true))
+        case .checkSealedFile: answers.append(.sealedFileChecked(isThere: true))
         case .openPart(_, let synced):
             written = synced
             answers.append(.opened(length: synced))
@@ -164,9 +164,9 @@ private struct AnsweredRun {
             answers.append(.concluded)
         case .closePart: closed += 1
         case .checkSpace: answers.append(.spaceChecked)
-        case .lookForFile: answers.append(.lookedForFile(nil))
-        case .lookForVersion: answers.append(.lookedForVersion(.known))
-        case .lookAgain: answers.append(.lookedAgain(isSame: true))
+        case .checkDestinationFile: answers.append(.destinationFileChecked(nil))
+        case .findKnownRepresentation: answers.append(.knownRepresentationFound(.known))
+        case .recheckDestinationFile: answers.append(.destinationFileRechecked(isSame: true))
         case .recordCheckpoint: answers.append(.checkpointRecorded)
         case .resumeTransfer, .restartPart, .checkName, .hash: break
         }

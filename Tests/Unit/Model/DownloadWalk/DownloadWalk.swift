@@ -31,7 +31,7 @@ struct DownloadWalk {
     private var random: Random
     private var boot = 1
     /// The number of attempts with faults. After them there are no faults, and the task must end.
-    private let wildAttempts: Int
+    private let faultyAttempts: Int
     /// Whether a part file may be left, because the task could not remove it.
     private var mayLeavePart = false
 
@@ -48,21 +48,21 @@ struct DownloadWalk {
     private var transfers = 0
     private var conclusions = 0
 
-    private var isWild: Bool { attempts <= wildAttempts }
+    private var injectsFaults: Bool { attempts <= faultyAttempts }
 
     private let isTraced: Bool
 
     init(seed: UInt64, isTraced: Bool = false) {
         self.isTraced = isTraced
         random = Random(seed: seed)
-        wildAttempts = random.number(1...30)
+        faultyAttempts = random.number(1...30)
         server = SimulatedServer(random: &random)
     }
 
     /// Runs the task to its end.
     mutating func run() {
         while !row.hasEnded || !machine.isOver {
-            guard attempts < wildAttempts + 10, problems.isEmpty else {
+            guard attempts < faultyAttempts + 10, problems.isEmpty else {
                 problems.append("the task does not end")
                 return
             }
@@ -75,19 +75,19 @@ struct DownloadWalk {
 
     private mutating func runAttempt() {
         attempts += 1
-        if random.once(in: 3), isWild { server.change(&random) }
+        if random.once(in: 3), injectsFaults { server.change(&random) }
         machine = DownloadMachine(
             checkpoint: row.checkpoint, intent: row.intent, bootID: "boot \(boot)", terms: .asking,
             limits: .tiny)
         (slotsReleased, transfers, conclusions) = (0, 0, 0)
         forgetProcess()
-        handle(isWild && random.once(in: 300) ? .expire(.timeOver) : .start)
+        handle(injectsFaults && random.once(in: 300) ? .expire(.timedOut) : .start)
         for _ in 0..<20_000 {
             if machine.isOver {
                 endAttempt()
                 return
             }
-            if isWild, !isBeforeCut, random.once(in: isAfterFailure ? 3 : 150) {
+            if injectsFaults, !isBeforeCut, random.once(in: isAfterFailure ? 3 : 150) {
                 crash()
                 return
             }
@@ -134,7 +134,7 @@ struct DownloadWalk {
 
     /// Performs a step. Returns false when no operation is pending.
     private mutating func step() -> Bool {
-        if isWild { disturb() }
+        if injectsFaults { injectFault() }
         if machine.isOver { return true }
         var choices: [Int] = []
         if !diskQueue.isEmpty { choices.append(0) }
@@ -151,12 +151,12 @@ struct DownloadWalk {
         return true
     }
 
-    private mutating func disturb() {
+    private mutating func injectFault() {
         if random.once(in: 12) { handle(.tick) }
         if random.once(in: machine.isFinishing ? 60 : 400) { storeQueue.append(.cancel) }
         if random.once(in: 150) { storeQueue.append(.suspend) }
-        if random.once(in: 150) { handle(.leave) }
-        if random.once(in: 1_500) { handle(.expire(.timeOver)) }
+        if random.once(in: 150) { handle(.stop) }
+        if random.once(in: 1_500) { handle(.expire(.timedOut)) }
         // The machine does not expect these events, so it must ignore them.
         if random.once(in: 100), machine.phase != .requesting { handle(.head(head(200))) }
         if random.once(in: 100) { handle(.start) }
@@ -194,7 +194,7 @@ struct DownloadWalk {
         var failure: Failure?
         var odds = 60
         if case .sync = operation { odds = 15 }
-        if isWild, random.once(in: odds) {
+        if injectsFaults, random.once(in: odds) {
             failure = random.pick([.broken, .broken, .full, Failure(.outOfResources, "no descriptors")])
             if random.once(in: 40) { failure = .gone }
             if case .discard = operation { mayLeavePart = true }
@@ -214,8 +214,8 @@ struct DownloadWalk {
         case .recordIntent(let intent):
             if !row.hasEnded { row.intent = intent }
             answers.append(row.hasEnded ? .intentRefused : .intentRecorded)
-        case .conclude(.retry, _) where isWild && random.once(in: 100),
-            .conclude(.credential, _) where isWild && random.once(in: 100):
+        case .conclude(.retry, _) where injectsFaults && random.once(in: 100),
+            .conclude(.credential, _) where injectsFaults && random.once(in: 100):
             conclusions -= 1
             answers.append(.retryRefused)
         case .conclude(let conclusion, let checkpoint):
@@ -225,12 +225,12 @@ struct DownloadWalk {
             // A task with a finish intent is ending already.
             guard !row.hasEnded, row.intent == nil else { return }
             row.wasCancelled = true
-            end(.left)
+            end(.stopped)
             answers.append(.cancel)
         case .suspend:
             guard !row.hasEnded, row.intent == nil, !row.isSuspended else { return }
             row.isSuspended = true
-            answers.append(.leave)
+            answers.append(.stop)
         }
     }
 
@@ -246,7 +246,7 @@ struct DownloadWalk {
         case .retry(_, _, _, let fromZero):
             if fromZero, checkpoint != nil { problems.append("a checkpoint is kept for untrusted bytes") }
             row.checkpoint = checkpoint
-        case .left: row.checkpoint = checkpoint
+        case .stopped: row.checkpoint = checkpoint
         case .credential:
             if checkpoint != row.checkpoint { problems.append("a challenge has changed the checkpoint") }
             row.checkpoint = checkpoint
@@ -272,15 +272,15 @@ struct DownloadWalk {
 
     private mutating func perform(_ action: DownloadMachine.Action) {
         switch action {
-        case .lookForSealed(let intent): diskQueue.append(.look(intent))
+        case .checkSealedFile(let intent): diskQueue.append(.look(intent))
         case .openPart(let isSameBoot, let synced):
             diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
-        case .checkSpace, .lookForFile, .lookForVersion, .lookAgain, .checkName, .hash:
+        case .checkSpace, .checkDestinationFile, .findKnownRepresentation, .recheckDestinationFile, .checkName, .hash:
             problems.append("\(action), which the terms do not need")
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1
             deliveries = server.answer(
-                offset: Int(clamping: offset), ifRange: ifRange, isGood: !isWild, &random)
+                offset: Int(clamping: offset), ifRange: ifRange, isGood: !injectsFaults, &random)
         case .stopTransfer:
             if deliveries == nil { problems.append("a transfer is stopped after its end") }
             deliveries = nil
@@ -319,7 +319,7 @@ struct DownloadWalk {
         // Pending operations are still performed, and the ended machine gets their results.
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
-        for event in answers + [.tick, .cancel, .leave, .concluded, .discarded, .transferComplete] { handle(event) }
+        for event in answers + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
         // If the task was cancelled after the attempt had ended, the engine removes the part file instead of the
         // machine.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }

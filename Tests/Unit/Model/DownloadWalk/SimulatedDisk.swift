@@ -58,7 +58,7 @@ struct SimulatedDisk {
         switch operation {
         case .look(let intent):
             if let failure { throw failure }
-            return .lookedForSealed(isThere: isIntended(final, intent) || isIntended(part, intent))
+            return .sealedFileChecked(isThere: isIntended(final, intent) || isIntended(part, intent))
         case .open(let isSameBoot, let synced):
             close()
             if let failure { throw failure }

@@ -23,14 +23,14 @@ struct SimulatedServer {
     }
 
     let style: Style
-    let tellsSize: Bool
+    let sendsLength: Bool
     private(set) var representations: [Representation] = []
     private var version = 0
     private static let challenge = "WWW-Authenticate: Basic realm=\"staff\""
 
     init(random: inout Random) {
         style = random.pick(Style.allCases) ?? .strongTag
-        tellsSize = !random.once(in: 4)
+        sendsLength = !random.once(in: 4)
         change(&random)
     }
 
@@ -72,8 +72,8 @@ struct SimulatedServer {
 
     private func whole(_ file: Representation, _ isGood: Bool, _ random: inout Random) -> [Delivery] {
         var lines = validatorLines(file.version)
-        if tellsSize { lines.append("Content-Length: \(file.bytes.count)") }
-        return [.head(head(200, lines, file.node))] + body(file.bytes[...], canTell: tellsSize, isGood, &random)
+        if sendsLength { lines.append("Content-Length: \(file.bytes.count)") }
+        return [.head(head(200, lines, file.node))] + body(file.bytes[...], canTell: sendsLength, isGood, &random)
     }
 
     private func rest(

@@ -15,21 +15,21 @@ struct PushTests {
 
     @Test("no event is lost, reordered or returned again, in any order of steps", arguments: 0..<100)
     func anyOrder(seed: Int) {
-        var world = PushWorld(seed: UInt64(seed))
-        for _ in 0..<1_000 { world.step() }
-        world.finish()
-        #expect(world.complaints.prefix(3) == [])
+        var simulation = PushSimulation(seed: UInt64(seed))
+        for _ in 0..<1_000 { simulation.step() }
+        simulation.finish()
+        #expect(simulation.violations.prefix(3) == [])
     }
 
     @Test("the random orders cover polls from pushes, polls from the store, and refusals")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {
-            var world = PushWorld(seed: UInt64(seed))
-            for _ in 0..<1_000 { world.step() }
-            byPush += world.answered.byPush
-            byStore += world.answered.byStore
-            refusals += world.answered.refusals
+            var simulation = PushSimulation(seed: UInt64(seed))
+            for _ in 0..<1_000 { simulation.step() }
+            byPush += simulation.answered.byPush
+            byStore += simulation.answered.byStore
+            refusals += simulation.answered.refusals
         }
         #expect(byPush > 100)
         #expect(byStore > 100)
@@ -39,7 +39,7 @@ struct PushTests {
     @Test("without a credit no event is pushed")
     func noCredit() {
         var window = PushWindow(newest: .zero)
-        #expect(!window.takes)
+        #expect(!window.canPush)
         #expect(window.push([event(1)], after: .zero, through: id(1)) == nil)
         window.grant(EventCredit(after: .zero))
         #expect(window.wantsMore)
@@ -52,7 +52,7 @@ struct PushTests {
         let push = window.push((1...5).map { event($0) }, after: .zero, through: id(5))
         #expect(push?.events.map(\.id) == [id(1), id(2), id(3)])
         #expect(push?.through == id(3))
-        #expect(!window.takes)
+        #expect(!window.canPush)
         window.grant(EventCredit(after: id(2), events: 3, bytes: 100_000))
         #expect(window.room == 2)
         #expect(window.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
@@ -63,7 +63,7 @@ struct PushTests {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
         #expect(window.push([event(1, 5_000), event(2)], after: .zero, through: id(2))?.through == id(1))
-        #expect(!window.takes)
+        #expect(!window.canPush)
     }
 
     @Test("a credit is limited to what a handle may buffer")

@@ -31,11 +31,11 @@ struct LaunchBackoffTests {
     }
 
     @Test("a host that connects without a launch resets the delay; a living launched host still counts")
-    func hostCame() {
+    func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
-        backoff.hostCame(whileLaunchedOneLives: true)
+        backoff.hostConnected(whileLaunchedHostRuns: true)
         #expect(backoff == LaunchBackoff(launches: 1))
-        backoff.hostCame(whileLaunchedOneLives: false)
+        backoff.hostConnected(whileLaunchedHostRuns: false)
         #expect(backoff == LaunchBackoff())
     }
 

@@ -31,7 +31,7 @@ struct LaunchDecisionTests {
     }
 
     @Test("after the maximum number of failed launches there are no more", arguments: [
-        (7, LaunchDecision.Step.launch), (8, .leaveAlone), (9, .leaveAlone),
+        (7, LaunchDecision.Step.launch), (8, .giveUp), (9, .giveUp),
     ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
@@ -56,7 +56,7 @@ struct LaunchDecisionTests {
     }
 
     @Test("a host that does not attach in time is asked to end", arguments: [
-        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .askToEnd),
+        (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .terminate),
     ] as [(Int64, LaunchDecision.Step)])
     func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
@@ -72,9 +72,9 @@ struct LaunchDecisionTests {
     @Test("ten seconds after the request to end, the host is killed once")
     func kills() {
         var living = Living(hasAttached: false, attachBy: 5)
-        living.askedAt = 995_000
+        living.terminatedAt = 995_000
         #expect(next(.launched(living)) == .wait(until: 1_005_000))
-        living.askedAt = 990_000
+        living.terminatedAt = 990_000
         #expect(next(.launched(living)) == .kill)
         living.isKilled = true
         #expect(next(.launched(living)) == .rest)
@@ -124,8 +124,8 @@ struct LaunchDecisionTests {
             let (state, nextAt) = LaunchDecision.state(facts)
             switch next(facts) {
             case .launch: #expect(state == .due && nextAt == facts.now)
-            case .leaveAlone: #expect(state == .gaveUp && nextAt == nil)
-            case .askToEnd, .kill, .extendAttachTime: #expect(state == .running)
+            case .giveUp: #expect(state == .gaveUp && nextAt == nil)
+            case .terminate, .kill, .extendAttachTime: #expect(state == .running)
             case .wait(let time) where facts.run == .none: #expect(state == .due && nextAt == time)
             case .rest, .wait, .over, .failed: break
             }
@@ -134,7 +134,7 @@ struct LaunchDecisionTests {
 
     private func everyFacts(run: LaunchDecision.Run? = nil) -> [LaunchDecision.Facts] {
         var asked = Living(hasAttached: false, attachBy: 5)
-        asked.askedAt = 995_000
+        asked.terminatedAt = 995_000
         var killed = asked
         killed.isKilled = true
         let runs = run.map { [$0] } ?? [

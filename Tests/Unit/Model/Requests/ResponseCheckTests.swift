@@ -90,17 +90,17 @@ struct ResponseCheckTests {
     @Test("An expired response is refused, and so is storing a response without a credential")
     func lives() {
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
-        func failure(_ response: ChallengeResponse, _ life: AnswerLife) -> Failure? {
+        func failure(_ response: ChallengeResponse, _ life: CredentialLifetime) -> Failure? {
             do throws(Failure) {
                 try ResponseCheck.check(response, life, now: 1_000)
                 return nil
             } catch { return error }
         }
-        #expect(failure(headers, AnswerLife(expiresMilliseconds: 1_001, isKept: true)) == nil)
-        #expect(failure(headers, AnswerLife(expiresMilliseconds: 1_000))?.status == .invalidArgument)
-        #expect(failure(headers, AnswerLife(expiresMilliseconds: -5))?.status == .invalidArgument)
-        #expect(failure(.standard, AnswerLife(isKept: true))?.status == .invalidArgument)
-        #expect(failure(.url("https://a/ b"), AnswerLife())?.status == .invalidArgument)
+        #expect(failure(headers, CredentialLifetime(expiresMilliseconds: 1_001, isKept: true)) == nil)
+        #expect(failure(headers, CredentialLifetime(expiresMilliseconds: 1_000))?.status == .invalidArgument)
+        #expect(failure(headers, CredentialLifetime(expiresMilliseconds: -5))?.status == .invalidArgument)
+        #expect(failure(.standard, CredentialLifetime(isKept: true))?.status == .invalidArgument)
+        #expect(failure(.url("https://a/ b"), CredentialLifetime())?.status == .invalidArgument)
     }
 
     @Test("Proxy-Authorization is refused for a server")

@@ -3,31 +3,31 @@ import Testing
 
 @Suite("Failures that mean no route")
 struct ConnectivityTests {
-    private func isMissing(
-        _ status: Status, _ server: String, isUnreachable: Bool = false, reachesNameServer: Bool = true
+    private func isRouteMissing(
+        _ status: Status, _ server: String, isUnreachable: Bool = false, hasRouteToNameServer: Bool = true
     ) -> Bool {
-        Connectivity.isMissing(
+        Connectivity.isRouteMissing(
             Failure(status, "it failed"), server: server,
-            Connectivity.Facts(isUnreachable: isUnreachable, reachesNameServer: reachesNameServer))
+            Connectivity.Facts(isUnreachable: isUnreachable, hasRouteToNameServer: hasRouteToNameServer))
     }
 
     @Test("A connection to an unreachable network means no route; a refused one does not")
     func connections() {
-        #expect(isMissing(.connectionFailed, "example.org", isUnreachable: true))
-        #expect(!isMissing(.connectionFailed, "example.org"))
+        #expect(isRouteMissing(.connectionFailed, "example.org", isUnreachable: true))
+        #expect(!isRouteMissing(.connectionFailed, "example.org"))
     }
 
     @Test("An unresolved name means no route only if no name server is reachable")
     func names() {
-        #expect(isMissing(.nameNotResolved, "example.org", reachesNameServer: false))
-        #expect(!isMissing(.nameNotResolved, "example.org"))
+        #expect(isRouteMissing(.nameNotResolved, "example.org", hasRouteToNameServer: false))
+        #expect(!isRouteMissing(.nameNotResolved, "example.org"))
     }
 
     @Test("Other failures do not mean a missing route", arguments: [
         Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
     ])
     func others(_ status: Status) {
-        #expect(!isMissing(status, "example.org", isUnreachable: true, reachesNameServer: false))
+        #expect(!isRouteMissing(status, "example.org", isUnreachable: true, hasRouteToNameServer: false))
     }
 
     @Test("A failure of this machine's own server never means a missing route", arguments: [
@@ -37,7 +37,7 @@ struct ConnectivityTests {
     ])
     func loopback(_ server: String, _ isThisMachine: Bool) {
         #expect(Connectivity.isLoopback(server) == isThisMachine)
-        #expect(isMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
+        #expect(isRouteMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
     @Test("At most three name servers are read from resolv.conf(5); without any it is this machine", arguments: [
@@ -53,10 +53,10 @@ struct ConnectivityTests {
 struct ConnectivityPacingTests {
     @Test("Without a change checks become rarer, up to one in five minutes")
     func looks() {
-        var pacing = ConnectivityPacing()
+        var pacing = ConnectivityCheckBackoff()
         var waits: [Int64] = []
         for look in 0..<10 {
-            waits.append(pacing.untilLook)
+            waits.append(pacing.millisecondsUntilCheck)
             pacing.looked(at: Int64(look))
         }
         #expect(waits == [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000, 300_000])
@@ -64,17 +64,17 @@ struct ConnectivityPacingTests {
 
     @Test("A change is checked after 300 ms")
     func change() {
-        let pacing = ConnectivityPacing()
-        #expect(pacing.untilLook(afterChangeAt: 1_000_000) == 300)
+        let pacing = ConnectivityCheckBackoff()
+        #expect(pacing.millisecondsUntilCheck(afterChangeAt: 1_000_000) == 300)
     }
 
     @Test("A flapping link is checked at most once a minute in the end")
     func flapping() {
-        var pacing = ConnectivityPacing()
+        var pacing = ConnectivityCheckBackoff()
         var now: Int64 = 1_000_000
         var looks: [Int64] = []
         while now < 2_000_000 {
-            now += pacing.untilLook(afterChangeAt: now)
+            now += pacing.millisecondsUntilCheck(afterChangeAt: now)
             pacing.looked(at: now)
             looks.append(now)
         }
@@ -84,11 +84,11 @@ struct ConnectivityPacingTests {
 
     @Test("A quiet time or a response resets the delays")
     func quiet() {
-        var pacing = ConnectivityPacing()
+        var pacing = ConnectivityCheckBackoff()
         for _ in 0..<20 { pacing.looked(at: 0) }
-        #expect(pacing.untilLook(afterChangeAt: 100_000) == 300)
+        #expect(pacing.millisecondsUntilCheck(afterChangeAt: 100_000) == 300)
         pacing.connected()
-        #expect(pacing.untilLook == 5_000)
-        #expect(pacing.untilLook(afterChangeAt: 0) == 300)
+        #expect(pacing.millisecondsUntilCheck == 5_000)
+        #expect(pacing.millisecondsUntilCheck(afterChangeAt: 0) == 300)
     }
 }

@@ -17,7 +17,7 @@ private let portal = status(511)
 
 private let refusal = RetryDecision.end
 /// The delay after the first attempt without progress, with the maximum of its random part.
-private let first = RetryDecision.later(milliseconds: 1_000, fruitless: 1)
+private let first = RetryDecision.later(milliseconds: 1_000, consecutiveFailures: 1)
 
 /// One row: a failure, changes of the attempt and of the default policy, and the decision.
 struct RetryRow: CustomTestStringConvertible {
@@ -50,12 +50,12 @@ struct RetryDecisionTests {
     }
 
     @Test("Failures that a server usually repeats are retried only a few times", arguments: [
-        RetryRow("truncated, the second time", truncated, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
-            $0.fruitless = 1
+        RetryRow("truncated, the second time", truncated, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
+            $0.consecutiveFailures = 1
         },
-        RetryRow("truncated, the third time", truncated, becomes: refusal) { $0.fruitless = 2 },
-        RetryRow("early response, the third time", early, becomes: refusal) { $0.fruitless = 2 },
-        RetryRow("lost, the third time", lost, becomes: .later(milliseconds: 4_000, fruitless: 3)) { $0.fruitless = 2 },
+        RetryRow("truncated, the third time", truncated, becomes: refusal) { $0.consecutiveFailures = 2 },
+        RetryRow("early response, the third time", early, becomes: refusal) { $0.consecutiveFailures = 2 },
+        RetryRow("lost, the third time", lost, becomes: .later(milliseconds: 4_000, consecutiveFailures: 3)) { $0.consecutiveFailures = 2 },
         RetryRow("early response to a POST", early, becomes: refusal) { $0.method = "POST" },
     ])
     func lasting(_ row: RetryRow) {
@@ -64,7 +64,7 @@ struct RetryDecisionTests {
 
     @Test("413 is temporary with Retry-After", arguments: [
         RetryRow("413", status(413), becomes: refusal),
-        RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, fruitless: 1)) {
+        RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
             $0.retryAfterSeconds = 5
         },
         RetryRow("413 with Retry-After, without the bit of statuses", status(413), becomes: refusal) {
@@ -137,7 +137,7 @@ struct RetryDecisionTests {
         RetryRow("POST, 408: incomplete", status(408), becomes: first) { $0.method = "POST" },
         RetryRow("POST, silent before it was sent", silence, becomes: first) {
             $0.method = "POST"
-            $0.surelyNotProcessed = true
+            $0.isUnprocessed = true
         },
         RetryRow("POST, lost, unsafe methods allowed", lost, becomes: first) { $0.method = "POST" } policy: {
             $0.retriesUnsafeMethods = true
@@ -152,19 +152,19 @@ struct RetryDecisionTests {
     func methods(_ row: RetryRow) { check(row) }
 
     @Test("Only attempts without new durable bytes are counted", arguments: [
-        RetryRow("the last attempt", lost, becomes: refusal) { $0.fruitless = 2 } policy: { $0.maximumAttempts = 3 },
-        RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
-            $0.fruitless = 1
+        RetryRow("the last attempt", lost, becomes: refusal) { $0.consecutiveFailures = 2 } policy: { $0.maximumAttempts = 3 },
+        RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
+            $0.consecutiveFailures = 1
         } policy: { $0.maximumAttempts = 3 },
         RetryRow("a limit of one attempt", lost, becomes: refusal) { _ in } policy: { $0.maximumAttempts = 1 },
-        RetryRow("a limit of one attempt, with progress", lost, becomes: .later(milliseconds: 1_000, fruitless: 0)) {
-            $0.fruitless = 9
+        RetryRow("a limit of one attempt, with progress", lost, becomes: .later(milliseconds: 1_000, consecutiveFailures: 0)) {
+            $0.consecutiveFailures = 9
             $0.madeProgress = true
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("without a limit", lost, becomes: .later(milliseconds: 600_000, fruitless: .max)) {
-            $0.fruitless = .max
+        RetryRow("without a limit", lost, becomes: .later(milliseconds: 600_000, consecutiveFailures: .max)) {
+            $0.consecutiveFailures = .max
         },
-        RetryRow("more than the limit, which was lowered", lost, becomes: refusal) { $0.fruitless = 50 } policy: {
+        RetryRow("more than the limit, which was lowered", lost, becomes: refusal) { $0.consecutiveFailures = 50 } policy: {
             $0.maximumAttempts = 3
         },
         RetryRow("Retry-After adds no attempt", status(503), becomes: refusal) {
@@ -174,88 +174,88 @@ struct RetryDecisionTests {
     func counted(_ row: RetryRow) { check(row) }
 
     @Test("A stream that the server has not processed is sent again at once, up to five times in a row", arguments: [
-        RetryRow("refused", lost, becomes: .atOnce) { ($0.surelyNotProcessed, $0.wentAway) = (true, true) },
-        RetryRow("refused again", lost, becomes: .atOnce) {
-            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
+        RetryRow("refused", lost, becomes: .immediately) { ($0.isUnprocessed, $0.connectionWasClosed) = (true, true) },
+        RetryRow("refused again", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 4
         },
         RetryRow("refused too often", lost, becomes: first) {
-            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 5
         },
-        RetryRow("refused, as the last attempt", lost, becomes: .atOnce) {
-            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
-            $0.fruitless = 2
+        RetryRow("refused, as the last attempt", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
+            $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("refused, no error is retried", lost, becomes: .atOnce) {
-            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
+        RetryRow("refused, no error is retried", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         } policy: { $0.retryErrors = .nothing },
-        RetryRow("refused, POST", lost, becomes: .atOnce) {
-            ($0.surelyNotProcessed, $0.wentAway) = (true, true)
+        RetryRow("refused, POST", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.method = "POST"
         },
-        RetryRow("gone away", lost, becomes: .atOnce) { $0.wentAway = true },
+        RetryRow("gone away", lost, becomes: .immediately) { $0.connectionWasClosed = true },
         RetryRow("gone away too often", lost, becomes: first) {
-            $0.wentAway = true
+            $0.connectionWasClosed = true
             $0.immediate = 5
         },
         RetryRow("gone away, POST", lost, becomes: refusal) {
-            $0.wentAway = true
+            $0.connectionWasClosed = true
             $0.method = "POST"
         },
-        RetryRow("lost before any byte was sent", lost, becomes: first) { $0.surelyNotProcessed = true },
-        RetryRow("no connection is no refused stream", connection, becomes: first) { $0.surelyNotProcessed = true },
+        RetryRow("lost before any byte was sent", lost, becomes: first) { $0.isUnprocessed = true },
+        RetryRow("no connection is no refused stream", connection, becomes: first) { $0.isUnprocessed = true },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
     @Test("Without a route the task waits, and no attempt is counted", arguments: [
-        RetryRow("connection", connection, becomes: .whenConnected) { $0.hasNoWay = true },
-        RetryRow("name", name, becomes: .whenConnected) { $0.hasNoWay = true },
-        RetryRow("as the last attempt", connection, becomes: .whenConnected) {
-            $0.hasNoWay = true
-            $0.fruitless = 2
+        RetryRow("connection", connection, becomes: .whenReachable) { $0.hasNoRoute = true },
+        RetryRow("name", name, becomes: .whenReachable) { $0.hasNoRoute = true },
+        RetryRow("as the last attempt", connection, becomes: .whenReachable) {
+            $0.hasNoRoute = true
+            $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("POST", connection, becomes: .whenConnected) {
-            $0.hasNoWay = true
+        RetryRow("POST", connection, becomes: .whenReachable) {
+            $0.hasNoRoute = true
             $0.method = "POST"
         },
         RetryRow("if the policy does not retry this error", connection, becomes: refusal) {
-            $0.hasNoWay = true
+            $0.hasNoRoute = true
         } policy: { $0.retryErrors = .lost },
     ])
     func connectivity(_ row: RetryRow) { check(row) }
 
     @Test("With a dead uplink the task waits, and no attempt is counted", arguments: [
-        RetryRow("dead uplink", connection, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
-        RetryRow("as the last attempt", connection, becomes: .whenUplinkLeads) {
-            $0.isOfUplink = true
-            $0.fruitless = 2
+        RetryRow("dead uplink", connection, becomes: .whenUplinkIsUp) { $0.isUplinkFailure = true },
+        RetryRow("as the last attempt", connection, becomes: .whenUplinkIsUp) {
+            $0.isUplinkFailure = true
+            $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("a portal's response", portal, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
-        RetryRow("a portal's response to a POST", portal, becomes: .whenUplinkLeads) {
-            $0.isOfUplink = true
+        RetryRow("a portal's response", portal, becomes: .whenUplinkIsUp) { $0.isUplinkFailure = true },
+        RetryRow("a portal's response to a POST", portal, becomes: .whenUplinkIsUp) {
+            $0.isUplinkFailure = true
             $0.method = "POST"
         },
         RetryRow("a POST that may have arrived", lost, becomes: refusal) {
-            $0.isOfUplink = true
+            $0.isUplinkFailure = true
             $0.method = "POST"
         },
         RetryRow("if the policy does not retry this error", connection, becomes: refusal) {
-            $0.isOfUplink = true
+            $0.isUplinkFailure = true
         } policy: { $0.retryErrors = .lost },
         RetryRow("511 from a server, without a portal", portal, becomes: refusal),
     ])
     func uplink(_ row: RetryRow) { check(row) }
 
     @Test("On a full disk the task waits without a limit of attempts", arguments: [
-        RetryRow("by default", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {
+        RetryRow("by default", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
         },
-        RetryRow("as the last attempt", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {
+        RetryRow("as the last attempt", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 5_000)) {
             $0.reason = .diskFull
-            $0.fruitless = 2
+            $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("near its resource timeout", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 70)) {
+        RetryRow("near its resource timeout", full, becomes: .whenSpaceIsFree(recheckMilliseconds: 70)) {
             $0.reason = .diskFull
             $0.remainingMilliseconds = 70
         },
@@ -269,15 +269,15 @@ struct RetryDecisionTests {
         },
         RetryRow("with a limit of attempts", nonsense, becomes: refusal) {
             $0.fromZero = true
-            $0.fruitless = 2
+            $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 3 },
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
     @Test("The delay ends at the task's deadline", arguments: [
-        RetryRow("sooner", lost, becomes: .later(milliseconds: 400, fruitless: 1)) { $0.remainingMilliseconds = 400 },
-        RetryRow("over", lost, becomes: .later(milliseconds: 0, fruitless: 1)) { $0.remainingMilliseconds = -5 },
-        RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, fruitless: 1)) {
+        RetryRow("sooner", lost, becomes: .later(milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
+        RetryRow("over", lost, becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
+        RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
             $0.remainingMilliseconds = 400
             $0.retryAfterSeconds = 3_600
         },

@@ -12,7 +12,7 @@ struct RetryDelayTests {
         var configuration = SessionConfiguration(identifier: "s")
         change(&configuration)
         var attempt = FailedAttempt(lost)
-        attempt.fruitless = tries - min(1, tries)
+        attempt.consecutiveFailures = tries - min(1, tries)
         attempt.madeProgress = tries == 0
         attempt.retryAfterSeconds = retryAfter
         let decision = RetryDecision.decide(attempt, TransferPolicy(configuration), jitter: jitter)

@@ -5,16 +5,16 @@ import Testing
 struct ScheduleWalkTests {
     @Test("Limits are kept, each task starts once, and no task waits for ever", arguments: 1...40)
     func walk(_ seed: UInt64) {
-        var world = ScheduleWorld(seed: seed)
-        for _ in 0..<500 { world.step() }
-        world.drain()
-        let problems = world.problems
+        var simulation = ScheduleSimulation(seed: seed)
+        for _ in 0..<500 { simulation.step() }
+        simulation.drain()
+        let problems = simulation.problems
         #expect(problems.isEmpty, "seed \(seed): \(problems.joined(separator: "; "))")
     }
 }
 
 /// A store with lanes of tasks, an engine that uses the schedule, and a record of the expected state.
-private struct ScheduleWorld {
+private struct ScheduleSimulation {
     struct Lane: Hashable {
         var session: Int
         var origin: Int
@@ -139,7 +139,7 @@ private struct ScheduleWorld {
             switch step {
             case .load(let lane, let limit): load(lane, limit)
             case .start(let task, let lane): start(task, lane)
-            case .makeRoom: problems.append("a task is preempted without an urgent task")
+            case .preempt: problems.append("a task is preempted without an urgent task")
             }
         }
         for lane in lanes where mayStart(lane, surely: true) {

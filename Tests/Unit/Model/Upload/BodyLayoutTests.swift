@@ -8,8 +8,8 @@ struct BodyLayoutTests {
     }
 
     private func text(_ layout: BodyLayout) -> String {
-        layout.pieces.map { piece in
-            switch piece {
+        layout.segments.map { segment in
+            switch segment {
             case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
             case .file(let file): "<\(file.path)>"
             }
@@ -19,7 +19,7 @@ struct BodyLayoutTests {
     @Test("of a file is that file, without a content type")
     func plainFile() {
         let layout = BodyLayout(.file(file(7), .reference))
-        #expect(layout.pieces == [.file(file(7))])
+        #expect(layout.segments == [.file(file(7))])
         #expect(layout.size == 7 && layout.contentType == nil)
     }
 

@@ -8,7 +8,7 @@ struct UploadMachineTests {
     static let lost = Failure(.connectionLost, "broken")
     static let changed = Failure(.bodyChanged, "changed")
     static let late = Failure(.resourceTimeout, "late")
-    static let challenge = AuthenticationDemand(
+    static let challenge = AuthenticationChallenge(
         head(401, [ResponseField("WWW-Authenticate", "Basic realm=\"a\"")]))
 
     static func head(_ status: Int32, _ fields: [ResponseField] = []) -> ResponseHead {
@@ -68,7 +68,7 @@ struct UploadMachineTests {
         for isTolerated in [false, true] {
             var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
             _ = Self.actions(&machine, [.start, .opened, .head(Self.head(201), nil)])
-            let actions = machine.handle(.transferComplete(bodyIsSent: false))
+            let actions = machine.handle(.transferComplete(wasBodySent: false))
             if isTolerated {
                 #expect(actions == [.releaseSlot, .conclude(.succeeded)])
             } else if case .conclude(.retry(let failure, _))? = actions.last {
@@ -155,7 +155,7 @@ struct UploadMachineTests {
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),
             .head(Self.head(401), Self.challenge), .received(count: 70_000), .transferComplete(),
             .transferFailed(Self.lost, isTransient: true), .transferFailed(Self.lost, isTransient: false),
-            .bodyFailed(Self.changed), .concluded, .retryRefused, .cancel, .leave, .expire(Self.late),
+            .bodyFailed(Self.changed), .concluded, .retryRefused, .cancel, .stop, .expire(Self.late),
         ]
         var random = SystemRandomNumberGenerator()
         for _ in 0..<5_000 {

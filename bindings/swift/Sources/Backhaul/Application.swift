@@ -145,8 +145,8 @@ public final class Application: Sendable {
     }
 
     private func session(_ identifier: String, _ role: Role, _ start: Driver.Start) async throws -> Session {
-        let isPatient = role == .consumeWhenFree
-        let (handle, isNew) = try await driver.verb(isPatient: isPatient, start) { outcome throws(BackhaulError) in
+        let isUnlimited = role == .consumeWhenFree
+        let (handle, isNew) = try await driver.verb(isUnlimited: isUnlimited, start) { outcome throws(BackhaulError) in
             try outcome.session()
         }
         return try Session(self, handle, identifier: identifier, role: role, isNew: isNew)

@@ -34,8 +34,8 @@ final class TicketTable: Sendable {
     /// Returns when the ticket has ended. When the Swift task is cancelled it throws at once: the verb goes on, and its
     /// outcome is dropped. It throws `.timeout` or `.engineUnresponsive` when the limit has passed.
     ///
-    /// - Parameter isPatient: wait without a limit.
-    func wait(for ticket: Handle, isPatient: Bool) async throws {
+    /// - Parameter isUnlimited: wait without a limit.
+    func wait(for ticket: Handle, isUnlimited: Bool) async throws {
         // A cancellation may come after the ticket's end: then its entry is new.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
@@ -50,7 +50,7 @@ final class TicketTable: Sendable {
                         state.entries[ticket] = .abandoned
                         return .failure(CancellationError())
                     }
-                    state.entries[ticket] = .waiting(continuation, until: isPatient ? nil : .now.advanced(by: limit))
+                    state.entries[ticket] = .waiting(continuation, until: isUnlimited ? nil : .now.advanced(by: limit))
                     return nil
                 }
                 if let outcome { continuation.resume(with: outcome) }

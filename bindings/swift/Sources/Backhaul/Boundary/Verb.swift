@@ -13,12 +13,12 @@ extension Driver {
     ///
     /// When the Swift task is cancelled this throws `CancellationError` at once, and the verb goes on in the engine.
     ///
-    /// - Parameter isPatient: wait without a limit, and end the verb when the Swift task is cancelled.
+    /// - Parameter isUnlimited: wait without a limit, and end the verb when the Swift task is cancelled.
     func verb<Value>(
-        isPatient: Bool = false, _ start: Start, take: (Outcome) throws(BackhaulError) -> Value
+        isUnlimited: Bool = false, _ start: Start, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
         try Task.checkCancellation()
-        return try await outcome(of: try Driver.ticket(application, start), isPatient: isPatient, take: take)
+        return try await outcome(of: try Driver.ticket(application, start), isUnlimited: isUnlimited, take: take)
     }
 
     /// The same for verbs whose call reads the file system: they are started on the driver's thread.
@@ -28,17 +28,17 @@ extension Driver {
     ) async throws -> Value {
         try Task.checkCancellation()
         let ticket = try await perform { application throws(BackhaulError) in try Driver.ticket(application, start) }
-        return try await outcome(of: ticket, isPatient: false, take: take)
+        return try await outcome(of: ticket, isUnlimited: false, take: take)
     }
 
     private func outcome<Value>(
-        of ticket: Handle, isPatient: Bool, take: (Outcome) throws(BackhaulError) -> Value
+        of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
         // Not released when this throws: the table does that when the verb or the application ends.
         do {
-            try await tickets.wait(for: ticket, isPatient: isPatient)
+            try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {
-            if isPatient { post { [tickets] _ in tickets.drop(ticket) } }
+            if isUnlimited { post { [tickets] _ in tickets.drop(ticket) } }
             throw error
         }
         defer { bh_ticket_release(ticket.pointer) }

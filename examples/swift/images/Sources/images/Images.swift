@@ -5,7 +5,7 @@ import Foundation
 @MainActor
 final class Images: NSObject, BackgroundApplicationDelegate {
     let folder: Folder
-    private let hears: Bool
+    private let receivesEvents: Bool
     /// The completion handler of each session for which the program was launched, until all its events are delivered.
     private var completionHandlers: [String: () -> Void] = [:]
     private var finishedRound: UInt64 = 0
@@ -14,11 +14,11 @@ final class Images: NSObject, BackgroundApplicationDelegate {
 
     /// Creates the session at the first use, and attaches it in later runs.
     private(set) lazy var session = URLSession(
-        configuration: .background(withIdentifier: "pictures"), delegate: hears ? self : nil, delegateQueue: nil)
+        configuration: .background(withIdentifier: "pictures"), delegate: receivesEvents ? self : nil, delegateQueue: nil)
 
-    init(_ folder: Folder, hears: Bool) {
+    init(_ folder: Folder, receivesEvents: Bool) {
         self.folder = folder
-        self.hears = hears
+        self.receivesEvents = receivesEvents
     }
 
     /// Registers the launch command. In a launched program it returns when all events are handled.
@@ -30,7 +30,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
         _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping () -> Void
     ) {
-        guard hears, identifier == session.configuration.identifier else { return completionHandler() }
+        guard receivesEvents, identifier == session.configuration.identifier else { return completionHandler() }
         completionHandlers[identifier] = completionHandler
     }
 

@@ -21,7 +21,7 @@ do {
     switch arguments.first {
     case "get" where arguments.count > 1:
         // Enqueuing needs no delegate calls. They are for the program that the user opens, or that is launched.
-        let images = Images(folder, hears: false)
+        let images = Images(folder, receivesEvents: false)
         try await images.register()
         var failed = false
         for url in arguments.dropFirst() {
@@ -36,9 +36,9 @@ do {
     case "launched" where arguments.count == 1:
         // Without a user: handles the delegate calls, completes the session, and exits.
         folder.isLaunched = true
-        try await Images(folder, hears: true).register()
+        try await Images(folder, receivesEvents: true).register()
     case nil:
-        let images = Images(folder, hears: true)
+        let images = Images(folder, receivesEvents: true)
         try await images.register()
         await images.show()
     default:

@@ -1,0 +1,29 @@
+internal import BackhaulEngine
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// A connection from a client to its engine, through memory or over the store's socket. Both work in the same way.
+protocol ClientTransport: Sendable {
+    /// Sends a message and never blocks. After the end of the connection messages are dropped: the end is reported
+    /// separately.
+    func send(_ message: ClientMessage)
+    func close()
+}
+
+/// The connection to an engine of this process.
+final class LocalClientTransport: ClientTransport {
+    private let port: LocalPort
+    private let lease: EngineLease
+
+    init(lease: EngineLease, deliver: @escaping @Sendable (EngineMessage) -> Void) {
+        self.lease = lease
+        port = lease.engine.connect(deliver)
+    }
+
+    func send(_ message: ClientMessage) { port.send(message) }
+
+    func close() {
+        port.close()
+        lease.release()
+    }
+}

@@ -1,0 +1,33 @@
+internal import BackhaulModel
+internal import BackhaulStore
+
+/// The error in the log of a daemon that ended right after its start. The line may be from another daemon of the store:
+/// daemons that fail at the same time have the same cause.
+struct DaemonLogError {
+    private static let log = "daemon.log"
+    private let before: Int
+
+    /// Made before the daemon is started, because it notes the size of the log.
+    init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
+
+    /// The last error that was logged since, as a failure; nil: there is none.
+    func read(_ directory: StoreDirectory) -> Failure? {
+        let size = directory.sizeOfFile(Self.log) ?? 0
+        // If the log is shorter, it was replaced by a new one.
+        let new = size < before ? size : size - before
+        guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }
+        return Self.last(in: text)
+    }
+
+    /// Lines have the form "TIME PROCESS error STATUS: SENTENCE".
+    static func last(in text: String) -> Failure? {
+        for line in text.split(separator: "\n").reversed() {
+            let fields = line.split(separator: " ", maxSplits: 4)
+            guard fields.count == 5, fields[2] == "error", fields[3].hasSuffix(":"),
+                let status = Int32(fields[3].dropLast()).flatMap(Status.init)
+            else { continue }
+            return Failure(status, String(fields[4]))
+        }
+        return nil
+    }
+}

@@ -1,0 +1,231 @@
+internal import BackhaulEngine
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+internal import BackhaulWire
+
+/// The work of the client's own thread. It finds the store's engine, starts it or becomes it, transfers the messages of
+/// a socket, and starts again when the engine has ended.
+struct EngineConnector: Sendable {
+    /// How long an engine that has the lock may take to reply. After that, commands fail with its process id.
+    private static let replyTimeoutMilliseconds: Int64 = 5_000
+    private static let pauseMilliseconds: Int64 = 20
+    /// The pause between two attempts while a daemon starts, which takes about ten milliseconds.
+    private static let startingPauseMilliseconds: Int64 = 2
+
+    let path: String
+    let hosting: Hosting
+    let state: Lock<ClientState>
+
+    func run() {
+        var directory: StoreDirectory?
+        // Kept open, so that no other directory gets its inode.
+        var served: StoreDirectory?
+        var starter = DaemonStarter(path: hosting.daemonPath)
+        while waitUntilConnecting() {
+            do throws(Failure) {
+                // Another or a new store does not have this client's sessions.
+                if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
+                // The host may have closed the descriptor, or another directory may have the path now.
+                if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
+                    directory = try StoreDirectory.open(path: path)
+                }
+                guard let directory else { continue }
+                defer { if state.withLock(\.hasConnected) { served = served ?? directory } }
+                try connect(directory, &starter)
+            } catch {
+                directory = nil
+                let waiting = state.change { $0.failed(error) }
+                for answer in waiting { answer(.failed(error)) }
+            }
+        }
+    }
+
+    private func movedFailure(_ store: StoreDirectory) -> Failure {
+        Failure(.storeUnavailable, "the store \(store.path) was moved or removed; open the application again")
+    }
+
+    /// Waits until an engine is needed. Returns false when the client was closed.
+    private func waitUntilConnecting() -> Bool {
+        state.wait(until: nil) { state in
+            switch state.link {
+            case .connecting: true
+            case .closed: false
+            case .connected, .failed: nil
+            }
+        } ?? false
+    }
+
+    /// Finds an engine and uses it until it ends. Throws the reason if there can be none.
+    private func connect(_ directory: StoreDirectory, _ starter: inout DaemonStarter) throws(Failure) {
+        var deadline = Deadline.after(milliseconds: Self.replyTimeoutMilliseconds)
+        while state.withLock({ !$0.isClosed }) {
+            if let lease = try lease(directory) {
+                try serveLocal(lease)
+                return
+            }
+            switch try serveSocket(directory, replyDeadline: deadline, &starter) {
+            case .engine: return
+            case .older: deadline = .after(milliseconds: Self.replyTimeoutMilliseconds)
+            case .none: break
+            }
+            if hosting.isDaemon { try starter.supervise(directory) }
+            if deadline.hasPassed { throw (directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory) }
+            // If another store or none has the path now, `run` opens the path again.
+            guard directory.isAtPath else { return }
+            // The engine's process may be starting or ending: its lock and its socket do not change in one step.
+            let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
+            _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
+        }
+    }
+
+    /// A lease of the engine of this process, also if another client of the process with other options made it.
+    private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
+        switch hosting {
+        case .embedded: try LocalEngines.current.lease(directory)
+        case .daemon: try LocalEngines.current.existingLease(directory)
+        }
+    }
+
+    private func unresponsiveFailure(_ directory: StoreDirectory) -> Failure {
+        guard let holder = directory.lockHolder() else {
+            return Failure(.engineUnresponsive, "a process holds the store's lock and does not answer")
+        }
+        let isStopped = ProcessIdentity.isStopped(processID: holder.processID)
+        return Failure(
+            .engineUnresponsive,
+            "process \(holder.processID) holds the store and \(isStopped ? "is stopped" : "does not answer"); "
+                + "let it continue or end it",
+            domain: .process, detail: Int64(holder.processID))
+    }
+
+    // MARK: An engine of this process
+
+    /// Uses an engine of this process until it ends. Throws the reason if the next engine would end in the same way.
+    private func serveLocal(_ lease: EngineLease) throws(Failure) {
+        let end = Lock(EngineRun())
+        let transport = LocalClientTransport(lease: lease) { [state] message in
+            end.withLock { $0.note(message) }
+            EngineConnector.deliver(message, state)
+            // Wakes this client's thread, which waits on the state.
+            if case .goodbye = message { state.change { _ in } }
+        }
+        let process = ProcessIdentity.current.processID
+        transport.send(.hello(state.withLock { $0.hello(process: process) }))
+        // If the client was closed meanwhile, the wait ends immediately.
+        _ = state.change { $0.connected(transport, engineProcess: process, isLocal: true) }
+        _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0.hasEnded } ? true : nil }
+        transport.close()
+        state.change { $0.disconnected() }
+        let final = end.withLock { $0 }
+        if let failure = final.failure, final.isPersistent(failure) { throw failure }
+    }
+
+    private struct EngineRun: Sendable {
+        /// An engine that fails sooner is not started again until the host sends a command.
+        static let earlyEndMilliseconds: Int64 = 5_000
+
+        private let earlyEndDeadline = Deadline.after(milliseconds: EngineRun.earlyEndMilliseconds)
+        private(set) var hasEnded = false
+        private(set) var failure: Failure?
+
+        var isEarly: Bool { !earlyEndDeadline.hasPassed }
+
+        /// Whether waiting commands fail instead of being sent to the next engine. The next engine would end in the
+        /// same way if the store is damaged or this engine failed soon. If the store is gone, it would have another
+        /// store.
+        func isPersistent(_ failure: Failure) -> Bool {
+            failure.status == .storeDamaged || failure.status == .storeUnavailable || !earlyEndDeadline.hasPassed
+        }
+
+        mutating func note(_ message: EngineMessage) {
+            switch message {
+            case .goodbye(let failure):
+                hasEnded = true
+                self.failure = failure
+            case .reply, .notice, .welcome: break
+            }
+        }
+    }
+
+    // MARK: An engine of another process
+
+    private enum ConnectResult {
+        /// An engine was used until it ended or the client was closed.
+        case engine
+        /// No engine replies yet.
+        case none
+        /// An older daemon was asked to end.
+        case older
+    }
+
+    private func serveSocket(
+        _ directory: StoreDirectory, replyDeadline deadline: Deadline, _ starter: inout DaemonStarter
+    ) throws(Failure) -> ConnectResult {
+        guard let transport = try? SocketClientTransport(directory: directory), let peer = transport.peer else { return .none }
+        guard peer.isSameUser else {
+            throw Failure(
+                .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
+                domain: .process, detail: Int64(peer.processID))
+        }
+        transport.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
+        // From here on, a close of the client closes the carrier too.
+        guard state.change({ $0.opening(transport, engineProcess: peer.processID) }) else { return .engine }
+        var reader = FrameReader()
+        var welcome: Welcome?
+        var refusal: Failure?
+        let opening = transport.run(until: deadline, &reader) { message in
+            switch message {
+            case .welcome(let said): welcome = said
+            case .goodbye(let failure): refusal = failure
+            case .reply, .notice: break
+            }
+            return false
+        }
+        if case .failed(let failure) = opening { throw failure }
+        if let welcome {
+            switch VersionNegotiation.action(own: .current, engine: welcome, mayRequestExit: hosting.isDaemon && starter.mayRequestExit) {
+            case .proceed: break
+            case .refuse(let failure): throw failure
+            case .requestExit:
+                starter.exitRequested()
+                requestExit(directory, until: deadline)
+                return .older
+            }
+        }
+        if let refusal { throw refusal }
+        guard welcome != nil else { return .none }
+        let isWanted = state.change { $0.connected(transport, engineProcess: peer.processID, isLocal: false) }
+        guard isWanted else { return .engine }
+        starter.succeeded()
+        var end = EngineRun()
+        _ = transport.run(until: nil, &reader) { message in
+            end.note(message)
+            EngineConnector.deliver(message, state)
+            return !end.hasEnded
+        }
+        state.change { $0.disconnected() }
+        if end.isEarly { starter.endedEarly() } else { starter.endedLate() }
+        if let failure = end.failure, end.isPersistent(failure) { throw failure }
+        return .engine
+    }
+
+    /// Asks an older daemon to end. Returns when the daemon has closed the connection or refused. This needs a new
+    /// connection, because an engine of another version has closed the one with the hello.
+    private func requestExit(_ directory: StoreDirectory, until deadline: Deadline) {
+        guard let transport = try? SocketClientTransport(directory: directory) else { return }
+        transport.send(.leave(.current))
+        var reader = FrameReader()
+        _ = transport.run(until: deadline, &reader) { _ in false }
+    }
+
+    private static func deliver(_ message: EngineMessage, _ state: Lock<ClientState>) {
+        switch message {
+        case .reply(let sequence, let reply):
+            let waiting = state.change { $0.replied(sequence, reply) }
+            waiting?(reply)
+        case .notice(let notice): state.change { $0.received(notice) }
+        case .welcome, .goodbye: break
+        }
+    }
+}

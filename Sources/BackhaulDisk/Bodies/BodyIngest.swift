@@ -1,0 +1,147 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+/// Takes one file of a request body into the store: by reference, hard link or copy. A copy is made in slices, so that
+/// the disk thread can do other work between them.
+final class BodyIngest {
+    private static let sliceSize = 16 << 20
+
+    private let body: HandedOverBody
+    private let folder: String
+    private let forbidden: [(UInt64, UInt64)]
+    private let files: FileSystem
+    private var source: Descriptor?
+    private var copy: Descriptor?
+    private var copied: UInt64 = 0
+    /// The space on the store's file system, measured before the copy.
+    private var space: FileSystemSpace?
+    private var result: BodyFile
+    private var path: String { body.file.path }
+
+    init(_ body: HandedOverBody, in folder: String, forbidden: [(UInt64, UInt64)], files: FileSystem) {
+        self.body = body
+        self.folder = folder
+        self.forbidden = forbidden
+        self.files = files
+        result = body.file
+    }
+
+    /// Performs the next step. False if more steps follow.
+    func advance() throws(Failure) -> Bool {
+        do throws(SystemError) {
+            if source == nil, try start() { return true }
+            return try continueCopy()
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: SystemError) -> Failure {
+        guard [ENOSPC, EDQUOT].contains(error.code) else { return OpenBody.failure(error, path) }
+        let numbers = space.map { ", \(body.file.size) bytes: \($0.available) of \($0.total) are left" } ?? ""
+        return .system(
+            .storeFull, code: error.code, "the store has no space for the body's file \(path)\(numbers); free some")
+    }
+
+    /// Calls `then` after the sync, with the file from which the body is to be read.
+    func finish(_ context: DiskContext, then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void) {
+        let result = result
+        guard result.storedName != nil, let file = copy ?? source else { return then(.success(result)) }
+        context.sync(file, in: folder) { error in
+            then(error.map { .failure(self.failure($0)) } ?? .success(result))
+        }
+    }
+
+    private func start() throws(SystemError) -> Bool {
+        let source = try files.openToSend(path)
+        self.source = source
+        guard body.file.isSame(as: try files.status(source.number)) else { throw .changed }
+        switch body.source {
+        case .reference: return true
+        case .snapshot: return try startCopy(source)
+        case .consume: return try link() ? true : startCopy(source)
+        }
+    }
+
+    private func link() throws(SystemError) -> Bool {
+        let parent = try files.status(of: SplitPath(path).directory)
+        if let parent, forbidden.contains(where: { $0 == (parent.device, parent.inode) }) {
+            throw SystemError(code: EPERM, attempt: "Cannot consume a file of the store")
+        }
+        guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
+            throw SystemError(code: ELOOP, attempt: "Cannot consume by way of a symbolic link")
+        }
+        // Without write access to its directory, the old name could not be removed later.
+        try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
+        let directory = try files.openDirectory(folder)
+        do {
+            try files.link(path, to: body.name, in: directory.number)
+        } catch where [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS].contains(error.code) {
+            // The store is on another file system, or this one has no hard links.
+            return false
+        }
+        guard let linked = try files.status(in: directory.number, body.name), body.file.isSame(as: linked) else {
+            throw .changed
+        }
+        result.storedName = body.name
+        return true
+    }
+
+    private func startCopy(_ source: Descriptor) throws(SystemError) -> Bool {
+        let directory = try files.openDirectory(folder)
+        let copy = try files.create(in: directory.number, body.name)
+        self.copy = copy
+        if files.clone(source.number, to: copy.number) { return try endCopy(source, copy) }
+        // The space is checked before the first byte: a copy that fills the disk harms every program that writes there.
+        let space = try files.space(copy.number)
+        self.space = space
+        guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, attempt: "Cannot copy") }
+        return false
+    }
+
+    private func continueCopy() throws(SystemError) -> Bool {
+        guard let source, let copy else { return true }
+        guard copied < body.file.size else { return try endCopy(source, copy) }
+        var count = try files.copyRange(source.number, to: copy.number, at: copied, size: Self.sliceSize)
+        if count == 0 {
+            var buffer = [UInt8](repeating: 0, count: Int(min(UInt64(Self.sliceSize), body.file.size - copied)))
+            count = try files.read(source.number, into: &buffer, at: copied)
+            guard count > 0 else { throw .changed }
+            try files.write(copy.number, buffer[..<count], at: copied)
+        }
+        files.startWriteBack(copy.number)
+        copied += UInt64(count)
+        return copied >= body.file.size ? try endCopy(source, copy) : false
+    }
+
+    private func endCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
+        // The file changed during the copy, so the copy may contain parts of both versions.
+        guard body.file.isSame(as: try files.status(source.number)),
+            try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
+        else { throw .changed }
+        // A consumed file may have to be given back with its attributes. A snapshot is used by the store only.
+        if body.source == .consume { try? files.copyAttributes(from: try files.status(source.number), copy.number) }
+        result.storedName = body.name
+        (result.device, result.inode) = (0, 0)
+        return true
+    }
+}
+
+extension DiskContext {
+    func removeConsumed(_ file: BodyFile, then: @escaping (_ isDone: Bool) -> Void) {
+        let split = SplitPath(file.path)
+        do {
+            let directory = try directories.directory(at: split.directory)
+            guard let status = try files.status(in: directory.number, split.name), status.isRegular,
+                status.inode == file.inode, status.size == file.size,
+                status.modifiedNanoseconds == file.modifiedNanoseconds
+            else { return then(true) }
+            try files.remove(split.name, in: directory.number)
+            sync(directory) { then($0 == nil) }
+        } catch {
+            // The directory does not exist any more, and so neither does the name.
+            then((error as? Failure)?.detail == Int64(ENOENT))
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import Glibc
+
+extension DiskThreads {
+    /// Moves files that are not in the database from `folder` into its folder "lost". Each may be the only copy of a
+    /// file that a host handed over. A snapshot (by its name), and a file with another hard link, is removed instead,
+    /// because the host still has it. `then` is called when the changes are synced, or have failed.
+    public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
+        guard !names.isEmpty else { return then() }
+        worker(for: folder).post { context in
+            for name in names { try? BodyQuarantine(folder: folder, files: context.files).quarantine(name) }
+            guard let directory = try? context.directories.directory(at: folder) else { return then() }
+            context.sync(directory) { _ in then() }
+        }
+    }
+}
+
+/// The names of the files in a store's folder of request bodies.
+public enum BodyName {
+    /// The folder inside `folder`. Its files are never changed or removed.
+    public static let lost = "lost"
+
+    /// - number: a number that no other body of this engine has.
+    public static func make(_ prefix: String, _ number: UInt64, _ source: BodySource) -> String {
+        prefix + String(number) + (source == .snapshot ? "s" : "")
+    }
+
+    /// Whether the file is a copy of a file that the host still has.
+    static func isCopy(_ name: String) -> Bool { name.prefix { $0 != "." }.last == "s" }
+}
+
+private struct BodyQuarantine {
+    let folder: String
+    let files: FileSystem
+
+    func quarantine(_ name: String) throws {
+        let source = try files.openDirectory(folder)
+        guard let status = try files.status(in: source.number, name), status.isRegular else { return }
+        if status.linkCount > 1 || BodyName.isCopy(name) { return try files.remove(name, in: source.number) }
+        let path = folder + "/" + BodyName.lost
+        if mkdir(path, 0o700) == 0 { try files.syncDirectory(source.number) }
+        let target = try files.openDirectory(path)
+        try files.rename(name, in: source.number, to: name, in: target.number, replace: false)
+        try files.syncDirectory(target.number)
+    }
+}

@@ -1,0 +1,66 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// The open directories of a disk thread's batch. They are closed after the batch, because an open descriptor prevents
+/// an unmount of the disk. Also, another directory may have the path by the next batch.
+struct DirectoryCache {
+    /// Limit on open descriptors. A batch with more directories opens some of them again.
+    static let capacity = 16
+
+    private let files: FileSystem
+    private var open: [String: OpenDirectory] = [:]
+
+    init(files: FileSystem) { self.files = files }
+
+    /// Returns the destination's directory. Throws if it is not the one that the host saw.
+    mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
+        let directory = try directory(at: destination.directory)
+        guard directory.status.inode == destination.directoryInode,
+            // 0: the host saw it in another boot, where the file system may have had another number.
+            [0, directory.status.device].contains(destination.directoryDevice)
+        else { throw DirectoryCache.replacedFailure(destination.directory) }
+        return directory
+    }
+
+    static func replacedFailure(_ path: String) -> Failure {
+        Failure(
+            .destinationUnavailable,
+            "The engine sees another directory at \(path) than the program that asked for the download; start both in "
+                + "the same mount namespace, and do not replace the directory.")
+    }
+
+    mutating func directory(at path: String) throws(Failure) -> OpenDirectory {
+        if let known = open[path] { return known }
+        do throws(SystemError) {
+            let descriptor = try files.openDirectory(path)
+            let directory = OpenDirectory(
+                path: path, descriptor: descriptor, status: try files.status(descriptor.number))
+            if open.count >= DirectoryCache.capacity { open.removeAll() }
+            open[path] = directory
+            return directory
+        } catch {
+            throw .disk(error, path)
+        }
+    }
+
+    mutating func closeAll() { open.removeAll(keepingCapacity: true) }
+}
+
+struct OpenDirectory {
+    let path: String
+    let descriptor: Descriptor
+    let status: FileStatus
+    var number: Int32 { descriptor.number }
+}
+
+/// The directory part of an absolute path, and the name in it.
+struct SplitPath {
+    let directory: String
+    let name: String
+
+    init(_ path: String) {
+        let end = path.utf8.lastIndex(of: UInt8(ascii: "/")) ?? path.utf8.startIndex
+        directory = end == path.utf8.startIndex ? "/" : String(path[..<end])
+        name = String(path[end...].drop { $0 == "/" })
+    }
+}

@@ -1,0 +1,82 @@
+internal import CLinux
+
+/// The state in which this engine left a part file.
+struct PartFootprint {
+    let checksum: UInt32?
+    private let status: FileStatus
+    private let length: UInt64
+    private let times: FileTimes?
+
+    /// - length: the number of bytes that this engine wrote or trusted.
+    /// - times: the times of the file after its last write.
+    init(_ status: FileStatus, _ length: UInt64, _ times: FileTimes?, _ checksum: UInt32?) {
+        (self.status, self.length, self.times, self.checksum) = (status, length, times, checksum)
+    }
+
+    func isSameFile(_ other: FileStatus) -> Bool { other.isSameFile(as: status) && other.size == length }
+
+    func isUntouched(_ other: FileStatus) -> Bool { FileTimes(other) == times }
+}
+
+struct FileTimes: Equatable {
+    private let modified, changed: Int64
+
+    init(_ status: FileStatus) { (modified, changed) = (status.modifiedNanoseconds, status.changedNanoseconds) }
+}
+
+/// Reads the existing bytes of a part file, slice by slice. Compares their checksum at each length for which it is
+/// known.
+struct PartVerification {
+    /// The checksum of the first `length` bytes.
+    struct Prefix {
+        var length: UInt64
+        var checksum: UInt32
+    }
+
+    private(set) var offset: UInt64 = 0
+    private var checksum: UInt32 = 0
+    /// Sorted by length, ascending.
+    private var prefixes: [Prefix]
+    /// The longest proof that matched so far.
+    private var verified = Prefix(length: 0, checksum: 0)
+    private var isMatching = true
+    private let isComparing: Bool
+    /// The number of bytes to read.
+    let end: UInt64
+
+    init(_ prefixes: [Prefix]) {
+        isComparing = true
+        self.prefixes = prefixes.sorted { $0.length < $1.length }
+        end = self.prefixes.last?.length ?? 0
+    }
+
+    /// Only computes the checksum of this many bytes, without a comparison.
+    init(reading length: UInt64) {
+        isComparing = false
+        prefixes = []
+        end = length
+    }
+
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        var bytes = bytes
+        // A slice that contains the end of a proof is processed in two parts.
+        while let next = prefixes.first, next.length <= offset + UInt64(bytes.count) {
+            let count = Int(next.length - offset)
+            take(bytes.prefix(count))
+            bytes = bytes.dropFirst(count)
+            // If a shorter proof does not match, a longer one belongs to another file.
+            isMatching = isMatching && checksum == next.checksum
+            if isMatching { verified = next }
+            prefixes.removeFirst()
+        }
+        take(bytes)
+    }
+
+    /// The proven bytes. Without a comparison, all bytes.
+    var verifiedPrefix: Prefix { isComparing ? verified : Prefix(length: offset == end ? offset : 0, checksum: checksum) }
+
+    private mutating func take(_ bytes: ArraySlice<UInt8>) {
+        checksum = bytes.withUnsafeBytes { bhl_crc32c(checksum, $0.baseAddress, $0.count) }
+        offset += UInt64(bytes.count)
+    }
+}

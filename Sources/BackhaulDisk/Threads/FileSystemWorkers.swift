@@ -1,0 +1,98 @@
+internal import BackhaulPlatform
+
+/// The threads of one file system. All but the first are started when they are needed.
+final class FileSystemWorkers: Sendable {
+    private struct Threads {
+        var workers: [Worker<DiskContext>?]
+        var activities: [DiskActivity]
+        var metadataWorker: Worker<DiskContext>?
+        var isClosed = false
+    }
+
+    private let files: FileSystem
+    private let journal: PartJournal?
+    private let threads: Lock<Threads>
+    private let first: Worker<DiskContext>
+
+    /// Throws a `SystemError` when no thread can be started.
+    init(count: Int, files: FileSystem, journal: PartJournal?) throws {
+        self.files = files
+        self.journal = journal
+        let activities = (0...max(1, count)).map { _ in DiskActivity() }
+        first = try Self.worker("backhaul-disk0", files, journal, activities[0])
+        threads = Lock(Threads(
+            workers: [first] + Array(repeating: nil, count: max(1, count) - 1), activities: activities))
+    }
+
+    func worker(for name: String) -> Worker<DiskContext> {
+        threads.withLock { threads in
+            let index = Int(UInt(bitPattern: name.hashValue) % UInt(threads.workers.count))
+            if let worker = threads.workers[index] { return worker }
+            guard !threads.isClosed else { return first }
+            let worker = try? Self.worker("backhaul-disk\(index)", files, journal, threads.activities[index])
+            threads.workers[index] = worker
+            return worker ?? first
+        }
+    }
+
+    var metadataWorker: Worker<DiskContext> {
+        threads.withLock { threads in
+            if let metadataWorker = threads.metadataWorker { return metadataWorker }
+            guard !threads.isClosed, let activity = threads.activities.last else { return first }
+            threads.metadataWorker = try? Self.worker("backhaul-look", files, journal, activity)
+            return threads.metadataWorker ?? first
+        }
+    }
+
+    /// Ends the threads. Returns the part files that are being changed by threads which have not ended by the deadline.
+    /// Without a deadline it waits for all threads.
+    func close(until deadline: Deadline?) -> Set<String> {
+        let (workers, activities) = threads.withLock { threads in
+            threads.isClosed = true
+            return (threads.workers + [threads.metadataWorker], threads.activities)
+        }
+        var changing: Set<String> = []
+        for (worker, activity) in zip(workers, activities) {
+            guard let worker else { continue }
+            guard let deadline else {
+                worker.close()
+                continue
+            }
+            if worker.close(until: deadline) { continue }
+            if let part = activity.revoke() { changing.insert(part) }
+        }
+        return changing
+    }
+
+    private static func worker(
+        _ name: String, _ files: FileSystem, _ journal: PartJournal?, _ activity: DiskActivity
+    ) throws -> Worker<DiskContext> {
+        var files = files
+        files.activity = activity
+        return try Worker(
+            name: name, make: { [files] in DiskContext(files: files, journal: journal) },
+            perform: { context, jobs in context.perform(jobs) })
+    }
+}
+
+/// What a disk thread does at the moment, and whether it may continue.
+final class DiskActivity: Sendable {
+    private struct State {
+        var part: String?
+        var isRevoked = false
+    }
+
+    private let state = Lock(State())
+
+    /// Makes the thread's later system calls fail. Returns the part file that the thread is changing.
+    func revoke() -> String? {
+        state.withLock { state in
+            state.isRevoked = true
+            return state.part
+        }
+    }
+
+    var isRevoked: Bool { state.withLock(\.isRevoked) }
+
+    func change(_ part: String?) { state.withLock { $0.part = part } }
+}

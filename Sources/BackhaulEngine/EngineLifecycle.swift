@@ -1,0 +1,42 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// Whether the engine runs, stops or has failed.
+final class EngineLifecycle {
+    let startedMilliseconds = Clock.wallMilliseconds
+    private let ended: @Sendable (EngineEnd) -> Void
+    private var hasEnded = false
+    private(set) var failure: Failure?
+    private(set) var isDraining = false
+    private var whenDrained: (() -> Void)?
+
+    init(ended: @escaping @Sendable (EngineEnd) -> Void) { self.ended = ended }
+
+    /// Whether the engine stops or has failed, so that nothing may be started any more.
+    var isEnding: Bool { failure != nil || isDraining }
+
+    /// Notes the failure. Returns false when the engine has failed before.
+    func fail(_ failure: Failure) -> Bool {
+        guard self.failure == nil else { return false }
+        self.failure = failure
+        return true
+    }
+
+    /// Calls the owner of this engine, which then stops it.
+    func end(_ reason: EngineEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        ended(reason)
+    }
+
+    func leave(_ whenDrained: @escaping () -> Void) {
+        isDraining = true
+        self.whenDrained = whenDrained
+    }
+
+    /// All running tasks have written and synced their bytes.
+    func drained() {
+        whenDrained?()
+        whenDrained = nil
+    }
+}

@@ -1,0 +1,205 @@
+internal import BackhaulDisk
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import BackhaulStore
+
+/// The store's directory of request bodies. It makes names that no other engine has used, removes bodies that no task
+/// needs any more, and returns consumed files to their old paths.
+///
+/// Each store has one.
+final class RequestBodyManager {
+    private static let batchSize = 256
+
+    private let runtime: any Runtime
+    private let disk: DiskThreads
+    private let directory: StoreDirectory
+    private let log: @Sendable (LogEntry) -> Void
+    /// The prefix of this engine's names. It is random, so that it differs from those of earlier engines.
+    private let prefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
+    private var lastNumber: UInt64 = 0
+    private var isSweeping = false
+    private var isReturning = false
+    /// Called when this walk has tried all files that were listed before it.
+    private var waiting: [() -> [EngineEffect]] = []
+    /// Called after the next walk, because this walk may have passed their entries already.
+    private var waitingForNextPass: [() -> [EngineEffect]] = []
+    /// Whether files could not be returned. Each sweep tries them again.
+    private var hasUnreturned = false
+    /// The files whose failure is logged already.
+    private var logged: Set<String> = []
+
+    init(_ runtime: any Runtime, _ services: Services) {
+        self.runtime = runtime
+        disk = services.disk
+        directory = services.directory
+        log = services.options.log
+    }
+
+    /// Drops the waiting call-backs.
+    func close() { (waiting, waitingForNextPass) = ([], []) }
+
+    var isBusy: Bool { isSweeping || isReturning }
+
+    func newName(_ source: BodySource) -> String {
+        lastNumber += 1
+        return BodyName.make(prefix, lastNumber, source)
+    }
+
+    // MARK: Removal
+
+    /// Handles the files of an earlier engine: files without a task, and old names of files that are in the store.
+    func sweepAtStart() {
+        returnBodies()
+        disk.names(in: directory.bodiesPath, then: runtime.returning { [unowned self] names in
+            // Files of this engine may belong to tasks that are not in the store yet.
+            quarantineUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
+            return []
+        })
+        sweep()
+    }
+
+    /// Moves unknown files to the directory for lost files. They are not removed, because the database may have been
+    /// lost or replaced by an old copy.
+    private func quarantineUnknown(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        runtime.storeWithRetry({ (transaction) throws(Failure) in
+            try transaction.bodies.unknown(among: names)
+        }, then: { [unowned self] unknown in
+            disk.quarantine(unknown, in: directory.bodiesPath) {}
+            return []
+        })
+    }
+
+    /// Removes the files of these names that no task needs.
+    func discardUnused(_ names: [String]) {
+        guard !names.isEmpty else { return }
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.addLeftovers(among: names)
+        }, then: { [unowned self] _ in
+            sweep()
+            return []
+        })
+    }
+
+    func sweep() {
+        if hasUnreturned { returnBodies() }
+        guard !isSweeping else { return }
+        isSweeping = true
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.leftovers(limit: Self.batchSize)
+        }, then: { [unowned self] result in remove((try? result.get()) ?? []) })
+    }
+
+    private func remove(_ names: [String]) -> [EngineEffect] {
+        guard !names.isEmpty else {
+            isSweeping = false
+            return [.mayBeIdle]
+        }
+        disk.remove(names.map(directory.bodyFile), then: runtime.returning { [unowned self] in
+            forget(names)
+            return []
+        })
+        return []
+    }
+
+    private func forget(_ names: [String]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.forgetLeftovers(names)
+        }, then: { [unowned self] result in
+            isSweeping = false
+            guard case .success = result else { return [.mayBeIdle] }
+            sweep()
+            return []
+        })
+    }
+
+    /// Removes the old names of consumed files, and then calls `then`. A name that cannot be removed now is tried again
+    /// with the next consumed file, and by the next engine.
+    func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.consumed(after: path, limit: Self.batchSize)
+        }, then: { [unowned self] result in
+            guard case .success(let files) = result, let last = files.last?.path else { return then() }
+            disk.removeConsumed(files, then: runtime.returning { [unowned self] done in
+                forgetConsumed(done, through: last, then: then)
+                return []
+            })
+            return []
+        })
+    }
+
+    private func forgetConsumed(_ done: [BodyFile], through last: String, then: @escaping () -> [EngineEffect]) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.forgetConsumed(done)
+        }, then: { [unowned self] result in
+            guard case .success = result else { return then() }
+            removeConsumed(after: last, then: then)
+            return []
+        })
+    }
+
+    // MARK: Return of consumed files
+
+    /// Returns consumed files to their old paths, if their tasks have not succeeded and the events are acknowledged.
+    /// Calls `then` when all files that are listed now were returned or could not be.
+    func returnBodies(then: @escaping () -> [EngineEffect] = { [] }) {
+        guard !isReturning else { return waitingForNextPass.append(then) }
+        isReturning = true
+        hasUnreturned = false
+        waiting = [then]
+        startReturnPass()
+    }
+
+    private func startReturnPass() {
+        // Old names are removed first, because returned files get them again.
+        removeConsumed { [unowned self] in
+            returnBodies(after: "")
+            return []
+        }
+    }
+
+    private func returnBodies(after name: String) {
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.bodiesToReturn(after: name, limit: Self.batchSize)
+        }, then: { [unowned self] result in
+            guard case .success(let bodies) = result, let last = bodies.last?.name else { return endReturnPass() }
+            disk.returnBodies(bodies, from: directory.bodiesPath, then: runtime.returning { [unowned self] outcomes in
+                bodiesReturned(outcomes, through: last)
+                return []
+            })
+            return []
+        })
+    }
+
+    private func bodiesReturned(_ outcomes: [(body: ReturnedBody, failure: Failure?)], through name: String) {
+        for case (let body, let failure?) in outcomes { note(failure, of: body) }
+        let done = outcomes.filter { $0.failure == nil }.map(\.body.name)
+        runtime.store({ (transaction) throws(Failure) in
+            try transaction.bodies.forgetReturned(done)
+        }, then: { [unowned self] _ in
+            returnBodies(after: name)
+            return []
+        })
+    }
+
+    private func note(_ failure: Failure, of body: ReturnedBody) {
+        hasUnreturned = true
+        guard logged.insert(body.name).inserted else { return }
+        let place = directory.bodyFile(named: body.name)
+        log(
+            LogEntry(
+                .warning,
+                "the file \(body.path), which task \(body.task.rawValue) has consumed, cannot be given back and "
+                    + "stays at \(place) until it can: \(failure.message)"))
+    }
+
+    private func endReturnPass() -> [EngineEffect] {
+        let finished = waiting
+        waiting = waitingForNextPass
+        waitingForNextPass = []
+        isReturning = !waiting.isEmpty
+        if isReturning { startReturnPass() }
+        let effects = finished.flatMap { $0() }
+        return isReturning ? effects : effects + [.mayBeIdle]
+    }
+}

@@ -1,0 +1,25 @@
+/// The state of a check that reads from the store. A change during the check needs another check after it.
+enum CheckState {
+    case idle
+    case checking
+    /// A check is under way, and another one follows it.
+    case checkingAgain
+
+    /// Returns false when a check is under way. Another one then follows it.
+    mutating func begin() -> Bool {
+        guard self == .idle else {
+            self = .checkingAgain
+            return false
+        }
+        self = .checking
+        return true
+    }
+
+    mutating func checkAgain() { self = .checkingAgain }
+
+    /// Returns true when the next check has to begin.
+    mutating func end() -> Bool {
+        defer { self = .idle }
+        return self == .checkingAgain
+    }
+}

@@ -1,0 +1,84 @@
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
+///
+/// The set contains a bell: a descriptor that is always ready, but registered without events. When events are
+/// registered for it once, the waiting thread wakes. That takes one system call, and nothing has to be read back. It
+/// also never writes into a file of the host. If the host closed the descriptor and reused its number, the kernel
+/// refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number still
+/// belongs to this set.
+final class EpollSet: Sendable {
+    private let epoll: Descriptor
+    // A socket that is never connected. It is always writable, and unlike an eventfd it has its own inode.
+    private let waker: Descriptor
+
+    static let wakerKey: UInt64 = .max
+
+    init() throws(SystemError) {
+        let number = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard number >= 0 else { throw SystemError.last("cannot make an event set") }
+        epoll = Descriptor(owning: number)
+        let silent = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard silent >= 0 else { throw SystemError.last("cannot make a wake-up descriptor") }
+        waker = Descriptor(owning: silent)
+        guard control(EPOLL_CTL_ADD, silent, EPOLLONESHOT.rawValue, EpollSet.wakerKey) == 0 else {
+            throw SystemError.lastWatch("cannot watch the wake-up descriptor")
+        }
+    }
+
+    var number: Int32 { epoll.number }
+
+    /// Wakes the thread that waits, or the next one that waits. May be called from any thread. False when the host has
+    /// closed a needed descriptor.
+    func wake() -> Bool {
+        waker.isOurs && armWaker(for: EPOLLOUT.rawValue)
+    }
+
+    /// Whether the set and the bell still belong to this object. Silences the bell.
+    func isOurs() -> Bool {
+        waker.isOurs && armWaker(for: 0)
+    }
+
+    func add(_ number: Int32, _ events: UInt32, _ key: UInt64) throws(SystemError) {
+        if control(EPOLL_CTL_ADD, number, events, key) == 0 { return }
+        // The descriptor may still be registered by an earlier watch of the same open file.
+        if bhl_errno() == EEXIST, control(EPOLL_CTL_MOD, number, events, key) == 0 { return }
+        throw SystemError.lastWatch("cannot watch a descriptor")
+    }
+
+    func change(_ number: Int32, _ events: UInt32, _ key: UInt64) throws(SystemError) {
+        guard control(EPOLL_CTL_MOD, number, events, key) == 0 else {
+            throw SystemError.lastWatch("cannot change the watch of a descriptor")
+        }
+    }
+
+    func remove(_ number: Int32) {
+        _ = control(EPOLL_CTL_DEL, number, 0, 0)
+    }
+
+    /// Waits for at most this many milliseconds, without limit if negative. Returns the number of events; nil when the
+    /// set cannot be used any more.
+    /// Unsafe: the memory belongs to the caller and is used within this call only.
+    func wait(_ milliseconds: Int32, into arrived: UnsafeMutableBufferPointer<epoll_event>) -> Int? {
+        let count = epoll_wait(epoll.number, arrived.baseAddress, Int32(arrived.count), milliseconds)
+        if count >= 0 { return Int(count) }
+        return bhl_errno() == EINTR ? 0 : nil
+    }
+
+    /// Must be called when the numbers belong to other files. This object then does not close them.
+    func abandon() {
+        epoll.abandon()
+        waker.abandon()
+    }
+
+    private func armWaker(for events: UInt32) -> Bool {
+        control(EPOLL_CTL_MOD, waker.number, events | EPOLLONESHOT.rawValue, EpollSet.wakerKey) == 0
+    }
+
+    private func control(_ operation: Int32, _ number: Int32, _ events: UInt32, _ key: UInt64) -> Int32 {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: key))
+        return epoll_ctl(epoll.number, operation, number, &event)
+    }
+}

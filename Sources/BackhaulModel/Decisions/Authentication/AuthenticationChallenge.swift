@@ -1,0 +1,133 @@
+/// The credential that a 401 or 407 response demands (RFC 9110, sections 15.5.2 and 15.5.8).
+public struct AuthenticationChallenge: Hashable, Sendable {
+    public var space: ProtectionSpace
+    public var schemes: AuthenticationSchemes
+    /// The path of the directory whose files probably are in the same space (RFC 7617, section 2.2). It is "/" for a
+    /// proxy.
+    public var scope: String
+    /// Whether the request carried a credential, which the server did not accept.
+    public var credentialWasRejected = false
+
+    init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
+        self.space = space
+        self.schemes = schemes
+        self.scope = scope
+    }
+
+    /// Returns nil for other statuses, and for a 407 without a known proxy, which is an ordinary unaccepted status.
+    ///
+    /// The realm is that of the Digest challenge, else of Basic, else of Bearer, else of the first challenge that has
+    /// one. Some servers omit the field, although it is required. Then there is no realm and the scheme is `other`, and
+    /// a host can respond with headers.
+    public init?(_ head: ResponseHead) {
+        let field: String
+        let kind: ProtectionSpace.Kind
+        let origin: String
+        switch head.status {
+        case 401: (field, kind, origin) = ("WWW-Authenticate", .server, head.origin)
+        case 407:
+            guard let proxy = head.proxy else { return nil }
+            (field, kind, origin) = ("Proxy-Authenticate", .proxy, proxy)
+        default: return nil
+        }
+        let offered = AuthenticationField.schemes(head.texts(field))
+        schemes = AuthenticationSchemes(offered.map { AuthenticationSchemes(name: $0.name) })
+        if schemes.isEmpty { schemes = .other }
+        let realm =
+            offered.first { $0.name == "digest" } ?? offered.first { $0.name == "basic" }
+            ?? offered.first { $0.name == "bearer" }
+            ?? offered.first { $0.realm != nil }
+        space = ProtectionSpace(kind: kind, origin: origin, realm: realm?.realm)
+        scope = kind == .server ? URLPath.directory(of: head.finalURL) : "/"
+    }
+}
+
+extension AuthenticationChallenge {
+    /// The failure of a task that has no accepted credential.
+    public var failure: Failure { credentialWasRejected ? space.refusal : space.failure }
+}
+
+extension AuthenticationSchemes {
+    /// `name`: in lower case.
+    init(name: String) {
+        switch name {
+        case "basic": self = .basic
+        case "bearer": self = .bearer
+        case "digest": self = .digest
+        case "negotiate": self = .negotiate
+        default: self = .other
+        }
+    }
+
+    /// The offered scheme with which a user name and password are sent: Digest if it was offered, else Basic. The
+    /// choice is made once, for the credential: an attacker who later removes Digest from the list does not get the
+    /// password. With an empty user name and password it is Negotiate, with the user's own Kerberos credentials.
+    static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
+        guard case .credential(let user, let password) = response else { return [] }
+        if user.isEmpty, password.isEmpty { return .negotiate }
+        return offered.contains(.digest) ? .digest : .basic
+    }
+
+    /// The schemes' names for messages, such as "Basic, Bearer".
+    public var names: String {
+        let all: [(AuthenticationSchemes, String)] = [
+            (.basic, "Basic"), (.bearer, "Bearer"), (.digest, "Digest"), (.negotiate, "Negotiate"),
+            (.other, "another scheme"),
+        ]
+        return all.filter { contains($0.0) }.map(\.1).joined(separator: ", ")
+    }
+}
+
+extension ProtectionSpace {
+    /// One sentence, without a full stop.
+    public var sentence: String {
+        if kind == .refresh {
+            return task == nil
+                ? "the headers of requests to \(origin) have expired, and the host must give new ones"
+                : "the URL of the request to \(origin) has expired, and the host must give a new one"
+        }
+        let who = kind == .server ? "the server" : "the proxy"
+        guard let realm else { return "\(who) \(origin) asks for a credential and names no realm" }
+        return "\(who) \(origin) asks for a credential for its realm \"\(realm)\""
+    }
+}
+
+extension ProtectionSpace {
+    /// The failure of tasks that get no credential.
+    public var failure: Failure {
+        guard kind != .refresh else {
+            return Failure(.authenticationRequired, "\(sentence); it gave none that works")
+        }
+        return Failure(
+            .authenticationRequired, "\(sentence), and none that it accepts was given", domain: .http,
+            detail: kind == .server ? 401 : 407)
+    }
+
+    /// The failure of tasks whose credential was sent and not accepted.
+    var refusal: Failure {
+        guard kind != .refresh else {
+            return Failure(.authenticationRequired, "\(sentence); the last one given was not accepted")
+        }
+        return Failure(
+            .authenticationRequired, "\(sentence), and did not accept the one that was sent", domain: .http,
+            detail: kind == .server ? 401 : 407)
+    }
+}
+
+enum URLPath {
+    /// Returns "/a/" for "https://example.org/a/b?c".
+    static func directory(of url: String) -> String {
+        let path = of(url)
+        let end = path.lastIndex(of: UInt8(ascii: "/")).map { path.index(after: $0) } ?? path.endIndex
+        return end == path.startIndex ? "/" : String(decoding: path[..<end], as: UTF8.self)
+    }
+
+    /// Returns "/a/b" for "https://example.org/a/b?c".
+    static func of(_ url: String) -> Substring.UTF8View {
+        let whole = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let colon = whole.firstIndex(of: UInt8(ascii: ":")) else { return ""[...].utf8 }
+        let rest = whole[colon...].dropFirst(3)
+        guard let start = rest.firstIndex(of: UInt8(ascii: "/")) else { return "/"[...].utf8 }
+        return rest[start...]
+    }
+}

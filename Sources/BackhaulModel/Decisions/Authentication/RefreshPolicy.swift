@@ -1,0 +1,80 @@
+/// Decides when the host must renew a request's headers or URL, which expire.
+public enum RefreshPolicy {
+    /// The space for a refresh: one for all tasks of an origin whose headers expire, and one for each task whose URL
+    /// expires.
+    public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
+        ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
+    }
+
+    /// Whether an attempt that starts now would be too late.
+    public static func isOver(_ options: RequestOptions, now: Int64) -> Bool {
+        options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
+    }
+
+    /// Whether the response means that the headers or the URL have expired. It is a 401, or a 403, which file stores
+    /// send for an expired signature. The headers go to the URL's own origin only, so a response of another origin says
+    /// nothing about them.
+    public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
+        switch options.refresh {
+        case .none: false
+        case .headers: (head.status == 401 || head.status == 403) && head.origin == origin
+        case .url: head.status == 401 || head.status == 403
+        }
+    }
+}
+
+extension AuthenticationChallenge {
+    public init(refreshing space: ProtectionSpace) {
+        self.init(space: space, schemes: [], scope: "/")
+    }
+}
+
+/// The headers and the URL that the host has given in place of those with which a request was enqueued.
+public struct RefreshedRequest: Equatable, Sendable {
+    /// The challenge to which the host responded.
+    public var challenge: ChallengeID
+    public var url: String?
+    public var headers: [HeaderField]
+    /// Unix milliseconds.
+    public var expiresMilliseconds: Int64?
+    /// Whether the host had nothing to give. Then the request is sent as it is, and the host is not asked again.
+    public var isDeclined: Bool
+
+    public init(
+        challenge: ChallengeID, url: String? = nil, headers: [HeaderField] = [], expiresMilliseconds: Int64? = nil,
+        isDeclined: Bool = false
+    ) {
+        self.challenge = challenge
+        self.url = url
+        self.headers = headers
+        self.expiresMilliseconds = expiresMilliseconds
+        self.isDeclined = isDeclined
+    }
+
+    /// Returns the request with these headers and this URL.
+    public func applied(to request: Request) -> Request {
+        var request = request
+        if let url {
+            request.isCrossOrigin = !url.hasAuthority(of: request.url)
+            request.url = url
+        }
+        // Headers belong to the origin of the URL with which the host gave them.
+        request.headers = request.isCrossOrigin ? headers : request.headers.replacing(headers)
+        request.options.expiresMilliseconds = expiresMilliseconds
+        if isDeclined { request.options.refresh = .none }
+        return request
+    }
+}
+
+extension RefreshedRequest: CustomReflectable {
+    public var customMirror: Mirror { Mirror(self, children: ["challenge": challenge]) }
+}
+
+extension [HeaderField] {
+    /// Returns these fields without those that `others` replaces, and then `others`. Names are compared without case
+    /// (RFC 9110, section 5.1).
+    public func replacing(_ others: [HeaderField]) -> [HeaderField] {
+        let names = Set(others.map { $0.name.lowercased() })
+        return filter { !names.contains($0.name.lowercased()) } + others
+    }
+}

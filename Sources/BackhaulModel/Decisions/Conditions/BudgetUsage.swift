@@ -1,0 +1,65 @@
+/// One budget that applies to tasks now, and how much of it is used.
+public struct BudgetUsage: Hashable, Sendable {
+    /// The owner of the budget.
+    public enum Owner: Hashable, Sendable {
+        case session
+        /// All sessions together, on one network.
+        case network
+    }
+    public var owner: Owner
+    /// The name of the network on which the bytes were moved.
+    public var network: String
+    public var period: BudgetPeriod
+    /// The budget in bytes; 0: no byte may be moved.
+    public var limit: UInt64
+    public var used: UInt64
+
+    public init(_ owner: Owner, network: String, period: BudgetPeriod, limit: UInt64, used: UInt64) {
+        self.owner = owner
+        self.network = network
+        self.period = period
+        self.limit = limit
+        self.used = used
+    }
+
+    public var isUsedUp: Bool { used >= limit }
+    public var left: UInt64 { isUsedUp ? 0 : limit - used }
+
+    /// Whether no later day or month helps.
+    func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
+
+    /// `expected`: bytes that a single task will move; nil: the budget is used up for all tasks.
+    func hold(expected: UInt64?) -> Hold {
+        let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
+        let whose = owner == .session
+            ? "the \(adjective) limit of its session" : "the \(adjective) limit of the network \(network)"
+        let amount = QuantityFormatter.bytes(limit)
+        if limit == 0 {
+            return Hold(.budget, "\(whose) is 0 B, so nothing may be moved; it is stuck until there is a larger one")
+        }
+        if let expected, expected > limit {
+            return Hold(
+                .budget,
+                "it expects \(QuantityFormatter.bytes(expected)), more than \(whose) of \(amount), and it is stuck until "
+                    + "there is a larger one")
+        }
+        let owned = owner == .session ? " of its session" : ""
+        let facts =
+            if let expected {
+                "it expects \(QuantityFormatter.bytes(expected)), and of \(this) \(amount)\(owned) on \(network) "
+                    + "\(QuantityFormatter.bytes(left)) are left"
+            } else {
+                "\(QuantityFormatter.bytes(used)) of \(this) \(amount)\(owned) are used on \(network)"
+            }
+        return Hold(.budget, "\(facts); \(next)", nextLookMilliseconds: period.endMilliseconds)
+    }
+
+    private var next: String {
+        switch period.kind {
+        case .day: return "the next day begins at midnight"
+        case .month:
+            let date = LocalTime.date(period.nextDay)
+            return "the next month begins on \(date.day) \(LocalTime.months[date.month - 1])"
+        }
+    }
+}

@@ -1,0 +1,180 @@
+/// The sentences of holds: the present state, and the state that would end the hold. Each sentence is complete by
+/// itself.
+struct HoldMessages {
+    private let conditions: Conditions
+    private let facts: DeferralFacts
+
+    init(_ conditions: Conditions, _ facts: DeferralFacts) {
+        self.conditions = conditions
+        self.facts = facts
+    }
+
+    var excludedNetworks: Hold {
+        Hold(
+            .network,
+            "its session and the task itself allow no kind of network in common, so it never runs; let one of them "
+                + "allow more networks")
+    }
+
+    /// `begin`, `end`: Unix milliseconds of the present quiet hours.
+    func quietHours(from begin: Int64?, until end: Int64?) -> Hold {
+        let offset = facts.localOffsetMilliseconds
+        guard let end else {
+            return Hold(
+                .quietHours,
+                "the quiet hours of its session and its own leave no hour of the week, so it never runs; shorten one "
+                    + "of them")
+        }
+        let until = LocalTime.text(end, from: facts.now, offset)
+        // Hours that last longer than a day cannot be written as two times of the day.
+        let hours = begin.flatMap { begin in
+            end - begin <= LocalTime.day
+                ? " \(LocalTime(begin, offset).clock)-\(LocalTime(end, offset).clock)" : nil
+        }
+        return Hold(.quietHours, "it is in its quiet hours\(hours ?? ""), until \(until)", nextLookMilliseconds: end)
+    }
+
+    var power: Hold {
+        let sentence = settled(conditions.externalPower, "external power is back")
+            ?? "the machine is on battery, and it waits for external power"
+        return Hold(.power, sentence, nextLookMilliseconds: nextLook(conditions.externalPower))
+    }
+
+    func battery(_ charge: UInt8, wanted: UInt8) -> Hold {
+        if let sentence = settled(conditions.externalPower, "external power is back") {
+            return Hold(.battery, sentence, nextLookMilliseconds: nextLook(conditions.externalPower))
+        }
+        return Hold(
+            .battery, "the battery is at \(charge) %, and it waits until that is \(wanted) %, or for external power")
+    }
+
+    func kind(_ network: Network, wanted: NetworkKinds) -> Hold {
+        let missing = NetworkKinds.all.subtracting(wanted)
+        let waits =
+            missing.names.count < wanted.names.count
+            ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))" : QuantityFormatter.list(wanted.names, "or")
+        let kind = QuantityFormatter.list(network.kind.names)
+        return Hold(.network, "it waits for \(waits); the way to the internet is now \(network.name) (\(kind))")
+    }
+
+    var metered: Hold {
+        let name = conditions.network.value.map { "the network \($0.name)" } ?? "the network"
+        let sentence =
+            settled(conditions.isMetered, "\(name) is unmetered")
+            ?? "\(name) is metered (data may cost money)\(meteredSource), and it waits for an unmetered one"
+        return Hold(.metered, sentence, nextLookMilliseconds: nextLook(conditions.isMetered))
+    }
+
+    var portal: Hold {
+        Hold(
+            .portal,
+            "\(networkName) asks for a login\(said(conditions.connectivity)): open any page in a browser and log in, "
+                + "then it goes on")
+    }
+
+    var limited: Hold {
+        Hold(
+            .portal,
+            "\(networkName) does not lead to the internet\(said(conditions.connectivity)), and it waits until it does, "
+                + "or for another network")
+    }
+
+    func heat(_ state: ThermalState, maximum: ThermalState) -> Hold {
+        let wanted = min(maximum, .serious)
+        let goal = wanted == .nominal ? "it is nominal" : "the machine is no hotter than \(wanted.name)"
+        let sensor = conditions.hottestSensor
+        let degrees = sensor?.thresholdDegrees(wanted).map { " (\($0) degrees)" } ?? ""
+        let heat = sensor.map { "\($0.name) is at \($0.degrees) degrees (\(state.name))" }
+        let sentence =
+            settled(conditions.thermalState, "the machine is cooler")
+            ?? "\(heat ?? "the machine's heat is \(state.name)"), and it waits until \(goal)\(degrees)"
+        return Hold(.heat, sentence, nextLookMilliseconds: nextLook(conditions.thermalState))
+    }
+
+    /// `limit`: a higher pressure holds the task. `lower`: at this pressure it continues.
+    func pressure(_ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: PressuredResource) -> Hold {
+        let sentence =
+            settled(reading, "programs wait less for \(what.rawValue)")
+            ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it goes on at "
+            + "\(lower) %)"
+        return Hold(.pressure, sentence, nextLookMilliseconds: nextLook(reading))
+    }
+
+    /// The resource for which programs wait.
+    enum PressuredResource: String {
+        case processors = "the processors"
+        case disks = "the disks"
+        case memory = "memory"
+
+        var cause: String {
+            self == .memory ? "other programs need much memory" : "other programs keep \(rawValue) busy"
+        }
+    }
+
+    var sleep: Hold { Hold(.sleep, "the machine is about to sleep, and it goes on when the machine is awake again") }
+
+    private var networkName: String { conditions.network.value.map { "the network \($0.name)" } ?? "the network" }
+
+    /// The source of the reading, so that a user knows where to change it.
+    private func said(_ reading: Reading<some Equatable & Sendable>) -> String {
+        reading.source.isEmpty ? "" : " (\(reading.source))"
+    }
+
+    private var meteredSource: String {
+        switch conditions.isMetered.source {
+        case "configured": ", as was said with `backhaul networks`"
+        case "NetworkManager": ", as NetworkManager says"
+        case "NetworkManager, which guesses": ", as NetworkManager guesses"
+        default: said(conditions.isMetered)
+        }
+    }
+
+    /// The sentence for a condition that is better already, but must last; nil: it is not better.
+    private func settled(_ reading: Reading<some Equatable & Sendable>, _ what: String) -> String? {
+        reading.settling.map {
+            "\(what), and it waits until that has lasted \(QuantityFormatter.duration($0.durationMilliseconds))"
+        }
+    }
+
+    private func nextLook(_ reading: Reading<some Equatable & Sendable>) -> Int64? {
+        guard let settling = reading.settling, let boot = facts.bootMilliseconds else { return nil }
+        let (left, overflow) = settling.endsAt.subtractingReportingOverflow(boot)
+        return overflow ? nil : facts.now.saturatingAdd(max(0, left))
+    }
+}
+
+extension Int64 {
+    /// For times that come from outside, and may be any number.
+    func saturatingAdd(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other < 0 ? .min : .max) : sum
+    }
+}
+
+extension UInt64 {
+    func saturatingAdd(_ other: UInt64) -> UInt64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? .max : sum
+    }
+}
+
+extension ThermalState {
+    /// The name in the header.
+    var name: String {
+        switch self {
+        case .nominal: "nominal"
+        case .fair: "fair"
+        case .serious: "serious"
+        case .critical: "critical"
+        }
+    }
+}
+
+extension NetworkKinds {
+    private static let namesOfKinds: [(NetworkKinds, String)] = [
+        (.ethernet, "ethernet"), (.wifi, "Wi-Fi"), (.cellular, "cellular"), (.bluetooth, "Bluetooth"),
+        (.tunnel, "a tunnel"), (.other, "of an unknown kind"),
+    ]
+
+    var names: [String] { Self.namesOfKinds.filter { contains($0.0) }.map(\.1) }
+}

@@ -1,0 +1,98 @@
+/// A reading with hysteresis: a worse one takes effect at once, and a better one after it has lasted. So its value is
+/// the worst of the last milliseconds, as many as the rule states. Times are milliseconds since boot.
+struct Hysteresis<Value: Equatable & Sendable>: Sendable {
+    private struct Former: Sendable {
+        var reading: Reading<Value>
+        var severity: Int
+        var leftAt: Int64
+    }
+
+    private let rule: ConditionsFilter.Rule
+    /// 0 is the best. An unavailable reading counts as 0.
+    private let severity: @Sendable (Value) -> Int
+    private var raw: Reading<Value>?
+    /// The last reading that was taken; nil: none, or it is forgotten.
+    var last: Reading<Value>? { raw }
+    /// Readings that were worse than all later ones, the oldest and worst first.
+    private var former: [Former] = []
+    private var flapping: FlapDamping
+
+    init(_ rule: ConditionsFilter.Rule, severity: @escaping @Sendable (Value) -> Int) {
+        self.rule = rule
+        self.severity = severity
+        flapping = FlapDamping(rule)
+    }
+
+    /// `nextLook`: the time at which the result changes by itself.
+    mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextLook: Int64?) {
+        let bad = severity(of: reading)
+        if let raw {
+            let formerBad = severity(of: raw)
+            if bad < formerBad { former.append(Former(reading: raw, severity: formerBad, leftAt: now)) }
+            former.removeAll { $0.severity <= bad }
+        }
+        raw = reading
+        let duration = flapping.duration(now: now)
+        if let settled = former.lastIndex(where: { now - $0.leftAt >= duration }) { former.removeFirst(settled + 1) }
+        guard let worst = former.first else {
+            flapping.note(bad, now: now)
+            return (reading, nil)
+        }
+        flapping.note(worst.severity, now: now)
+        var held = worst.reading
+        let endsAt = worst.leftAt + duration
+        held.settling = SettlingPeriod(durationMilliseconds: duration, endsAt: endsAt)
+        return (held, endsAt)
+    }
+
+    /// Forgets the readings, because the condition is not read any more: the next reading is a first one. The count of
+    /// reversals stays.
+    mutating func forget() { (raw, former) = (nil, []) }
+
+    private func severity(of reading: Reading<Value>) -> Int { reading.value.map(severity) ?? 0 }
+}
+
+/// How long a better value must last, by how often the value has reversed its direction.
+struct FlapDamping: Sendable {
+    private let rule: ConditionsFilter.Rule
+    private var doublings: Int64 = 0
+    /// The times at which the value reversed its direction, the latest last.
+    private var turns: [Int64] = []
+    private var farthest: Int?
+    private var isRising = false
+
+    init(_ rule: ConditionsFilter.Rule) { self.rule = rule }
+
+    /// The time for which a better value must last now.
+    mutating func duration(now: Int64) -> Int64 {
+        let duration = min(rule.duration << doublings, ConditionsFilter.longest)
+        // A better value counts as calm only after it has taken effect, so `duration` is added.
+        if let last = turns.last, now - last < ConditionsFilter.flapWindow + duration {
+            return duration
+        }
+        (turns, doublings) = ([], 0)
+        return rule.duration
+    }
+
+    /// Notes the present value. Only reversals by `rule.step` or more count: 40, 43, 41 is no flapping.
+    mutating func note(_ outcome: Int, now: Int64) {
+        guard let last = farthest else {
+            farthest = outcome
+            return
+        }
+        if isRising ? outcome >= last : outcome <= last {
+            farthest = outcome
+            return
+        }
+        guard abs(outcome - last) >= rule.step else { return }
+        isRising.toggle()
+        farthest = outcome
+        turns.append(now)
+        let recent = turns.filter { now - $0 < ConditionsFilter.flapWindow }
+        turns = recent.suffix(ConditionsFilter.flapLimit + 1)
+        if recent.count > ConditionsFilter.flapLimit {
+            // The factor 2^5 already exceeds the longest time.
+            doublings = min(doublings + 1, 5)
+        }
+    }
+}

@@ -1,0 +1,14 @@
+/// How far the route to an origin leads, as far as the origin's name shows.
+public enum NetworkScope: Hashable, Sendable {
+    /// The origin is this machine, and no condition of the network matters.
+    case loopback
+    /// The origin is on the local network, and needs no uplink.
+    case localNetwork
+    case uplink
+
+    public init(_ origin: Origin) {
+        self =
+            Connectivity.isLoopback(origin.server)
+            ? .loopback : Connectivity.needsNoUplink(origin.server) ? .localNetwork : .uplink
+    }
+}

@@ -1,0 +1,47 @@
+/// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose
+/// members are byte sequences. It is read by hand, because no library that we use reads structured fields.
+struct DigestField {
+    /// The digests of known algorithms, if they have the right length.
+    private(set) var digests: [Checksum.Algorithm: Checksum] = [:]
+
+    /// The longest field that is read, in bytes. A useful one is shorter.
+    private static let longest = 4_096
+
+    /// The result is empty when the field is missing, or malformed in any place: a malformed field is ignored as a
+    /// whole (RFC 8941, section 4.2).
+    init(_ head: ResponseHead, _ name: String) {
+        let bytes = Array(head.allBytes(name).joined(separator: ", ".utf8))
+        guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
+        var reader = StructuredFieldReader(text)
+        guard let members = reader.dictionary() else { return }
+        for member in members {
+            guard let algorithm = Checksum.Algorithm(rawValue: member.key) else { continue }
+            // A later member replaces an earlier one, even if the later one is unusable.
+            let bytes = member.bytes.flatMap { $0.count == algorithm.size ? $0 : nil }
+            digests[algorithm] = bytes.map { Checksum(algorithm, $0) }
+        }
+    }
+
+    /// The digest to verify. Both are good enough, and most processors compute SHA-256 in hardware.
+    var preferred: Checksum? { digests[.sha256] ?? digests[.sha512] }
+}
+
+extension RepresentationMetadata {
+    init(_ head: ResponseHead, _ terms: DownloadTerms) {
+        self.init()
+        let coding = head.texts("Content-Encoding").joined(separator: ",").lowercased().filter { $0 != " " }
+        contentEncoding = ["", "identity"].contains(coding) || coding.utf8.count > 128 ? nil : coding
+        digest = terms.checksum == nil && !terms.ignoresDigests ? Self.digest(head, terms) : nil
+        name = terms.isNamedByServer ? ServerFileName.choose(head, requested: terms.url) : nil
+    }
+
+    /// The digest of the whole file. Content-Digest covers the bytes that are sent, which are only a part of the file
+    /// in a 206. Repr-Digest may describe something else than the body unless the response represents the resource
+    /// itself (RFC 9530, sections 2 and 3).
+    private static func digest(_ head: ResponseHead, _ terms: DownloadTerms) -> Checksum? {
+        guard !terms.hasNoBody(head.status) else { return nil }
+        let isFile = terms.method == "GET" && (200...299).contains(head.status)
+        if isFile, let digest = DigestField(head, "Repr-Digest").preferred { return digest }
+        return head.status == 206 ? nil : DigestField(head, "Content-Digest").preferred
+    }
+}

@@ -1,0 +1,227 @@
+/// What to do with a response, decided from its head alone. A resumed file never mixes two representations. Bytes are
+/// appended only if the response proves that they belong to the same representation and start where the part file ends.
+public enum ResponsePlan: Equatable, Sendable {
+    /// Append the body to the part file. `size`: of the whole file. `through`: the length of the file after this body.
+    /// It is less than `size` if the server sends only a part of the requested range (RFC 9110, section 15.3.7).
+    case append(size: UInt64, through: UInt64)
+    /// The bytes of the part file are useless: write the body from the start. `size`: of the whole file, if the server
+    /// states it.
+    case startOver(size: UInt64?, Validator)
+    /// The part file has all bytes already.
+    case whole
+    /// The representation is the one that the conditional request excludes: it has not changed.
+    case unchanged
+    /// The body is not the file; try again. `fromZero`: the bytes of the part file are not trusted.
+    case retry(Failure, fromZero: Bool)
+    /// The response contradicts the one that sent the bytes of the part file. These bytes are discarded. Size and
+    /// validator are kept for the next attempt.
+    case contradiction(Failure)
+    /// The body is not the file, and a further attempt would not change that.
+    case fail(Failure)
+
+    /// The longest possible file: Linux stores a file size in a signed 64-bit number (off_t).
+    static let maximumFileSize = UInt64(Int64.max)
+
+    /// - offset: bytes in the part file; the request had `Range: bytes=offset-`. It is 0 for the whole file.
+    /// - known: the checkpoint. With offset 0 its bytes were discarded, but its size and validator are still promised.
+    /// - isConditional: the request excludes the representation at the destination.
+    public static func decide(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
+        isConditional: Bool = false
+    ) -> ResponsePlan {
+        switch head.status {
+        // The engine adds the range by itself. So a host that accepts the whole file accepts the rest of it.
+        case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
+            guard let known else { return .retry(unexpected(206, "which was not asked for"), fromZero: true) }
+            return continuation(head, offset: offset, known: known, terms)
+        case 206 where terms.acceptedStatuses.contains(206):
+            return .fail(unexpected(206, "to a request without a range"))
+        case 416 where offset > 0:
+            return unsatisfiable(head, offset: offset, known: known)
+        case 304 where isConditional:
+            return .unchanged
+        // An earlier response sent a part of the file, but these statuses state that there is no file.
+        case let status where known != nil && hasNoRepresentation(status) && terms.acceptedStatuses.contains(status):
+            let failure = unexpected(status, "to a request for a file of which it had sent a part")
+            return offset > 0 ? .contradiction(failure) : .fail(failure)
+        case let status where terms.acceptedStatuses.contains(status):
+            return wholeFile(head, offset: offset, known, terms)
+        default:
+            let failure = Failure.status(of: head)
+            let isRetried =
+                terms.retriedStatuses.contains(head.status) || failure.isFromCaptivePortal || head.requestsLaterRetry
+            return isRetried ? .retry(failure, fromZero: false) : .fail(failure)
+        }
+    }
+
+    /// Whether the status means success without the file: all 2xx but 200, 203 (RFC 9110, section 15.3.4) and 206.
+    private static func hasNoRepresentation(_ status: Int32) -> Bool {
+        (200...299).contains(status) && ![200, 203, 206].contains(status)
+    }
+
+    private static func wholeFile(
+        _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
+    ) -> ResponsePlan {
+        guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
+        // A validator serves to request the rest of a file. Only a GET has ranges, and an error page is not the file.
+        let isFile = terms.method == "GET" && (200...299).contains(head.status)
+        let validator = isFile ? Validator(of: head) : Validator()
+        // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so the same size.
+        let isSame = known?.validator.entityTag != nil && known?.validator == validator
+        let promised = isSame ? known?.size : nil
+        let length = ContentLength(head)
+        if isSame, case .bytes(let size) = length, size < offset || size != promised ?? size {
+            let before = promised.map { "\($0)" } ?? "more than \(offset)"
+            let failure = unexpected(
+                head.status, "with \(size) bytes under the entity tag of a file of \(before) bytes")
+            return offset > 0 ? .contradiction(failure) : .fail(failure)
+        }
+        switch length {
+        case .unknown: return .startOver(size: promised, validator)
+        case .bytes(let size) where size <= maximumFileSize: return accepted(size, validator, terms)
+        case .bytes: return .fail(tooLong)
+        case .malformed: return .fail(unexpected(head.status, "with a Content-Length that is not one number"))
+        }
+    }
+
+    private static func accepted(_ size: UInt64, _ validator: Validator, _ terms: DownloadTerms) -> ResponsePlan {
+        terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
+    }
+
+    /// A wrong size is retried once, because it may be the mistake of a cache.
+    private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
+        failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
+    }
+
+    private static func continuation(
+        _ head: ResponseHead, offset: UInt64, known: Checkpoint, _ terms: DownloadTerms
+    ) -> ResponsePlan {
+        func startAgain(_ reason: String) -> ResponsePlan { .retry(unexpected(206, reason), fromZero: true) }
+        // In a multipart response, Content-Range is inside the body (RFC 9110, section 15.3.7.2).
+        if head.plainText("Content-Type").map(isMultipart) == true { return startAgain("in several parts") }
+        guard !head.isContradictory("Content-Range") else { return startAgain("with two different Content-Ranges") }
+        guard let text = head.value("Content-Range"), let range = ContentRange(text), let bytes = range.range else {
+            return startAgain("without a valid Content-Range")
+        }
+        guard bytes.lowerBound == offset else {
+            return startAgain("that starts at \(bytes.lowerBound) instead of \(offset)")
+        }
+        if let size = known.size, let total = range.size, size != total {
+            return startAgain("of a file of \(total) bytes that had \(size) before")
+        }
+        // Without a size, the engine cannot know whether the server has sent the last part.
+        guard let size = range.size ?? known.size else { return startAgain("without the size of the file") }
+        guard size <= maximumFileSize else { return .fail(tooLong) }
+        guard bytes.upperBound < size else { return startAgain("that ends behind the end of the file") }
+        let length = ContentLength(head)
+        guard length == .unknown || length == .bytes(bytes.upperBound - bytes.lowerBound + 1) else {
+            return startAgain("whose Content-Length is not that of its Content-Range")
+        }
+        if let difference = difference(of: head, to: known, bodyIsPart: true) { return startAgain(difference) }
+        let facts = RepresentationMetadata(head, terms)
+        // A 206 to If-Range may omit the coding (RFC 9110, section 15.3.7).
+        if let coding = facts.contentEncoding, coding != known.facts.contentEncoding {
+            return startAgain("with another Content-Encoding than before")
+        }
+        if let digest = facts.digest, let before = known.facts.digest, digest.algorithm == before.algorithm,
+            digest != before
+        {
+            return startAgain("with another digest than before")
+        }
+        if let failure = terms.refusal(ofSize: size) { return refused(failure, terms) }
+        return .append(size: size, through: bytes.upperBound + 1)
+    }
+
+    private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
+        let isClear = !head.isContradictory("Content-Range")
+        let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
+        // The part file is complete, under the same validator: the connection broke after the last byte.
+        if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
+            difference(of: head, to: known, bodyIsPart: false) == nil
+        {
+            return .whole
+        }
+        return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
+    }
+
+    /// Returns why the response may be of another representation than the part file. Nil: it is of the same one.
+    ///
+    /// A 206 must repeat the entity tag of the whole response (RFC 9110, section 15.3.7). It may omit Last-Modified,
+    /// and a 416 may omit both. In these cases the proof is that the server has honoured If-Range.
+    private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
+        if let tag = known.validator.entityTag {
+            guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
+        } else if let modified = known.validator.lastModified {
+            guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
+                return "with another Last-Modified than before"
+            }
+            // The whole response would have had the entity tag, too (RFC 9110, section 15.3.7).
+            guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
+        } else {
+            return "for bytes that have no validator"
+        }
+        // The host has given another URL for the same file. The strong entity tag and the size, compared before, must
+        // match.
+        if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
+        // A validator distinguishes the representations of one resource, and says nothing of others (RFC 9110, section
+        // 8.8.1). Signed links change their query with each redirect. With a strong entity tag, another query is still
+        // the same resource.
+        let isSameResource =
+            known.validator.entityTag == nil
+            ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
+        return isSameResource ? nil : "from another address than before"
+    }
+
+    /// Whether all fields of this name have the value, byte for byte.
+    private static func isSame(_ head: ResponseHead, _ name: String, _ value: String, ifAbsent: Bool) -> Bool {
+        let values = head.allBytes(name)
+        return values.isEmpty ? ifAbsent : values.allSatisfy { $0.elementsEqual(value.utf8) }
+    }
+
+    /// Compares byte for byte: Swift's `==` treats some different characters as equal.
+    private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
+
+    static func isSameAddress(_ left: String, _ right: String) -> Bool {
+        withoutQuery(left).elementsEqual(withoutQuery(right))
+    }
+
+    private static func withoutQuery(_ url: String) -> Substring.UTF8View {
+        url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+    }
+
+    private static func isMultipart(_ mediaType: String) -> Bool {
+        mediaType.lowercased().hasPrefix("multipart/byteranges")
+    }
+
+    private static func unexpected(_ status: Int32, _ rest: String) -> Failure {
+        Failure(.badResponse, "the server answered \(status) \(rest)", domain: .http, detail: Int64(status))
+    }
+
+    private static var tooLong: Failure {
+        Failure(.tooLarge, "the server announced more bytes than a file can have; ask its operator what the file is")
+    }
+}
+
+extension ResponseHead {
+    /// The head of a 416 that means that the part file is complete, reduced to the fields that describe the file. The
+    /// other fields describe the error page.
+    var withoutErrorPage: ResponseHead {
+        var head = self
+        head.status = 206
+        head.fields.removeAll { field in !["ETag", "Last-Modified", "Date"].contains { field.isNamed($0) } }
+        return head
+    }
+
+    /// Whether the server asks the client to repeat the request later: 413 with Retry-After is temporary (RFC 9110,
+    /// section 15.5.14).
+    var requestsLaterRetry: Bool { status == 413 && retryAfterSeconds != nil }
+}
+
+extension Failure {
+    /// The failure for a response whose status is not accepted.
+    static func status(of head: ResponseHead) -> Failure {
+        let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
+        return Failure(
+            .httpStatus, "\(server) answered with status \(head.status)", domain: .http, detail: Int64(head.status))
+    }
+}

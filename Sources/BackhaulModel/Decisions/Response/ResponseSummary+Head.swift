@@ -1,0 +1,39 @@
+extension ResponseSummary {
+    /// Header fields that hosts and the engine need most. They are stored first, and under these names.
+    static let chosen = [
+        "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
+        "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
+    ]
+
+    /// The longest value of a chosen header, in bytes. Longer ones are left out, to bound what a server puts into the
+    /// store.
+    static let valueSize = 4_096
+
+    /// The most bytes of all names and values together. A further header that does not fit is left out.
+    static let headersSize = 16_384
+
+    static func isChosen(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return chosen.contains { $0.lowercased() == name }
+    }
+
+    /// `secrets` are removed from the headers that are not chosen. `SecretRedactor.redacted(head)` removes them from the
+    /// chosen ones.
+    public init(_ head: ResponseHead, _ secrets: SecretRedactor = SecretRedactor()) {
+        self.init()
+        httpStatus = head.status
+        finalURL = head.finalURL.utf8.count <= Limits.urlSize ? head.finalURL : nil
+        mediaType = head.plainText("Content-Type").flatMap { $0.utf8.count <= Self.valueSize ? $0 : nil }
+        headers = Self.chosen.compactMap { name in
+            head.plainText(name).flatMap { $0.utf8.count <= Self.valueSize ? HeaderField(name, $0) : nil }
+        }
+        var size = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        for field in head.fields where !Self.isChosen(field.name) {
+            let value = secrets.redacted(field.plainText)
+            let next = size + field.name.utf8.count + value.utf8.count
+            guard next <= Self.headersSize else { continue }
+            headers.append(HeaderField(field.name, value))
+            size = next
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// Chooses a file name from the response. The result is one name within one directory, whatever the server sends.
+enum ServerFileName {
+    /// The longest extension, in bytes. A longer ending is treated as a part of the name.
+    private static let maximumExtensionSize = 32
+
+    /// Returns the name from Content-Disposition (RFC 6266, section 4.3), else the last part of the requested URL, else
+    /// "download".
+    static func choose(_ head: ResponseHead, requested url: String) -> String {
+        let disposition = head.bytes("Content-Disposition").map(ContentDisposition.init)
+        for candidate in [disposition?.extendedName, disposition?.name, lastPart(of: url)] {
+            if let name = candidate.flatMap(sanitised) { return name }
+        }
+        return "download"
+    }
+
+    /// The name without a path, without characters that mislead a reader, and without leading dots, which hide a file.
+    /// Nil when nothing is left.
+    static func sanitised(_ text: String) -> String? {
+        // A backslash separates the parts of a Windows path.
+        let end = text.unicodeScalars.lastIndex { $0 == "/" || $0 == "\\" }
+        let last = end.map { text.unicodeScalars[text.unicodeScalars.index(after: $0)...] }
+        let part = String(last.map(String.UnicodeScalarView.init) ?? text.unicodeScalars)
+        let plain = PlainText.of(part, atMost: .max).unicodeScalars
+        // A user cannot see blanks at the ends, and a leading dot hides the file.
+        let start = plain.firstIndex { $0 != "." && !$0.properties.isWhitespace }
+        guard let start, let stop = plain.lastIndex(where: { !$0.properties.isWhitespace }) else { return nil }
+        return cut(String(plain[start...stop]))
+    }
+
+    private static func lastPart(of url: String) -> String? {
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let scheme = url.firstOccurrence(of: "://"), scheme < path.endIndex,
+            let root = path[scheme...].dropFirst("://".utf8.count).firstIndex(of: 0x2F),
+            let slash = path.lastIndex(of: UInt8(ascii: "/")), slash >= root
+        else { return nil }
+        return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)
+    }
+
+    /// Shortens the name to 255 bytes. It keeps whole characters, and the extension.
+    private static func cut(_ name: String) -> String {
+        guard name.utf8.count > Limits.fileNameSize else { return name }
+        let dot = name.lastIndex(of: ".")
+        var ending = dot.map { String(name[$0...]) } ?? ""
+        if ending.utf8.count > maximumExtensionSize || dot == name.startIndex { ending = "" }
+        var room = Limits.fileNameSize - ending.utf8.count
+        var start = ""
+        for character in name.dropLast(ending.count) {
+            room -= character.utf8.count
+            if room < 0 { break }
+            start.append(character)
+        }
+        // The first character alone is too long: take its first scalars.
+        if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
+        return start + ending
+    }
+}

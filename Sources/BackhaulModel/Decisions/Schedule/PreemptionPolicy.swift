@@ -1,0 +1,25 @@
+/// Chooses the running task that is preempted for an urgent one.
+public enum PreemptionPolicy {
+    public struct Candidate: Equatable, Sendable {
+        public var task: TaskID
+        public var priority: Int32
+        /// The bytes that must be transferred again, because the task cannot be continued.
+        public var bytesLost: UInt64
+        /// A number that grows with each start.
+        public var start: UInt64
+
+        public init(task: TaskID, priority: Int32, bytesLost: UInt64, start: UInt64) {
+            self.task = task
+            self.priority = priority
+            self.bytesLost = bytesLost
+            self.start = start
+        }
+    }
+
+    /// The task with the lowest priority; of several the one that loses the fewest bytes, and then the newest. Nil when
+    /// all are urgent.
+    public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
+        candidates.filter { $0.priority < Limits.priorityNow }
+            .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task
+    }
+}

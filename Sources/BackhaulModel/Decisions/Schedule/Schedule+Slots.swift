@@ -1,0 +1,151 @@
+/// Chooses what starts next.
+extension Schedule {
+    public enum Step: Equatable, Sendable {
+        case start(Task, Lane)
+        case load(Lane, limit: Int)
+        /// An urgent task finds the engine full: a running task must be preempted, of this origin unless it is nil.
+        /// Returned once for each urgent task.
+        case preempt(Origin?)
+    }
+
+    /// The next step; nil: nothing can be done now.
+    @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
+    public mutating func next() -> Step? {
+        if let step = nextUrgent() { return step }
+        var turn = 0
+        while turn < sessionQueue.count {
+            let session = sessionQueue[turn]
+            if let step = next(of: session) {
+                if case .start = step { sessionQueue.append(sessionQueue.remove(at: turn)) }
+                return step
+            }
+            // The session is gone if its last lane was idle.
+            if turn < sessionQueue.count, sessionQueue[turn] == session { turn += 1 }
+        }
+        return nil
+    }
+
+    /// Whether there is a slot for a task of the lane that was not loaded, within all limits.
+    public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
+        let state = lanes[lane] ?? LaneState(session: session, origin: origin)
+        guard let session = sessions[state.session], let limits = session.limits else { return false }
+        return running < engineLimits.running && session.running < limits.perSession
+            && state.running < width(of: state, limits) && hasConnection(state)
+    }
+
+    /// Gives a slot to such a task, beside those that are loaded. It counts until it is released.
+    public mutating func takeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
+        let isNew = register(lane, of: session, to: origin)
+        change(lane) { lane in
+            if isNew { lane.mayHaveMore = false }
+            lane.running += 1
+        }
+        running += 1
+        if let session = lanes[lane]?.session { sessions[session]?.running += 1 }
+    }
+
+    /// Adds the lane unless it is known. Returns true if it was not.
+    @discardableResult
+    mutating func register(_ lane: Lane, of session: Session, to origin: Origin?) -> Bool {
+        guard lanes[lane] == nil else { return false }
+        lanes[lane] = LaneState(session: session, origin: origin)
+        sessions[session, default: SessionState()].lanes.append(lane)
+        if sessions[session]?.lanes.count == 1 { sessionQueue.append(session) }
+        return true
+    }
+
+    private mutating func next(of session: Session) -> Step? {
+        guard let state = sessions[session] else { return nil }
+        let mayStart = running < engineLimits.running && state.limits.map { state.running < $0.perSession } ?? false
+        for lane in state.lanes {
+            guard let waiting = lanes[lane] else { continue }
+            if waiting.mayHaveMore, !waiting.isLoading, waiting.readyCount < max(1, readyTarget / 2) {
+                lanes[lane]?.isLoading = true
+                return .load(lane, limit: readyTarget)
+            }
+            if mayStart, waiting.mayProbe, waiting.running < width(of: waiting, state.limits), hasConnection(waiting),
+                let step = start(lane)
+            {
+                return step
+            }
+            removeIfIdle(lane)
+        }
+        return nil
+    }
+
+    private mutating func nextUrgent() -> Step? {
+        guard !urgentLanes.isEmpty else { return nil }
+        urgentLanes = urgentLanes.filter { lanes[$0]?.urgent.isEmpty == false }
+        for session in sessionQueue {
+            guard let state = sessions[session], state.limits != nil else { continue }
+            for lane in state.lanes {
+                guard let waiting = lanes[lane], waiting.isUrgent, waiting.mayProbe else { continue }
+                let isFull = running >= engineLimits.running
+                if !isFull, hasConnection(waiting) { return start(lane) }
+                guard waiting.requestedPreemptions < waiting.urgent.count else { continue }
+                lanes[lane]?.requestedPreemptions += 1
+                return .preempt(isFull || connections >= engineLimits.connections ? nil : waiting.origin)
+            }
+        }
+        return nil
+    }
+
+    private mutating func start(_ lane: Lane) -> Step? {
+        guard let state = lanes[lane], let task = state.first else { return nil }
+        change(lane) { lane in
+            if lane.isProbed { lane.probes += 1 }
+            if lane.urgent.remove(task) != nil { lane.requestedPreemptions = max(0, lane.requestedPreemptions - 1) }
+            lane.next += 1
+            lane.running += 1
+        }
+        running += 1
+        sessions[state.session]?.running += 1
+        // The index may have changed, because idle lanes before it were removed.
+        sessions[state.session]?.lanes.removeAll { $0 == lane }
+        sessions[state.session]?.lanes.append(lane)
+        return .start(task, lane)
+    }
+
+    /// Whether the engine has a connection for one more task of the lane.
+    private func hasConnection(_ lane: LaneState) -> Bool {
+        if lane.isMultiplexed, lane.running > 0 { return true }
+        guard connections < engineLimits.connections else { return false }
+        guard let limit = engineLimits.connectionsPerOrigin, let origin = lane.origin else { return true }
+        return connectionsTo[origin, default: 0] < limit
+    }
+
+    /// Changes the lane, and updates the numbers of connections.
+    mutating func change(_ lane: Lane, _ body: (inout LaneState) -> Void) {
+        guard var state = lanes[lane] else { return }
+        let before = state.connections
+        body(&state)
+        let more = state.connections - before
+        lanes[lane] = state
+        guard more != 0 else { return }
+        connections += more
+        guard let origin = state.origin else { return }
+        connectionsTo[origin, default: 0] += more
+        if connectionsTo[origin] == 0 { connectionsTo[origin] = nil }
+    }
+
+    private func width(of lane: LaneState, _ limits: Limits?) -> Int {
+        let connections = limits?.perLane ?? 0
+        return lane.isMultiplexed ? max(streamLimit, connections) : connections
+    }
+
+    /// Forgets the lane if it is idle. `add` makes it known again.
+    mutating func removeIfIdle(_ lane: Lane) {
+        guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
+            !state.mayHaveMore, !state.isLoading
+        else { return }
+        lanes[lane] = nil
+        sessions[state.session]?.lanes.removeAll { $0 == lane }
+        if sessions[state.session]?.lanes.isEmpty == true { sessionQueue.removeAll { $0 == state.session } }
+    }
+
+    mutating func removeIfForgotten(_ session: Session) {
+        guard let state = sessions[session], state.limits == nil, state.running == 0 else { return }
+        for lane in state.lanes { removeIfIdle(lane) }
+        if sessions[session]?.lanes.isEmpty == true { sessions[session] = nil }
+    }
+}

@@ -1,0 +1,10 @@
+/// The earliest start of a task as a text for people.
+public enum StartMessage {
+    /// `start`: Unix milliseconds. `offset`: the milliseconds by which local time is ahead of Unix time, at a Unix
+    /// time.
+    public static func earliest(
+        _ start: Int64, now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64
+    ) -> String {
+        "it is to start at \(LocalTime.text(start, from: now, offset)) or a little later"
+    }
+}

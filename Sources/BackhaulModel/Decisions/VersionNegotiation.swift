@@ -1,0 +1,39 @@
+/// What happens when a library meets an engine of another version.
+public enum VersionNegotiation {
+    public enum Action: Equatable, Sendable {
+        case proceed
+        /// The engine is an older daemon: it is asked to exit, and the library starts its own daemon.
+        case requestExit
+        case refuse(Failure)
+    }
+
+    /// Decides in the client.
+    /// - mayRequestExit: the client has a daemon to start, and has not asked too often. That daemon may be older than the
+    /// client.
+    public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
+        if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
+        return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))
+    }
+
+    /// Decides in the engine: only a daemon exits, and only for a newer library. Otherwise two versions could replace
+    /// each other for ever.
+    public static func mustExit(_ engine: Welcome, requestedBy library: Versions) -> Bool {
+        engine.isDaemon && library.library > engine.versions.library
+    }
+
+    private static func failure(own: Versions, engine: Welcome) -> Failure {
+        let remedy: String
+        if own.library < engine.versions.library {
+            remedy = "update this program"
+        } else if engine.isDaemon {
+            remedy = "let it find a daemon of its own version"
+        } else {
+            remedy = "update the program that is process \(engine.process), or end it"
+        }
+        return Failure(
+            .engineIncompatible,
+            "the store's engine, process \(engine.process), is version \(engine.versions.libraryText) with protocol "
+                + "\(engine.versions.wire), and this program has version \(own.libraryText) with protocol "
+                + "\(own.wire); \(remedy)", domain: .process, detail: Int64(engine.process))
+    }
+}

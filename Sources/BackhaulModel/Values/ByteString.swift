@@ -1,0 +1,15 @@
+/// A text that is compared byte by byte, as in the store. Swift's strings are equal when they look the same. So in a
+/// dictionary, a session with an "é" of one character would be the same as one with an "é" of two.
+public struct ByteString: Hashable, Sendable {
+    public var text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public static func == (left: ByteString, right: ByteString) -> Bool {
+        left.text.utf8.elementsEqual(right.text.utf8)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+    }
+}

@@ -1,0 +1,46 @@
+/// Facts about the whole file, besides its validators, from the head of a response. They are stored for attempts that
+/// continue the file.
+public struct RepresentationMetadata: Equatable, Sendable {
+    /// The digest of the whole file that the server states.
+    public var digest: Checksum?
+    /// The content coding in lower case; nil: none.
+    public var contentEncoding: String?
+    /// The file name, if the server may choose it.
+    public var name: String?
+
+    public init(digest: Checksum? = nil, contentEncoding: String? = nil, name: String? = nil) {
+        self.digest = digest
+        self.contentEncoding = contentEncoding
+        self.name = name
+    }
+}
+
+/// The representation that a task has placed at a destination, valid while the file there is unchanged.
+public struct KnownRepresentation: Equatable, Sendable {
+    /// The tag as the server sent it, even if it is weak. A weak tag is enough to avoid a download without relevant
+    /// changes (RFC 9110, section 8.8.3.2).
+    public var entityTag: String?
+    public var lastModified: String?
+    /// The URL that sent the response, after redirects.
+    public var finalURL: String
+    public var size: UInt64
+
+    public init(entityTag: String?, lastModified: String?, finalURL: String, size: UInt64) {
+        self.entityTag = entityTag
+        self.lastModified = lastModified
+        self.finalURL = finalURL
+        self.size = size
+    }
+}
+
+/// A file that exists at a destination.
+public struct DestinationFile: Equatable, Sendable {
+    public var size: UInt64
+    /// Nil: no digest was requested.
+    public var checksum: Checksum?
+
+    public init(size: UInt64, checksum: Checksum? = nil) {
+        self.size = size
+        self.checksum = checksum
+    }
+}

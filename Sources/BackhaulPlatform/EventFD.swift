@@ -1,0 +1,34 @@
+internal import CLinux
+internal import Glibc
+
+/// An eventfd. It is readable from `set` until `clear`, for all threads that poll it.
+public final class EventFD: Sendable {
+    private let descriptor: Descriptor
+    public var number: Int32 { descriptor.number }
+
+    public init() throws(SystemError) {
+        let number = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard number >= 0 else { throw SystemError.last("cannot make an event descriptor") }
+        descriptor = Descriptor(owning: number)
+    }
+
+    /// Makes it readable or not. It is level-triggered.
+    public func set(_ isSet: Bool) {
+        if isSet { set() } else { clear() }
+    }
+
+    public func set() {
+        // A host that closed every descriptor may have its own file under this number now.
+        guard descriptor.isOurs else { return }
+        var one: UInt64 = 1
+        _ = write(descriptor.number, &one, 8)
+    }
+
+    public func clear() {
+        guard descriptor.isOurs else { return }
+        var count: UInt64 = 0
+        _ = read(descriptor.number, &count, 8)
+    }
+
+    public var isOurs: Bool { descriptor.isOurs }
+}

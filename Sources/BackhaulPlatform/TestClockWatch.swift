@@ -1,0 +1,29 @@
+#if DEBUG
+internal import Glibc
+
+/// Notices when a test has moved the calendar (`BACKHAUL_CLOCK`). The kernel reports only changes of its own calendar.
+/// In debug builds only, like the calendar of tests.
+public final class TestClockWatch: Sendable {
+    private let descriptor: Descriptor
+    /// The descriptor's number, readable after the calendar was moved.
+    public var number: Int32 { descriptor.number }
+
+    /// Nil: no test moves the calendar.
+    public init?() {
+        guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
+        let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
+        guard number >= 0 else { return nil }
+        descriptor = Descriptor(owning: number)
+        guard inotify_add_watch(number, path, UInt32(IN_CLOSE_WRITE)) >= 0 else { return nil }
+    }
+
+    /// Reads and discards the reports.
+    public func take() {
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while read(descriptor.number, &buffer, buffer.count) > 0 {}
+    }
+
+    /// Gives up the descriptor without closing it, because another file has its number.
+    public func abandon() { descriptor.abandon() }
+}
+#endif

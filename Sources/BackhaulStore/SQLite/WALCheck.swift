@@ -1,0 +1,116 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CLinux
+internal import Glibc
+
+/// Checks whether the log of a killed engine is damaged (https://www.sqlite.org/fileformat.html#walformat).
+///
+/// SQLite stops reading a log at the first frame that does not match its checksum, because a power loss may have cut
+/// the last transaction there. It ignores the rest without an error. But a transaction begins only after the previous
+/// one is synced. So if the ends of two transactions follow that frame, it was damaged later.
+struct WALCheck {
+    private static let headerSize = 32
+    private static let frameHeaderSize = 24
+
+    // One frame with its header.
+    private var frame: [UInt8]
+    private let file: Descriptor
+    private let salts: UInt64
+    private let isLittleEndian: Bool
+    private let count: Int
+
+    /// Throws storeDamaged for a log that SQLite would silently cut.
+    static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
+        let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDONLY | O_NOFOLLOW, 0)
+        guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
+        throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
+    }
+
+    /// Number of the first damaged frame, counted from 1; 0 for the header of the log. Nil when there is none.
+    static func damagedFrame(_ file: Descriptor) -> Int? {
+        var status = stat()
+        var head = [UInt8](repeating: 0, count: headerSize)
+        guard fstat(file.number, &status) == 0, pread(file.number, &head, headerSize, 0) == headerSize,
+            head.contains(where: { $0 != 0 })
+        else { return nil }
+        let magic = head.word(0)
+        let pageSize = Int(head.word(8))
+        var sum = Checksum(isLittleEndian: magic == 0x377F_0682)
+        sum.add(head[..<24])
+        // SQLite syncs the header before it writes the first frame.
+        guard magic & ~1 == 0x377F_0682, (512...65_536).contains(pageSize), sum.matches(head, at: 24) else { return 0 }
+        let count = (Int(status.st_size) - headerSize) / (frameHeaderSize + pageSize)
+        var check = WALCheck(
+            frame: [UInt8](repeating: 0, count: frameHeaderSize + pageSize), file: file, salts: head.doubleWord(16),
+            isLittleEndian: sum.isLittleEndian, count: count)
+        return check.damagedFrame(after: sum)
+    }
+
+    private mutating func damagedFrame(after header: Checksum) -> Int? {
+        var sum = header
+        var number = 1
+        while number <= count, read(number), isNext(&sum) { number += 1 }
+        return number < count && hasTwoTransactions(from: number) ? number : nil
+    }
+
+    /// Whether two ends of transactions follow in a sequence of frames whose checksums match.
+    private mutating func hasTwoTransactions(from first: Int) -> Bool {
+        var sum = Checksum(isLittleEndian: isLittleEndian)
+        var ends = 0
+        for number in first...count {
+            guard read(number) else { return false }
+            if number > first, !isNext(&sum) { ends = 0 }
+            sum.set(frame, at: 16)
+            // Frames of earlier logs have other salts.
+            guard frame.doubleWord(8) == salts else { continue }
+            if frame.word(4) != 0 { ends += 1 }
+            if ends == 2 { return true }
+        }
+        return false
+    }
+
+    /// Whether the frame in memory continues the frames that `sum` covers.
+    private func isNext(_ sum: inout Checksum) -> Bool {
+        guard frame.word(0) != 0, frame.doubleWord(8) == salts else { return false }
+        sum.add(frame[..<8])
+        sum.add(frame[Self.frameHeaderSize...])
+        return sum.matches(frame, at: 16)
+    }
+
+    private mutating func read(_ number: Int) -> Bool {
+        pread(file.number, &frame, frame.count, off_t(Self.headerSize + (number - 1) * frame.count)) == frame.count
+    }
+}
+
+/// SQLite's checksum of a log, which continues from frame to frame.
+private struct Checksum {
+    let isLittleEndian: Bool
+    private var first: UInt32 = 0
+    private var second: UInt32 = 0
+
+    init(isLittleEndian: Bool) { self.isLittleEndian = isLittleEndian }
+
+    /// Adds bytes, whose number is a multiple of eight.
+    mutating func add(_ bytes: ArraySlice<UInt8>) {
+        // Unsafe: reads whole words within the slice.
+        bytes.withUnsafeBytes { bytes in
+            for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
+                let one = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)
+                let two = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt32.self)
+                first &+= (isLittleEndian ? UInt32(littleEndian: one) : UInt32(bigEndian: one)) &+ second
+                second &+= (isLittleEndian ? UInt32(littleEndian: two) : UInt32(bigEndian: two)) &+ first
+            }
+        }
+    }
+
+    func matches(_ bytes: [UInt8], at place: Int) -> Bool {
+        bytes.word(place) == first && bytes.word(place + 4) == second
+    }
+
+    mutating func set(_ bytes: [UInt8], at place: Int) { (first, second) = (bytes.word(place), bytes.word(place + 4)) }
+}
+
+extension [UInt8] {
+    fileprivate func word(_ place: Int) -> UInt32 { self[place..<place + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+    fileprivate func doubleWord(_ place: Int) -> UInt64 { UInt64(word(place)) << 32 | UInt64(word(place + 4)) }
+}

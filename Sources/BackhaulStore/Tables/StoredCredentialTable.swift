@@ -1,0 +1,60 @@
+internal import BackhaulModel
+
+/// `kept_answers`: credentials that hosts want to be stored for the next engine. The database has mode 0600.
+struct StoredCredentialTable {
+    let connection: Connection
+
+    func write(_ credential: StoredCredential, of session: SessionID) throws(Failure) {
+        var (user, password, headers): (String?, String?, [HeaderField]) = (nil, nil, [])
+        switch credential.response {
+        case .credential(let name, let secret): (user, password) = (name, secret)
+        case .headers(let fields): headers = fields
+        case .refuse, .standard, .url: return
+        }
+        let space = credential.space
+        try connection.run(
+            Self.write, .id(session), .number(space.kind.rawValue), .text(space.origin), .flag(space.realm != nil),
+            .text(space.realm ?? ""), .optional(user), .optional(password), .optional(HeaderBlob.pack(headers)),
+            .optional(credential.expiresMilliseconds), .id(credential.challenge), .number(credential.schemes.rawValue))
+    }
+
+    func remove(_ space: ProtectionSpace, of session: SessionID) throws(Failure) {
+        try connection.run(
+            Self.remove, .id(session), .number(space.kind.rawValue), .text(space.origin), .flag(space.realm != nil),
+            .text(space.realm ?? ""))
+    }
+
+    func all() throws(Failure) -> [(session: SessionID, credential: StoredCredential)] {
+        try connection.all(Self.selectAll, read: Self.credential)
+    }
+
+    private static func credential(_ row: inout Row) throws(Failure) -> (session: SessionID, credential: StoredCredential) {
+        let session = row.sessionID("session_id")
+        let kind = ProtectionSpace.Kind(rawValue: row.number("kind")) ?? .server
+        let origin = row.text("origin")
+        let hasRealm = row.flag("has_realm")
+        let realm = row.text("realm")
+        let (user, password) = (row.optionalText("user"), row.text("password"))
+        let headers = try HeaderBlob.unpack(row.optionalBlob("headers"))
+        let expires = row.optionalInteger("expires_ms")
+        let response = user.map { ChallengeResponse.credential(user: $0, password: password) } ?? .headers(headers)
+        return (
+            session,
+            StoredCredential(
+                space: ProtectionSpace(kind: kind, origin: origin, realm: hasRealm ? realm : nil),
+                challenge: row.challengeID("challenge_id"),
+                schemes: AuthenticationSchemes(rawValue: row.number("schemes")), response: response,
+                expiresMilliseconds: expires)
+        )
+    }
+
+    private static let write = Query(
+        """
+        INSERT OR REPLACE INTO kept_answers (session_id, kind, origin, has_realm, realm, user, password, headers,
+            expires_ms, challenge_id, schemes)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let remove = Query(
+        "DELETE FROM kept_answers WHERE session_id = ? AND kind = ? AND origin = ? AND has_realm = ? AND realm = ?")
+    private static let selectAll = Query(credential, "FROM kept_answers")
+}

@@ -1,0 +1,114 @@
+internal import BackhaulModel
+
+/// Reads from the indexes of `tasks` for the order of slots and for resource time-outs.
+struct ReadyTasks {
+    let connection: Connection
+
+    /// A ready task, ordered as tasks get slots.
+    struct Position: Comparable {
+        let priority: Int64
+        let id: TaskID
+
+        fileprivate init(row: inout Row) {
+            priority = row.integer("priority")
+            id = row.taskID("id")
+        }
+
+        static func < (left: Position, right: Position) -> Bool {
+            left.priority != right.priority ? left.priority > right.priority : left.id < right.id
+        }
+    }
+
+    /// Calls the body for the ready tasks with these constraints, in order, until it returns false.
+    func each(
+        of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
+    ) throws(Failure) {
+        try connection.eachWhile(Self.selectPositions, .id(lane), .id(constraints)) { row throws(Failure) in
+            body(Position(row: &row))
+        }
+    }
+
+    /// The next constraints id among the lane's ready tasks; the first one if `last` is nil.
+    func nextConstraints(after last: ConstraintsID?, in lane: LaneID) throws(Failure) -> ConstraintsID? {
+        try connection.first(Self.selectNext, .id(lane), last.map { .id($0) } ?? .integer(-1)) { row throws(Failure) in
+            row.constraintsID()
+        }
+    }
+
+    /// The numbers of ready tasks, for listings: it reads all of them.
+    func counts() throws(Failure) -> [WaitingCount] {
+        try connection.all(Self.count, read: WaitingCount.init(row:))
+    }
+
+    // MARK: Resource time-outs
+
+    /// Returns waiting tasks whose own time-out has passed, oldest end first.
+    func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
+        try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
+            row.taskID()
+        }
+    }
+
+    /// Returns waiting tasks that have their session's time-out and were enqueued before `age`, oldest first.
+    func enqueued(of session: SessionID, before age: Int64, limit: Int) throws(Failure) -> [TaskID] {
+        try connection.all(Self.selectByAge, .id(session), .integer(age), .number(limit)) { row throws(Failure) in
+            row.taskID()
+        }
+    }
+
+    /// The next end of a task's own time-out.
+    func nextOwnTimeoutEnd(of session: SessionID) throws(Failure) -> Int64? {
+        try connection.first(Self.selectNextOwnEnd, .id(session)) { row throws(Failure) in
+            row.optionalInteger()
+        } ?? nil
+    }
+
+    /// When the oldest task with its session's time-out was enqueued, plus its time of suspension.
+    func oldest(of session: SessionID) throws(Failure) -> Int64? {
+        try connection.first(Self.selectOldest, .id(session)) { row throws(Failure) in row.optionalInteger() } ?? nil
+    }
+
+    private static let selectPositions = Query(
+        Position.init(row:),
+        """
+        FROM tasks WHERE lane_id = ? AND \(TaskTable.isReady) AND constraints_id = ? ORDER BY priority DESC, id
+        """)
+    private static let selectNext = Query(
+        """
+        SELECT constraints_id FROM tasks
+        WHERE lane_id = ? AND \(TaskTable.isReady) AND constraints_id > ? ORDER BY constraints_id LIMIT 1
+        """)
+    private static let count = Query(
+        WaitingCount.init(row:),
+        """
+        FROM lanes CROSS JOIN tasks ON lane_id = lanes.id AND \(TaskTable.isReady)
+        GROUP BY lanes.id, constraints_id
+        """)
+    private static let isOfSession = "session_id = ? AND \(TaskTable.isWaiting)"
+    private static let selectByAge = Query(
+        """
+        SELECT id FROM tasks INDEXED BY tasks_by_age
+        WHERE \(isOfSession) AND own_end_ms IS NULL AND enqueued_ms + suspended_ms <= ?
+        ORDER BY enqueued_ms + suspended_ms LIMIT ?
+        """)
+    private static let selectOldest = Query(
+        """
+        SELECT min(enqueued_ms + suspended_ms) FROM tasks INDEXED BY tasks_by_age
+        WHERE \(isOfSession) AND own_end_ms IS NULL
+        """)
+    private static let selectOverdue = Query(
+        """
+        SELECT id FROM tasks INDEXED BY tasks_by_own_end
+        WHERE \(isOfSession) AND own_end_ms <= ? ORDER BY own_end_ms LIMIT ?
+        """)
+    private static let selectNextOwnEnd = Query(
+        "SELECT min(own_end_ms) FROM tasks WHERE \(isOfSession) AND own_end_ms IS NOT NULL")
+}
+
+extension WaitingCount {
+    fileprivate init(row: inout Row) {
+        self.init(
+            session: row.sessionID("lanes.session_id"), constraints: row.constraintsID("constraints_id"),
+            lane: row.laneID("lanes.id"), count: row.number("count(*)"))
+    }
+}

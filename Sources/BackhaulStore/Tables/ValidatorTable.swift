@@ -1,0 +1,45 @@
+internal import BackhaulModel
+
+/// `validators`: the validators of files that tasks have placed at destinations.
+struct ValidatorTable {
+    let connection: Connection
+
+    /// Nil when the file at the destination came from another URL.
+    func find(at destination: String, of url: String, in session: SessionID) throws(Failure) -> StoredRepresentation? {
+        try connection.first(
+            Self.select, .id(session), .text(destination), .text(url), read: StoredRepresentation.init(row:))
+    }
+
+    func write(
+        _ version: StoredRepresentation, at destination: String, of url: String, in session: SessionID
+    ) throws(Failure) {
+        try connection.run(
+            Self.write, .id(session), .text(destination), .text(url), .text(version.version.finalURL),
+            .optional(version.version.entityTag), .optional(version.version.lastModified), .bits(version.inode),
+            .bits(version.version.size), .integer(version.modifiedNanoseconds))
+    }
+
+    func remove(at destination: String, in session: SessionID) throws(Failure) {
+        try connection.run(Self.remove, .id(session), .text(destination))
+    }
+
+    private static let select = Query(
+        StoredRepresentation.init(row:), "FROM validators WHERE session_id = ? AND destination = ? AND url = ?")
+    private static let write = Query(
+        """
+        INSERT OR REPLACE INTO validators (session_id, destination, url, final_url, entity_tag, last_modified, inode,
+            size, modified_ns)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    private static let remove = Query("DELETE FROM validators WHERE session_id = ? AND destination = ?")
+}
+
+extension StoredRepresentation {
+    fileprivate init(row: inout Row) {
+        self.init(
+            version: KnownRepresentation(
+                entityTag: row.optionalText("entity_tag"), lastModified: row.optionalText("last_modified"),
+                finalURL: row.text("final_url"), size: row.bits("size")),
+            inode: row.bits("inode"), modifiedNanoseconds: row.integer("modified_ns"))
+    }
+}

@@ -1,0 +1,57 @@
+internal import BackhaulModel
+
+/// The waits of one task, collected from several sources.
+struct WaitMerger {
+    /// The begin and the end of the task's life. Waits outside of it are cut. `end` is nil while the task is live.
+    let begin: Int64
+    let end: Int64?
+    let now: Int64
+    private var found: [WaitRecord] = []
+
+    init(begin: Int64, end: Int64?, now: Int64) {
+        self.begin = begin
+        self.end = end
+        self.now = now
+    }
+
+    /// Adds a wait. `from` and `to`: the part of the task's life to which it is cut.
+    mutating func add(_ wait: WaitRecord, from: Int64? = nil, to: Int64? = nil) {
+        let first = max(wait.beganMilliseconds, begin, from ?? .min)
+        let limits = [end, to].compactMap(\.self)
+        var last = wait.endedMilliseconds
+        if let limit = limits.min(), last.map({ $0 > limit }) ?? (limit <= now || end != nil) { last = limit }
+        // An open wait may have begun in this millisecond, but a finished one must have a duration.
+        if let last, last <= first { return }
+        found.append(
+            WaitRecord(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))
+    }
+
+    /// Returns the waits by their begin. Waits with the same reason that touch or overlap become one, with the newest
+    /// sentence.
+    func merged(limit: Int) -> [WaitRecord] {
+        var merged: [WaitRecord] = []
+        var newest: [WaitReason: Int] = [:]
+        for wait in found.sorted(by: Self.isBefore) {
+            if let index = newest[wait.reason], Self.areAdjacent(merged[index], wait) {
+                if let end = merged[index].endedMilliseconds {
+                    merged[index].endedMilliseconds = wait.endedMilliseconds.map { max($0, end) }
+                }
+                merged[index].sentence = wait.sentence
+            } else {
+                newest[wait.reason] = merged.count
+                merged.append(wait)
+            }
+        }
+        return Array(merged.suffix(limit))
+    }
+
+    private static func isBefore(_ left: WaitRecord, _ right: WaitRecord) -> Bool {
+        left.beganMilliseconds != right.beganMilliseconds
+            ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
+    }
+
+    /// Whether the waits touch. A gap of up to a second counts, because one row ends shortly before the next begins.
+    private static func areAdjacent(_ earlier: WaitRecord, _ later: WaitRecord) -> Bool {
+        earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
+    }
+}

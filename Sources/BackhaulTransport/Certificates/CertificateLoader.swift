@@ -1,0 +1,124 @@
+internal import BackhaulLoop
+internal import BackhaulModel
+internal import BackhaulPlatform
+
+/// Reads files of certificates, each on its own thread. A file system that hangs must not block the loop or another
+/// file. This object is confined to the loop's thread.
+final class CertificateLoader {
+    private struct Finished: Sendable {
+        var file: CertificateFile
+        var result: Result<Certificates, Failure>
+    }
+
+    private struct Threads {
+        var underWay = 0
+        var finished: [Finished] = []
+    }
+
+    private struct Entry {
+        var known: Certificates?
+        /// When the file was last checked, in milliseconds of the boot clock.
+        var lookedAt: Int64 = 0
+        /// The callbacks that wait while the file is read.
+        var waiting: [(Failure?) -> Void] = []
+    }
+
+    private let loop: Loop
+    private let threads = Lock(Threads())
+    private var wakeUp: EventFD?
+    private var watch: Watch?
+    private var entries: [CertificateFile: Entry] = [:]
+
+    /// The limit of threads that read, because reads may hang.
+    private static let threadLimit = 16
+    /// How long a file is used before it is checked again.
+    private static let freshMilliseconds: Int64 = 1_000
+    private static let fileLimit = 256
+
+    init(_ loop: Loop) { self.loop = loop }
+
+    /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once, later, unless the
+    /// office was released.
+    func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
+        var entry = entries[file] ?? Entry()
+        if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }
+        if entry.waiting.isEmpty { try read(file, unlessUnchanged: entry.known) }
+        entry.waiting.append(then)
+        if entries.count >= Self.fileLimit { entries = entries.filter { !$0.value.waiting.isEmpty } }
+        entries[file] = entry
+        return nil
+    }
+
+    /// Makes the next request check the files again, because the user may have corrected them.
+    func expireAll() {
+        for file in entries.keys { entries[file]?.lookedAt = 0 }
+    }
+
+    /// Waits up to 100 ms for the threads. Threads that hang continue, but use nothing of the office.
+    func close() {
+        watch = nil
+        entries = [:]
+        threads.wait(until: .after(milliseconds: 100)) { $0.underWay == 0 ? () : nil }
+    }
+
+    private func read(_ file: CertificateFile, unlessUnchanged known: Certificates?) throws(Failure) {
+        let wakeUp = try open()
+        let threads = threads
+        guard threads.withLock({ $0.underWay < Self.threadLimit }) else {
+            throw Failure(
+                .outOfResources,
+                "\(file) cannot be read: \(Self.threadLimit) other files of certificates do not answer")
+        }
+        do throws(SystemError) {
+            threads.withLock { $0.underWay += 1 }
+            _ = try Thread(name: "backhaul-pem") {
+                let result = CertificateLoader.result(file, unlessUnchanged: known)
+                threads.change {
+                    $0.underWay -= 1
+                    $0.finished.append(Finished(file: file, result: result))
+                }
+                wakeUp.set()
+            }
+        } catch {
+            threads.withLock { $0.underWay -= 1 }
+            throw Failure(.outOfResources, "no thread is left to read \(file): \(error)")
+        }
+    }
+
+    private static func result(
+        _ file: CertificateFile, unlessUnchanged known: Certificates?
+    ) -> Result<Certificates, Failure> {
+        if let known, file.stamp == known.stamp { return .success(known) }
+        do throws(Failure) { return .success(try Certificates(file)) } catch { return .failure(error) }
+    }
+
+    private func open() throws(Failure) -> EventFD {
+        if let wakeUp { return wakeUp }
+        do {
+            let wakeUp = try EventFD()
+            watch = try loop.watch(wakeUp.number, .readable) { [unowned self] _ in deliver() }
+            self.wakeUp = wakeUp
+            return wakeUp
+        } catch {
+            throw Failure(.outOfResources, "no descriptor is left to read certificates: \(error)")
+        }
+    }
+
+    private func deliver() {
+        wakeUp?.clear()
+        let finished = threads.withLock { state in
+            defer { state.finished = [] }
+            return state.finished
+        }
+        for item in finished {
+            guard let entry = entries.removeValue(forKey: item.file) else { continue }
+            switch item.result {
+            case .success(let known):
+                entries[item.file] = Entry(known: known, lookedAt: loop.now)
+                for then in entry.waiting { then(nil) }
+            case .failure(let failure):
+                for then in entry.waiting { then(failure) }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+public import BackhaulModel
+internal import BackhaulPlatform
+internal import CCurl
+
+/// The cookies of a session (RFC 6265), which libcurl stores and sends. Confined to its transport's thread.
+///
+/// Unsafe: libcurl's share handle lives until `deinit`. Easy handles that use it retain this object.
+public final class CookieJar {
+    let share: UnsafeMutableRawPointer
+    /// An easy handle that reads and writes the jar. It transfers nothing.
+    private let jarHandle: UnsafeMutableRawPointer
+    /// Called when a server sets a cookie, before libcurl stores it.
+    public var onChange: () -> Void = {}
+
+    public init() throws(Failure) {
+        guard let share = curl_share_init() else { throw CookieJar.noMemory }
+        self.share = share
+        guard let jarHandle = curl_easy_init() else {
+            curl_share_cleanup(share)
+            throw CookieJar.noMemory
+        }
+        self.jarHandle = jarHandle
+        guard bhl_share_set(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_COOKIE) == CURLSHE_OK,
+            bhl_easy_set_share(jarHandle, share) == CURLE_OK
+        else { throw Failure(.engineFailed, "libcurl is built without cookies; install one with them") }
+    }
+
+    deinit {
+        curl_easy_cleanup(jarHandle)
+        curl_share_cleanup(share)
+    }
+
+    private static var noMemory: Failure { Failure(.outOfResources, "no memory is left for cookies") }
+
+    /// Adds cookies in the form of `lines`. Expired cookies are ignored.
+    public func add(_ lines: [String]) {
+        for line in lines where line.utf8.count <= CookieJar.lineLimit {
+            bhl_easy_set_string(jarHandle, CURLOPT_COOKIELIST, line)
+        }
+    }
+
+    /// All cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the oldest
+    /// cookies of the domains with the most are removed from the jar.
+    public func lines() -> [String] {
+        let now = Clock.wallMilliseconds / 1_000
+        let all = list().filter { !CookieLine.hasExpired($0, now: now) }
+        let kept = CookieLimits.kept(of: all)
+        if kept.count < all.count {
+            bhl_easy_set_string(jarHandle, CURLOPT_COOKIELIST, "ALL")
+            add(kept)
+        }
+        return kept
+    }
+
+    private func list() -> [String] {
+        // Unsafe: we own the list until it is freed. Its texts are copied.
+        var first: UnsafeMutablePointer<curl_slist>?
+        guard bhl_easy_get_list(jarHandle, CURLINFO_COOKIELIST, &first) == CURLE_OK else { return [] }
+        defer { curl_slist_free_all(first) }
+        var lines: [String] = []
+        var next = first
+        while let item = next {
+            if let text = item.pointee.data { lines.append(String(cString: text)) }
+            next = item.pointee.next
+        }
+        return lines
+    }
+
+    /// libcurl accepts names and values of 4,096 bytes together. Domain and path come from a URL.
+    private static let lineLimit = 64 * 1024
+}
+
+/// A line of Netscape's cookie file.
+public enum CookieLine {
+    /// Whether the cookie has an expiry. Without one it ends with the user agent's session (RFC 6265, section 5.3).
+    public static func outlivesEngine(_ line: String) -> Bool { field(line, 4).map { $0 != "0" } ?? false }
+
+    /// Whether the cookie has expired. libcurl also lists cookies that a server has deleted, until it next checks them.
+    /// `now`: Unix seconds.
+    static func hasExpired(_ line: String, now: Int64) -> Bool {
+        guard let expiry = field(line, 4).flatMap({ Int64($0) }), expiry != 0 else { return false }
+        return expiry <= now
+    }
+
+    static func domain(_ line: String) -> Substring {
+        // libcurl marks cookies that scripts must not read: "#HttpOnly_example.org".
+        let first = field(line, 0) ?? ""
+        return first.hasPrefix("#HttpOnly_") ? first.dropFirst(10) : first
+    }
+
+    private static func field(_ line: String, _ index: Int) -> Substring? {
+        let fields = line.split(separator: "\t", maxSplits: 6, omittingEmptySubsequences: false)
+        return fields.count > index ? fields[index] : nil
+    }
+}
+
+/// The limits of a session's cookies, which are not below those that RFC 6265, section 6.1, recommends.
+enum CookieLimits {
+    static let perDomain = 180
+    static let all = 3_000
+    static let bytes = 2 << 20
+
+    /// The newest cookies of each domain. Domains with many cookies lose cookies first.
+    static func kept(of lines: [String]) -> [String] {
+        guard lines.count > perDomain || lines.reduce(0, { $0 + $1.utf8.count }) > bytes else { return lines }
+        var byDomain: [Substring: [String]] = [:]
+        for line in lines { byDomain[CookieLine.domain(line), default: []].append(line) }
+        var limit = perDomain
+        while true {
+            byDomain = byDomain.mapValues { $0.suffix(limit) }
+            let rest = byDomain.values
+            let isSmall = rest.reduce(0, { $0 + $1.reduce(0, { $0 + $1.utf8.count }) }) <= bytes
+            if isSmall, rest.reduce(0, { $0 + $1.count }) <= all || limit == 1 { break }
+            if limit == 1 { return Array(rest.joined().suffix(all / 10)) }
+            limit /= 2
+        }
+        return Array(byDomain.values.joined().prefix(all))
+    }
+}

@@ -1,0 +1,79 @@
+internal import BackhaulModel
+internal import BackhaulPlatform
+internal import CCurl
+
+/// The proxy of a request.
+struct ProxyRoute: Hashable {
+    /// The URL for libcurl, without user and password: "http://proxy.example.org:3128", "socks5h://[::1]:1080".
+    var url: String
+    var user: String?
+    var password: String?
+
+    /// Whether the connection to the proxy uses TLS.
+    var isEncrypted: Bool { url.utf8.starts(with: "https://".utf8) }
+
+    /// The proxy's name in challenges; nil for a SOCKS proxy, which sends no HTTP responses.
+    var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
+}
+
+/// Chooses the proxy of a request. libcurl does not choose, because its rules for NO_PROXY differ between versions.
+/// Before version 8.7 it does not report its choice either, but a challenge must name the proxy.
+enum ProxySelector {
+    /// Nil means no proxy. The configuration has priority over the environment (libcurl-env(3)).
+    static func route(
+        to origin: Origin, _ configuration: ProxyConfiguration,
+        variable: (String) -> String? = Environment.variable
+    ) throws(Failure) -> ProxyRoute? {
+        if configuration.url == "none" { return nil }
+        let exceptions: String?
+        let named: (name: String, text: String)
+        if let url = configuration.url {
+            named = ("the session's configuration", url)
+            exceptions = configuration.exceptions
+        } else {
+            // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl ignores it.
+            let names = origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
+            guard let found = first(names + ["all_proxy", "ALL_PROXY"], variable) else { return nil }
+            named = found
+            exceptions = configuration.exceptions ?? first(["no_proxy", "NO_PROXY"], variable)?.text
+        }
+        if let exceptions, ProxyExceptions(exceptions).contains(origin.server) { return nil }
+        guard var route = try read(named.text) else {
+            throw Failure(
+                .connectionFailed, "the proxy in \(named.name) is no URL of a proxy; write http://proxy.example:3128")
+        }
+        if let user = configuration.user { (route.user, route.password) = (user, configuration.password) }
+        return route
+    }
+
+    private static func first(
+        _ names: [String], _ variable: (String) -> String?
+    ) -> (name: String, text: String)? {
+        for name in names { if let text = variable(name), !text.isEmpty { return (name, text) } }
+        return nil
+    }
+
+    private static let schemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    private static func read(_ text: String) throws(Failure) -> ProxyRoute? {
+        guard let handle = curl_url() else { throw URLParser.noMemory }
+        // Unsafe: curl's URL handle and the strings that it gives live within this call.
+        defer { curl_url_cleanup(handle) }
+        // As in libcurl, the default scheme is http.
+        let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
+        let code = curl_url_set(handle, CURLUPART_URL, text, flags)
+        guard code != CURLUE_OUT_OF_MEMORY else { throw URLParser.noMemory }
+        guard code == CURLUE_OK, let guessed = try URLParser.part(handle, CURLUPART_SCHEME),
+            let server = try URLParser.part(handle, CURLUPART_HOST)
+        else { return nil }
+        // libcurl also guesses from the name: it would read "ftp.example.org" as an FTP proxy.
+        let scheme = text.has("://") ? guessed : "http"
+        guard schemes.contains(scheme) else { return nil }
+        let port = try URLParser.part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")
+        let decode = UInt32(CURLU_URLDECODE)
+        return ProxyRoute(
+            url: "\(scheme)://\(server.lowercased()):\(port)",
+            user: try URLParser.part(handle, CURLUPART_USER, decode),
+            password: try URLParser.part(handle, CURLUPART_PASSWORD, decode))
+    }
+}

@@ -1,0 +1,54 @@
+internal import BackhaulModel
+
+/// The next request after a redirect. libcurl does not follow redirects here, because it would send the request's own
+/// header fields to the next server as well.
+struct Redirect: Equatable {
+    var url: String
+    var origin: Origin
+    /// False after a redirect to another origin, even if a later redirect leads back, because that origin chose the
+    /// URL.
+    var keepsHeaders: Bool
+
+    /// The Location field of a redirect (RFC 9110, section 15.4), or nil.
+    static func location(_ head: HeadCollector) -> [UInt8]? {
+        switch head.status {
+        case 300, 301, 302, 303, 307, 308: head.allBytes("Location").first.flatMap { $0.isEmpty ? nil : $0 }
+        default: nil
+        }
+    }
+
+    /// The failure if several Location fields differ, or nil.
+    static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
+        guard Set(head.allBytes("Location")).count > 1 else { return nil }
+        return refused("\(origin.text) redirects to two places at once")
+    }
+
+    /// - count: the number of redirects followed so far.
+    static func decide(
+        _ location: [UInt8], from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
+        policy: RedirectPolicy = .follow, without secrets: SecretRedactor = SecretRedactor()
+    ) throws(Failure) -> Redirect {
+        guard count < limit else {
+            throw refused("\(origin.text) redirects once more after \(count) redirects; the limit is \(limit)")
+        }
+        let next: (url: String, origin: Origin)
+        do throws(Failure) {
+            next = try URLParser.resolve(location, against: url)
+        } catch {
+            let text = ResponseField("Location", secrets.redacted(location)).plainText
+            let target = PlainText.of(URLParser.withoutUser(text), atMost: 200)
+            let reason = secrets.redacted(error.message)
+            throw refused("\(origin.text) redirects to \(target), which is not followed: \(reason)")
+        }
+        guard origin.scheme == "http" || next.origin.scheme == "https" else {
+            throw refused("\(origin.text) redirects to \(next.origin.text), which would give up the encryption")
+        }
+        guard policy != .sameOrigin || next.origin == origin else {
+            throw refused(
+                "\(origin.text) redirects to \(next.origin.text), but only redirects to the same origin are followed")
+        }
+        return Redirect(url: next.url, origin: next.origin, keepsHeaders: keepsHeaders && next.origin == origin)
+    }
+
+    private static func refused(_ message: String) -> Failure { Failure(.redirectRefused, message) }
+}

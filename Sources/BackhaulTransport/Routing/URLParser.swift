@@ -1,0 +1,124 @@
+public import BackhaulModel
+internal import CCurl
+
+/// Reads URLs with libcurl's parser, so that the checked server is always the contacted one.
+///
+/// Unsafe: libcurl's URL handle and its strings live within one call.
+public enum URLParser {
+    /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for all other
+    /// texts, and for spaces and control characters. User names and passwords are not allowed either, because listings
+    /// and logs would show them.
+    public static func origin(of url: String) throws(Failure) -> Origin {
+        let size = url.utf8.count
+        guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }
+        guard size <= Limits.urlSize else {
+            throw invalid("the URL has \(size) bytes; at most \(Limits.urlSize) are allowed")
+        }
+        guard url.utf8.allSatisfy(isClean) else {
+            throw invalid("the URL contains a space or a control character; write it percent-encoded")
+        }
+        // libcurl accepts "https:///a" and "https:/a" as "https://a".
+        let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
+        guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
+            throw invalid("the URL has not two slashes before the name of its server")
+        }
+        return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
+    }
+
+    /// Whether the byte is neither a space nor a control character.
+    static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
+
+    /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers send spaces and bytes outside of ASCII
+    /// against the rules. Each of these bytes is percent-encoded.
+    static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {
+        guard location.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
+        guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
+            throw invalid("it contains a control character")
+        }
+        // libcurl 7.88.1 resolves a lone fragment to the directory of the base URL, against RFC 3986, section 5.2.2.
+        if location.first == UInt8(ascii: "#") { return (base, try origin(of: base)) }
+        return try read(
+            location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
+        ) { (handle, origin) throws(Failure) in
+            guard let url = try part(handle, CURLUPART_URL) else { throw invalid("it cannot be written as a URL") }
+            return (url, origin)
+        }
+    }
+
+    private static func read<Result>(
+        _ text: [UInt8], relativeTo base: String?, flags: UInt32,
+        _ result: (OpaquePointer, Origin) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        guard let handle = curl_url() else { throw noMemory }
+        defer { curl_url_cleanup(handle) }
+        if let base, curl_url_set(handle, CURLUPART_URL, base, 0) == CURLUE_OUT_OF_MEMORY { throw noMemory }
+        let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
+            curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
+        }
+        // The text that looks like a scheme says more in the message than libcurl's "unsupported scheme".
+        if code == CURLUE_UNSUPPORTED_SCHEME {
+            throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
+        }
+        guard code != CURLUE_OUT_OF_MEMORY else { throw noMemory }
+        guard code == CURLUE_OK else {
+            throw invalid("the URL cannot be read: \(String(cString: curl_url_strerror(code)))")
+        }
+        guard let scheme = try part(handle, CURLUPART_SCHEME) else {
+            throw invalid("the URL has no scheme; begin it with https:// or http://")
+        }
+        guard scheme == "https" || scheme == "http" else { throw unsupported(scheme) }
+        guard try part(handle, CURLUPART_USER) == nil, try part(handle, CURLUPART_PASSWORD) == nil else {
+            throw invalid(
+                base == nil
+                    ? "the URL contains a user name or a password; send these in an Authorization header"
+                    : "it contains a user name or a password")
+        }
+        guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
+            throw invalid("the URL names no server")
+        }
+        // libcurl converts such names by the locale of the process, which the host controls.
+        guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
+            throw invalid(
+                base == nil
+                    ? "the name of the URL's server has letters outside of ASCII; write it in its xn-- form"
+                    : "the name of its server has letters outside of ASCII, which HTTP has in their xn-- form only")
+        }
+        let digits = try part(handle, CURLUPART_PORT, UInt32(CURLU_DEFAULT_PORT))
+        guard let port = digits.flatMap({ UInt16($0) }), port > 0 else {
+            throw invalid("the URL has no valid port; ports are 1 to 65535")
+        }
+        return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
+    }
+
+    /// Removes the text between "//" and "@", which may be a password, for messages.
+    static func withoutUser(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
+        let start = bytes[..<at].lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
+    }
+
+    /// A part of the URL, or nil if the URL does not have it.
+    static func part(
+        _ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0
+    ) throws(Failure) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        let code = curl_url_get(handle, part, &text, flags)
+        guard code != CURLUE_OUT_OF_MEMORY else { throw noMemory }
+        guard code == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+
+    private static func lowercase(_ name: String) -> String {
+        String(decoding: name.utf8.map { $0 >= 0x41 && $0 <= 0x5A ? $0 + 0x20 : $0 }, as: UTF8.self)
+    }
+
+    private static func unsupported(_ scheme: String) -> Failure {
+        invalid("the scheme \(scheme.prefix(32)) is not supported; use https or http")
+    }
+
+    static var noMemory: Failure { Failure(.outOfResources, "no memory is left to read a URL") }
+
+    private static func invalid(_ message: String) -> Failure { Failure(.invalidArgument, message) }
+}

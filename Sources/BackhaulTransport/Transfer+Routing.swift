@@ -1,0 +1,75 @@
+internal import BackhaulModel
+
+/// The credentials, header lines and proxy of a hop.
+extension Transfer {
+    /// The proxy of this hop, and the credentials for its server and proxy. Notes them as sent.
+    func resolveRoute() throws(Failure) -> (ProxyRoute?, HopCredentials) {
+        let route = try ProxySelector.route(to: origin, request.proxy)
+        proxy = route?.origin
+        let server = request.credentials?.credential(server: origin.text, url: url)
+        let proxyCredential = proxy.flatMap { request.credentials?.credential(proxy: $0) }
+        (serverCredentialNumber, proxyCredentialNumber) = (server?.number, proxyCredential?.number)
+        for credential in [server, proxyCredential] { if let credential { secrets.add(credential.response) } }
+        if let user = route?.user { secrets.add(.credential(user: user, password: route?.password ?? "")) }
+        authExchange.credentials = HopCredentials(server: server, proxy: proxyCredential, through: route)
+        if let negotiateTokens = authExchange.negotiateTokens { authExchange.credentials.present(negotiateTokens) }
+        return (route, authExchange.credentials)
+    }
+
+    /// The name for messages of the server or proxy that should respond to what was sent last.
+    var respondent: String {
+        guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
+        else { return origin.text }
+        let isReached = authExchange.hasTunnel || proxy.origin == nil
+        return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
+    }
+
+    /// The message when nothing was received for the request time-out.
+    var timeoutMessage: String {
+        let limit = request.requestTimeoutMilliseconds
+        if let pendingCertificateFile { return "\(pendingCertificateFile) cannot be read: its file system has not answered for \(limit) ms" }
+        guard timing.isConnected else {
+            return "no connection to \(respondent) could be made within \(limit) ms; try again later"
+        }
+        return "\(respondent) sent nothing for \(limit) ms; try again later"
+    }
+
+    /// Notes which credentials the response accepts. A response that came directly or through a tunnel is not the
+    /// proxy's.
+    func noteAccepted(_ status: Int32) {
+        let isTunnelled = origin.scheme == "https"
+        if status != 401, status != 407, let serverCredentialNumber { acceptedCredentials.append(serverCredentialNumber) }
+        if status != 407 || isTunnelled, let proxyCredentialNumber { acceptedCredentials.append(proxyCredentialNumber) }
+        if isTunnelled { proxy = nil }
+    }
+
+    /// The lines for libcurl's list: fields of the request for its origin, fields of a credential for its server, and
+    /// fields of the transport.
+    func headerLines(with credentials: HopCredentials) -> [String] {
+        var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
+        if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
+        if request.method != outgoing.method {
+            headers = headers.filter { !OutgoingRequest.bodyFields.contains($0.name.lowercased()) }
+        }
+        // libcurl writes an empty field as "Name;". "Name:" would remove one of libcurl's own fields.
+        var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        if let line = outgoing.expectationLine { lines.append(line) }
+        if let condition = request.condition {
+            if let tag = condition.entityTag { lines.append("If-None-Match: \(tag)") }
+            if let modified = condition.lastModified { lines.append("If-Modified-Since: \(modified)") }
+        }
+        if request.offset > 0 {
+            lines.append("Range: bytes=\(request.offset)-")
+            if let validator = request.ifRange { lines.append("If-Range: \(validator)") }
+        }
+        return lines
+    }
+
+    /// The values of the request's own Cookie fields, if they are sent in one field with the jar's cookies; otherwise
+    /// nil.
+    var ownCookies: String? {
+        guard jar != nil, keepsHeaders else { return nil }
+        let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)
+        return values.isEmpty ? nil : values.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,49 @@
+internal import BackhaulModel
+
+/// The begin of the first message of each side, in all versions. It is four bytes with which no other protocol begins,
+/// the version of all that follows, and the version of the library.
+struct ConnectionPreface: WireRecord {
+    private static let magic: [UInt8] = Array("bhul".utf8)
+
+    var versions = Versions.current
+
+    static var blank: ConnectionPreface { ConnectionPreface() }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        for expected in ConnectionPreface.magic {
+            var byte = expected
+            try coder.field(&byte)
+            guard byte == expected else { throw Malformed("it does not begin as it must") }
+        }
+        try coder.field(&versions.wire)
+        try coder.field(&versions.library)
+    }
+
+    /// Throws if the other side has another version: its next bytes may have any form, so a reader must stop.
+    func check() throws(Malformed) {
+        guard versions.wire == Wire.version else {
+            throw Malformed("it has version \(versions.wire)", peerVersions: versions)
+        }
+    }
+}
+
+/// Its form is the same in all versions, like that of the opening.
+extension Welcome: WireRecord {
+    static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&versions, as: ConnectionPreface.init, from: \.versions)
+        try coder.field(&isDaemon)
+        try coder.field(&process)
+    }
+}
+
+extension Hello: WireRecord {
+    static var blank: Hello { Hello(client: .blank, application: "", process: 0) }
+    mutating func code(with coder: inout Coder) throws(Malformed) {
+        try coder.field(&client)
+        try coder.field(&application)
+        try coder.field(&process)
+        try coder.field(&isObserver)
+        try coder.field(&launch)
+        try coder.field(&closedClients)
+    }
+}

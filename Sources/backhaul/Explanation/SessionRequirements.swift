@@ -1,0 +1,39 @@
+import CBackhaul
+
+/// What a session demands of the conditions, so that an explanation can say who asks for a wait.
+@dynamicMemberLookup
+struct SessionRequirements: Equatable {
+    var constraints = ConstraintsRecord()
+    var daily = Budget(0)
+    var monthly = Budget(0)
+    /// Bytes per second; 0: no limit.
+    var rate: UInt64 = 0
+
+    init() {}
+
+    init(_ configuration: bh_session_configuration) {
+        constraints = ConstraintsRecord(configuration.constraints)
+        daily = Budget(configuration.budget.daily)
+        monthly = Budget(configuration.budget.monthly)
+        rate = configuration.bytes_per_second
+    }
+
+    subscript<Value>(dynamicMember member: WritableKeyPath<ConstraintsRecord, Value>) -> Value {
+        get { constraints[keyPath: member] }
+        set { constraints[keyPath: member] = newValue }
+    }
+
+    /// "the daily limit of session 'photos' is 0 B": of a wait for a budget that lets nothing be moved.
+    func zeroBudgetSentence(_ reason: Int32, _ facts: WaitFacts, session: String) -> String? {
+        guard Int(reason) == BH_REASON_BUDGET else { return nil }
+        let network = facts.network
+        let name = Text.visible(network?.name ?? "")
+        let limits = [
+            (daily, "daily limit of session '\(Text.visible(session))'"),
+            (monthly, "monthly limit of session '\(Text.visible(session))'"),
+            (network?.daily ?? Budget(0), "daily limit of network '\(name)'"),
+            (network?.monthly ?? Budget(0), "monthly limit of network '\(name)'"),
+        ]
+        return limits.first { $0.0.bytes == 0 }.map { "the \($0.1) is 0 B" }
+    }
+}

@@ -1,0 +1,97 @@
+import CBackhaul
+
+/// What people say of a reason: one row for each `BH_REASON_…`.
+enum WaitPhrases {
+    /// Behind "it waits" and "it waited": "for external power".
+    static func waits(_ reason: Int32) -> String {
+        switch Int(reason) {
+        case BH_REASON_SLOT: "for its turn"
+        case BH_REASON_SUSPENDED: "until it is resumed"
+        case BH_REASON_RETRY: "for its next try"
+        case BH_REASON_CONNECTING: "for the server's answer"
+        case BH_REASON_STALLED: "for a server that sends nothing any more"
+        case BH_REASON_FINISHING: "for the disk; all bytes are here"
+        case BH_REASON_DISK_FULL: "for free disk space"
+        case BH_REASON_CREDENTIAL: "for a login"
+        case BH_REASON_CONNECTIVITY: "for a network"
+        case BH_REASON_RATE: "because of a limit on bytes per second"
+        case BH_REASON_POWER: "for external power"
+        case BH_REASON_BATTERY: "for more charge in the battery"
+        case BH_REASON_HEAT: "for the machine to cool down"
+        case BH_REASON_PRESSURE: "for the machine to have less to do"
+        case BH_REASON_METERED: "for an unmetered network"
+        case BH_REASON_NETWORK: "for another kind of network"
+        case BH_REASON_THROUGHPUT: "for a faster connection"
+        case BH_REASON_EARLIEST_START: "for the time at which it is to start"
+        case BH_REASON_QUIET_HOURS: "for the end of the quiet hours"
+        case BH_REASON_BUDGET: "for room in a data limit"
+        case BH_REASON_SLEEP: "for the machine to wake up"
+        case BH_REASON_PORTAL: "for a way to the internet"
+        default: "for something that this version does not know"
+        }
+    }
+
+    /// Which conditions tell what is now, the most telling first.
+    static func conditions(_ reason: Int32) -> [Int] {
+        switch Int(reason) {
+        case BH_REASON_CONNECTIVITY, BH_REASON_PORTAL: [BH_CONDITION_CONNECTIVITY, BH_CONDITION_NETWORK]
+        case BH_REASON_POWER: [BH_CONDITION_EXTERNAL_POWER]
+        case BH_REASON_BATTERY: [BH_CONDITION_BATTERY, BH_CONDITION_EXTERNAL_POWER]
+        case BH_REASON_HEAT: [BH_CONDITION_THERMAL_STATE]
+        case BH_REASON_PRESSURE:
+            [BH_CONDITION_CPU_PRESSURE, BH_CONDITION_IO_PRESSURE, BH_CONDITION_MEMORY_PRESSURE]
+        case BH_REASON_METERED: [BH_CONDITION_METERED, BH_CONDITION_NETWORK]
+        case BH_REASON_NETWORK, BH_REASON_BUDGET: [BH_CONDITION_NETWORK]
+        case BH_REASON_SLEEP: [BH_CONDITION_SLEEP]
+        default: []
+        }
+    }
+
+    /// Whether the system's conditions, or wishes about them, keep the task back. All others concern the task alone.
+    static func isCondition(_ reason: Int32) -> Bool {
+        Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
+    }
+
+    /// "next try in 40 s"; nil when that is not known, or the sentence of the reason says it.
+    static func next(_ task: TaskRecord) -> String? {
+        guard task.nextAttempt > 0 else { return nil }
+        switch Int(task.reason) {
+        case BH_REASON_EARLIEST_START, BH_REASON_QUIET_HOURS, BH_REASON_BUDGET:
+            return nil
+        case BH_REASON_POWER, BH_REASON_BATTERY, BH_REASON_HEAT, BH_REASON_PRESSURE, BH_REASON_METERED,
+            BH_REASON_NETWORK, BH_REASON_SLEEP:
+            return "next look " + Text.time(until: task.nextAttempt)
+        default: return "next try " + Text.time(until: task.nextAttempt)
+        }
+    }
+
+    /// Behind "goes on:", where the time is not known.
+    static func continuation(_ reason: Int32, isRunning: Bool) -> String {
+        switch Int(reason) {
+        case BH_REASON_SLOT: "by itself, when another transfer ends"
+        case BH_REASON_SUSPENDED: "when somebody resumes it; what has come is kept"
+        case BH_REASON_RETRY: "by itself, with the next try"
+        case BH_REASON_CONNECTING:
+            "by itself, as soon as the server answers; after 60 seconds of silence (or --request-timeout) it is tried "
+                + "again"
+        case BH_REASON_STALLED:
+            "by itself, when bytes come again; after 60 seconds of silence (or --request-timeout) it is tried again"
+        case BH_REASON_FINISHING: "by itself, when the disk has written everything"
+        case BH_REASON_DISK_FULL: "by itself, some time after there is room"
+        case BH_REASON_CREDENTIAL: "by itself, as soon as somebody has answered"
+        case BH_REASON_CONNECTIVITY: "by itself, as soon as there is a network that leads to the server"
+        case BH_REASON_RATE: "by itself all the time, as fast as the limit allows"
+        case BH_REASON_POWER: "by itself, 10 seconds after the machine is plugged in"
+        case BH_REASON_BATTERY: "by itself, when the battery has enough, or 10 seconds after the machine is plugged in"
+        case BH_REASON_HEAT: "by itself, when the machine has been cool enough for 30 seconds"
+        case BH_REASON_PRESSURE: "by itself, when the machine has had less to do for 30 seconds"
+        case BH_REASON_METERED: "by itself, 10 seconds after the machine is on an unmetered network"
+        case BH_REASON_NETWORK: "by itself, as soon as the machine is on such a network"
+        case BH_REASON_THROUGHPUT: "by itself, as soon as the connection is fast enough"
+        case BH_REASON_BUDGET: "by itself, when there is room, or on another network"
+        case BH_REASON_SLEEP: "by itself, when the machine is awake again"
+        case BH_REASON_PORTAL: "by itself, as soon as the internet is back"
+        default: isRunning ? "by itself" : "by itself, as soon as that changes"
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// A URL as it was given, which may be none.
+struct URLArgument {
+    /// Without what stands before the server, which may be a password.
+    let redacted: String
+    /// What to write instead, where it is plain; the library says what else is wrong.
+    let advice: String?
+
+    init(_ text: String) {
+        // With any number of slashes, so that a slip of the hand shows no password either.
+        let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
+        let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
+        let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex
+        let end = text[server...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        let user = text[server..<end].lastIndex(of: "@")
+        let rest = user.map { text[text.index(after: $0)...] } ?? text[server...]
+        redacted = String(text[..<server] + rest)
+        if colon == nil && !rest.isEmpty {
+            advice = "this is no URL, because it begins with no scheme; write https://\(rest)"
+        } else if user != nil {
+            advice = "a URL has no user and no password here, because listings and logs show it; leave them out, and "
+                + "when the server asks, answer on the terminal or with `backhaul respond CHALLENGE --user NAME`"
+        } else {
+            advice = nil
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// Times for people, in local time.
+extension Text {
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    /// "06:30" of today, "tomorrow 06:30", "20 Nov 21:04", "20 Nov 2025 21:04". With a date where it stands alone.
+    static func dateAndTime(_ milliseconds: Int64, now: Int64 = Clock.wallMilliseconds) -> String {
+        let time = LocalTime(milliseconds: milliseconds)
+        let today = LocalTime(milliseconds: now)
+        let clock = Text.clock(time)
+        if time.isSameDay(as: today) { return clock }
+        if time.isSameDay(as: today.adding(days: 1)) { return "tomorrow " + clock }
+        if time.isSameDay(as: today.adding(days: -1)) { return "yesterday " + clock }
+        return date(time, today) + " " + clock
+    }
+
+    /// "20 Nov 21:04 - 21 Nov 06:30"; "until now" for what lasts.
+    static func period(_ begin: Int64, _ end: Int64?, now: Int64 = Clock.wallMilliseconds) -> String {
+        let first = LocalTime(milliseconds: begin)
+        let today = LocalTime(milliseconds: now)
+        let start = date(first, today) + " " + clock(first)
+        guard let end else { return start + " - now" }
+        let last = LocalTime(milliseconds: end)
+        return start + " - " + (first.isSameDay(as: last) ? "" : date(last, today) + " ") + clock(last)
+    }
+
+    /// "at 06:30 (in 40 min)", "tomorrow at 06:30 (in 9 h 26 min)", "on 23 Nov at 06:30 (in 3 days)"
+    static func timeWithCountdown(_ milliseconds: Int64, now: Int64 = Clock.wallMilliseconds) -> String {
+        let seconds = (milliseconds - now + 999) / 1000
+        if seconds <= 0 { return "now" }
+        let time = LocalTime(milliseconds: milliseconds)
+        let today = LocalTime(milliseconds: now)
+        var day = ""
+        if time.isSameDay(as: today.adding(days: 1)) {
+            day = "tomorrow "
+        } else if !time.isSameDay(as: today) {
+            day = "on \(date(time, today)) "
+        }
+        // Whoever comes back then finds it so.
+        let upwards = seconds < 60 ? seconds : seconds.addingReportingOverflow(59).partialValue / 60 * 60
+        return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
+    }
+
+    /// "40 s", "6 min", "9 h 26 min", "3 days": in no more detail than helps.
+    static func approximate(seconds: Int64) -> String {
+        if seconds < 60 { return "\(max(0, seconds)) s" }
+        if seconds < 3600 { return "\(seconds / 60) min" }
+        if seconds < 48 * 3600, seconds / 60 % 60 == 0 { return "\(seconds / 3600) h" }
+        return duration(seconds: seconds)
+    }
+
+    /// "24 h", "1 h 30 min", "10 s", "7 days": of a length that somebody chose.
+    static func exactDuration(milliseconds: UInt64) -> String {
+        var rest = milliseconds / 1000
+        if rest == 0 { return "\(milliseconds) ms" }
+        var parts: [String] = []
+        // Up to two days people say hours.
+        if rest > 48 * 3600 {
+            let days = rest / 86_400
+            rest %= 86_400
+            parts.append(days == 1 ? "1 day" : "\(days) days")
+        }
+        for (size, unit) in [(UInt64(3600), "h"), (60, "min"), (1, "s")] where rest >= size {
+            parts.append("\(rest / size) \(unit)")
+            rest %= size
+        }
+        return parts.joined(separator: " ")
+    }
+
+    private static func date(_ time: LocalTime, _ today: LocalTime) -> String {
+        let month = months.indices.contains(time.month - 1) ? months[time.month - 1] : "?"
+        return "\(time.day) \(month)" + (time.year == today.year ? "" : " \(time.year)")
+    }
+
+    private static func clock(_ time: LocalTime) -> String {
+        "\(time.hour < 10 ? "0" : "")\(time.hour):\(time.minute < 10 ? "0" : "")\(time.minute)"
+    }
+}

@@ -1,0 +1,74 @@
+import CBackhaul
+
+/// Open challenges while transfers are followed: asks the person at the terminal, or says what to do.
+struct ChallengePrompter {
+    /// A challenge after an answer that did not serve is another question.
+    private struct AskedChallenge: Hashable {
+        let challenge: UInt64
+        let failures: UInt32
+    }
+
+    private let context: Context
+    private var reported: Set<AskedChallenge> = []
+    private(set) var open: [ChallengeRecord] = []
+    /// Whether there may be something that was not seen yet.
+    private var isDue = true
+
+    init(_ context: Context) { self.context = context }
+
+    mutating func noteNewChallenge() { isDue = true }
+
+    /// - Parameter always: Looks even when no event has told of a challenge.
+    mutating func look(_ session: Session, of application: Application, always: Bool) throws(CommandError) {
+        guard isDue || always else { return }
+        let name = context.sessionName
+        let isAny = try application.sessions().contains { $0.identifier == name && $0.openChallenges > 0 }
+        open = isAny ? try session.challenges() : []
+        for challenge in open {
+            let question = AskedChallenge(challenge: challenge.id, failures: challenge.failures)
+            guard reported.insert(question).inserted else { continue }
+            if try promptAndRespond(challenge, session) { open.removeAll { $0.id == challenge.id } }
+        }
+        isDue = !open.isEmpty
+    }
+
+    /// "Answer with: backhaul respond 3 --user NAME"
+    var advice: String {
+        guard let first = open.first else { return "" }
+        return "Answer with: \(context.command("respond", String(first.id))) \(first.advice)"
+    }
+
+    private func promptAndRespond(_ challenge: ChallengeRecord, _ session: Session) throws(CommandError) -> Bool {
+        context.output.note(challenge.sentence + ".")
+        guard let response = try promptForResponse(challenge) else { return false }
+        do {
+            try session.respond(challenge.id, response)
+        } catch {
+            // Somebody else was quicker.
+            guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
+        }
+        return true
+    }
+
+    /// Nil when nobody is there, or leaves it open.
+    private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
+        guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
+        defer { prompt.end() }
+        if challenge.isRefresh {
+            guard challenge.task != 0 else { return nil }
+            let url = try prompt.ask("URL (empty: leave it open): ", context.signals) ?? ""
+            return url.isEmpty ? nil : Response(kind: .url(url))
+        }
+        if challenge.takesPassword {
+            let user = try prompt.ask("User (empty: leave it open): ", context.signals) ?? ""
+            if user.isEmpty { return nil }
+            guard let password = try prompt.ask("Password: ", isSecret: true, context.signals) else { return nil }
+            return Response(kind: .password(user: user, password: password))
+        }
+        guard challenge.takesToken else { return nil }
+        let token = try prompt.ask("Token (empty: leave it open): ", isSecret: true, context.signals) ?? ""
+        if token.isEmpty { return nil }
+        let isProxy = Int(challenge.kind) == BH_CHALLENGE_PROXY
+        return Response(kind: .headers([(isProxy ? "Proxy-Authorization" : "Authorization", "Bearer " + token)]))
+    }
+}

@@ -1,0 +1,90 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+/// The parts of the engine that hold tasks, on one fake loop and with fake conditions.
+final class ConditionsFixture {
+    let base = EngineFixture()
+    let source = FakeConditionsSource()
+    let running = FakeRunningTasks()
+    let parts: ConditionParts
+    let deadlines: DeadlineController
+    let conditions: ConditionsController
+    let loader: TaskLoader
+    /// Whether the limits allow one more task.
+    var hasCapacity = true
+
+    var runtime: FakeRuntime { base.runtime }
+    var scheduler: TaskScheduler { base.scheduler }
+    var holds: HoldController { parts.holds }
+    var budgets: BudgetAccounting { parts.budgets }
+
+    static let lane = EngineFixture.lane
+    static let group = ConstraintGroup(session: EngineFixture.session, constraints: .session, networkScope: .uplink)
+    static let laneGroup = LaneGroup(lane: EngineFixture.lane.id, constraints: .session)
+
+    private final class WeakReference {
+        weak var fixture: ConditionsFixture?
+    }
+
+    init() {
+        let (base, source, running) = (base, source, running)
+        let reference = WeakReference()
+        let (runtime, sessions, scheduler) = (base.runtime, base.sessions, base.scheduler)
+        let monitor = ConditionsMonitor(runtime, makeSource: { changed in
+            source.changed = changed
+            return source
+        })
+        let budgets = BudgetAccounting(
+            runtime, sessions, scheduler, monitor,
+            hasTasksWithinBudgets: { reference.fixture?.holds.hasTasksWithinBudgets ?? false })
+        let uplink = UplinkMonitor(
+            runtime, scheduler, running, waitingLanes: { reference.fixture.map { Array($0.holds.waitingLanes) } ?? [] })
+        let holds = HoldController(runtime, sessions, scheduler, monitor, budgets, uplink, base.journal)
+        let throughput = ThroughputController(runtime, sessions, scheduler, holds, running)
+        parts = ConditionParts(
+            monitor: monitor, budgets: budgets,
+            admission: BudgetAdmission(runtime, sessions, scheduler, budgets, base.journal), uplink: uplink,
+            holds: holds, throughput: throughput,
+            probes: ProbeController(
+                runtime, scheduler, base.calendar, holds, throughput, uplink, running,
+                hasCapacity: { reference.fixture?.hasCapacity ?? false }))
+        deadlines = DeadlineController(runtime, sessions, scheduler, base.calendar)
+        conditions = ConditionsController(
+            runtime, running, parts, deadlines, TimeZoneMonitor(runtime), activityNeeds: { [] })
+        loader = TaskLoader(
+            runtime, scheduler, running, base.calendar, base.credentials, base.reachability, parts,
+            conditions)
+        reference.fixture = self
+        scheduler.add(Self.lane, reload: false)
+    }
+
+    /// Changes the session's configuration.
+    func configure(_ change: (inout SessionConfiguration) -> Void) {
+        var configuration = base.sessions[EngineFixture.session] ?? SessionConfiguration(identifier: "photos")
+        change(&configuration)
+        _ = base.sessions.set(configuration, of: EngineFixture.session)
+    }
+
+    /// Makes these tasks ready: they are loaded and wait for a slot.
+    func makeReady(_ tasks: StoredTask...) {
+        _ = scheduler.next(room: 1)
+        scheduler.loaded(Self.lane.id, tasks, isAll: true)
+    }
+}
+
+final class FakeRunningTasks: RunningTasks {
+    var tasks: [StoredTask] = []
+    func visit(_ body: (RunningTask) -> Void) {
+        for task in tasks {
+            body(
+                RunningTask(
+                    id: task.id, session: task.session, lane: task.lane, origin: task.origin,
+                    constraints: task.constraints))
+        }
+    }
+    func isRunning(_ task: TaskID) -> Bool { tasks.contains { $0.id == task } }
+    var isEmpty: Bool { tasks.isEmpty }
+}

@@ -1,0 +1,82 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulEngine
+@testable import BackhaulStore
+
+/// The scheduler and the parts that it uses, on one fake loop.
+final class EngineFixture {
+    let runtime = FakeRuntime()
+    let sessions = SessionTable()
+    let calendar: CalendarWatch
+    let credentials: CredentialController
+    let journal: WaitJournal
+    let transfers = TransferSupervisor()
+    let reachability: ReachabilityController
+    let scheduler: TaskScheduler
+
+    static let session = SessionID(rawValue: 1)
+    static let lane = Lane(id: LaneID(rawValue: 1), session: session, origin: origin)
+    static let origin = Origin(scheme: "https", server: "example.org", port: 443)
+
+    init() {
+        calendar = CalendarWatch(runtime)
+        credentials = CredentialController(runtime, sessions, calendar)
+        journal = WaitJournal(runtime)
+        reachability = ReachabilityController(runtime, journal, log: { _ in }, hasTasks: { _ in false })
+        scheduler = TaskScheduler(runtime, credentials, reachability, lanesInUse: { [] })
+        var configuration = SessionConfiguration(identifier: "photos")
+        configuration.asksForCredentials = true
+        _ = sessions.set(configuration, of: Self.session)
+        scheduler.setLimits(of: Self.session, configuration)
+        calendar.begin(CalendarWatch.readClock())
+    }
+
+    func task(_ number: UInt64, _ path: String = "/file", stating constraints: ConstraintsID = .session) -> StoredTask {
+        var task = StoredTask(
+            id: TaskID(rawValue: number), session: Self.session, lane: Self.lane.id, round: 1,
+            request: Request(url: "https://example.org\(path)"), origin: Self.origin, attempts: 0,
+            attemptsWithoutProgress: 0, bytesReceived: 0, enqueuedMilliseconds: calendar.milliseconds,
+            furthestOffset: 0, suspendedMilliseconds: 0)
+        task.constraints = constraints
+        return task
+    }
+}
+
+extension EngineEffect {
+    var isConditionsChanged: Bool { if case .conditionsChanged = self { true } else { false } }
+    var isReconsider: Bool { if case .reconsider = self { true } else { false } }
+    var isPlanLook: Bool { if case .scheduleCheck = self { true } else { false } }
+    var isJudgeDelayed: Bool { if case .reevaluateDelayed = self { true } else { false } }
+    var isDecided: Bool { if case .conditionsDecided = self { true } else { false } }
+}
+
+extension [EngineEffect] {
+    func has(_ kind: (EngineEffect) -> Bool) -> Bool { contains { kind($0) } }
+    func count(_ kind: (EngineEffect) -> Bool) -> Int { filter { kind($0) }.count }
+    var started: [UInt64] { compactMap { if case .start(let task, _) = $0 { task.id.rawValue } else { nil } } }
+    var loaded: [UInt64] { compactMap { if case .load(let lane, _) = $0 { lane.rawValue } else { nil } } }
+    var waiting: [Set<UInt64>] {
+        compactMap { if case .tasksWait(let lanes, _) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
+    }
+    var deferred: [HeldTasks] { compactMap { if case .deferTasks(let tasks, _) = $0 { tasks } else { nil } } }
+    var resumed: [UInt64] { flatMap { if case .resume(let tasks) = $0 { tasks.map(\.rawValue) } else { [UInt64]() } } }
+    var overdue: [UInt64] {
+        flatMap { if case .endOverdue(let tasks) = $0 { tasks.map(\.id.rawValue) } else { [UInt64]() } }
+    }
+    var probes: [UInt64] { compactMap { if case .startProbe(let task, _, _) = $0 { task.id.rawValue } else { nil } } }
+    var reloadedLater: [Set<UInt64>] {
+        compactMap { if case .reloadLater(let lanes) = $0 { Set(lanes.map(\.rawValue)) } else { nil } }
+    }
+    var isToReleaseDue: Bool { contains { if case .releaseDue = $0 { true } else { false } } }
+    var isToStart: Bool { contains { if case .startReadyTasks = $0 { true } else { false } } }
+}
+
+extension TaskScheduler {
+    /// Returns the effects until `room` tasks have started.
+    func next(room: Int) -> [EngineEffect] {
+        var effects: [EngineEffect] = []
+        while effects.started.count < room, let effect = next() { effects.append(effect) }
+        return effects
+    }
+}

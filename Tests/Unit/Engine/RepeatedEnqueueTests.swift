@@ -1,0 +1,64 @@
+import BackhaulClient
+import BackhaulModel
+import BackhaulPlatform
+import Testing
+
+@Suite("Enqueueing again")
+struct RepeatedEnqueueTests {
+    let store: TestStore
+    let origin: TestOrigin
+
+    init() throws {
+        store = try TestStore()
+        origin = try TestOrigin()
+    }
+
+    @Test("an enqueue finds acknowledged tasks until the end of the round is acknowledged")
+    func delivered() throws {
+        origin.serve("/a", .init(bytes: pattern(100), entityTag: nil))
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        var request = try store.request(origin.url("/a"), "a", key: "a")
+        let first = try enqueue(session, [request])
+        let events = try eventsOfRound(session)
+        _ = try answer(session.acknowledge(.ids([events[0].id])))
+        let found = Enqueued(task: first[0].task, disposition: .existing, state: .succeeded)
+        #expect(try enqueue(session, [request]) == [found])
+        _ = try answer(session.acknowledge(.ids([events[1].id])))
+        request.destination = try store.request(origin.url("/a"), "b").destination
+        #expect(try enqueue(session, [request])[0].disposition == .new)
+    }
+
+    @Test("a destination inside the store is refused")
+    func insideStore() throws {
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        var request = Request(url: origin.url("/a"))
+        request.ifExists = .replace
+        var checker = DestinationChecker()
+        for name in ["backhaul.sqlite3", "lock", "kept/7"] {
+            request.destination = try checker.check(path: store.store + "/" + name, ifExists: .replace)
+            let failure = #expect(throws: Failure.self) { try enqueue(session, [request]) }
+            #expect(failure?.status == .invalidArgument)
+        }
+    }
+
+    @Test("a task that is cancelled while it waits for its retry leaves no part file")
+    func cancelledWhileWaiting() throws {
+        origin.serve("/a", .init(bytes: pattern(3_000_000), entityTag: "\"a\"", breakAfter: 2_000_000, breaks: 100))
+        let application = try store.open()
+        defer { application.close() }
+        let session = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
+        let task = try enqueue(session, [try store.request(origin.url("/a"), "a")])[0].task
+        #expect(waitUntil {
+            let listing = try? answer(session.tasks(TaskSelection(), after: .zero, maximum: 1))
+            guard case .tasks(let tasks, _) = listing else { return false }
+            return tasks.first?.reason == .retry
+        })
+        #expect(store.names(in: store.files).count == 1)
+        _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
+        #expect(waitUntil { store.names(in: store.files).isEmpty })
+    }
+}

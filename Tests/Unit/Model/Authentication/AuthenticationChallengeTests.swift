@@ -1,0 +1,102 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("The challenge of a 401 or 407")
+struct AuthenticationChallengeTests {
+    private func authChallenge(_ fields: String..., status: Int32 = 401, proxy: String? = nil) -> AuthenticationChallenge? {
+        let name = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
+        return AuthenticationChallenge(
+            ResponseHead(
+                status: status, finalURL: "https://example.org/a/b?c=/d", isHTTP2: false,
+                fields: fields.map { ResponseField(name, $0) }, origin: "https://example.org:443", proxy: proxy))
+    }
+
+    /// Returns the schemes with their realms, such as "basic:staff".
+    private func read(_ fields: String...) -> [String] {
+        AuthenticationField.schemes(fields).map { scheme in
+            scheme.realm.map { "\(scheme.name):\($0)" } ?? scheme.name
+        }
+    }
+
+    @Test("several challenges in one or more fields are parsed (RFC 9110, section 11.6.1)")
+    func grammar() {
+        #expect(
+            read("Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"")
+                == ["basic:simple", "newauth:apps"])
+        #expect(
+            read("Digest realm=\"a, Basic realm=b\", nonce=\"x\", Basic realm=c")
+                == ["digest:a, Basic realm=b", "basic:c"])
+        #expect(read("Basic realm=a", "Bearer realm=b") == ["basic:a", "bearer:b"])
+        #expect(read("Negotiate, NTLM, Basic realm=\"x\"") == ["negotiate", "ntlm", "basic:x"])
+        #expect(read("Negotiate oYG2MIGzoA==, Basic realm=x") == ["negotiate", "basic:x"])
+        #expect(read("bAsIc REALM = \"y\"") == ["basic:y"])
+        #expect(read(",, , Basic ,realm=z,,") == ["basic:z"])
+        #expect(read("Basic realm=\"\"") == ["basic:"])
+        #expect(read("Basic charset=\"UTF-8\", realm=\"one\", realm=\"two\"") == ["basic:one"])
+    }
+
+    @Test("malformed fields are skipped", arguments: [
+        "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
+        "Basic realm=\"\\",
+        "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z", String(repeating: "\"", count: 20_000),
+        String(repeating: "a=", count: 20_000), String(repeating: "a b,", count: 20_000),
+    ])
+    func broken(_ field: String) {
+        let schemes = AuthenticationField.schemes([field, field])
+        #expect(schemes.count <= AuthenticationField.schemeLimit)
+        #expect(schemes.allSatisfy { !$0.name.isEmpty })
+        #expect(authChallenge(field) != nil)
+    }
+
+    @Test("random text is parsed without a trap")
+    func random() {
+        var random = Random(seed: 5)
+        let alphabet = Array("Basic realm=\"x\\,; \t\u{1}é".unicodeScalars)
+        for _ in 0..<5_000 {
+            var text = String.UnicodeScalarView()
+            for _ in 0..<random.number(0...40) { text.append(alphabet[random.number(0...(alphabet.count - 1))]) }
+            for scheme in AuthenticationField.schemes([String(text)]) {
+                #expect(scheme.realm?.unicodeScalars.allSatisfy { $0.value >= 0x20 } ?? true)
+            }
+        }
+    }
+
+    @Test("a realm has a limited size and no invisible characters")
+    func realm() {
+        #expect(authChallenge("Basic realm=\"a\tb\u{202E}c\u{7F}d\u{200B}\u{85}e\u{2028}\"")?.space.realm == "abcde")
+        let long = authChallenge("Basic realm=\"\(String(repeating: "ä", count: 2_000))\"")?.space.realm
+        #expect(long?.utf8.count == 1_024)
+    }
+
+    @Test("the realm is that of the strongest supported scheme, and all schemes are listed")
+    func best() {
+        let all = authChallenge("Digest realm=\"d\", Bearer realm=\"t\"", "Basic realm=\"b\"", "Negotiate", "Hawk")
+        #expect(all?.space == ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "d"))
+        #expect(authChallenge("Bearer realm=\"t\"", "Basic realm=\"b\"")?.space.realm == "b")
+        #expect(all?.schemes == [.digest, .bearer, .basic, .negotiate, .other])
+        #expect(authChallenge("Hawk realm=\"h\", Bearer realm=\"t\"")?.space.realm == "t")
+        #expect(authChallenge("Digest realm=\"d\"")?.space.realm == "d")
+        #expect(authChallenge("Bearer")?.space.realm == nil)
+    }
+
+    @Test("a 401 without its field is a challenge without a realm, for headers")
+    func withoutField() {
+        #expect(authChallenge()?.space.realm == nil)
+        #expect(authChallenge()?.schemes == .other)
+    }
+
+    @Test("a 407 is a challenge of the proxy; without a proxy, and for other statuses, there is none")
+    func proxy() {
+        let asked = authChallenge("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
+        #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))
+        #expect(authChallenge("Basic realm=\"p\"", status: 407) == nil)
+        #expect(authChallenge("Basic realm=\"p\"", status: 403) == nil)
+    }
+
+    @Test("the scope of a space is the directory of the URL", arguments: [
+        ("https://example.org/a/b?c=/d", "/a/"), ("https://example.org", "/"), ("https://example.org/", "/"),
+        ("https://example.org?x", "/"), ("http://[::1]:80/a", "/"), ("http://h/a/b/#/c/d", "/a/b/"), ("", "/"),
+    ])
+    func scope(_ url: String, _ scope: String) { #expect(URLPath.directory(of: url) == scope) }
+}

@@ -1,0 +1,190 @@
+import Testing
+
+@testable import BackhaulModel
+
+@Suite("Credentials that expire, and default handling")
+struct CredentialLifetimeTests {
+    private static let origin = "https://example.org:443"
+    private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
+    private let space = ProtectionSpace(kind: .server, origin: Self.origin, realm: "staff")
+    private var book = SessionCredentials()
+
+    private func challenge(
+        _ id: UInt64, _ space: ProtectionSpace, _ schemes: AuthenticationSchemes = .basic, failures: UInt32 = 0
+    ) -> Challenge {
+        Challenge(
+            id: ChallengeID(rawValue: id), space: space, schemes: schemes, failures: failures, timeMilliseconds: 0,
+            waitingTasks: 1)
+    }
+
+    private func authChallenge(_ url: String = "https://example.org/files/1") throws -> AuthenticationChallenge {
+        try #require(
+            AuthenticationChallenge(
+                ResponseHead(
+                    status: 401, finalURL: url, isHTTP2: false,
+                    fields: [ResponseField("WWW-Authenticate", "Basic realm=\"staff\"")], origin: Self.origin)))
+    }
+
+    private func wait(_ url: String, last: UInt64? = nil) -> SessionCredentials.PendingChallenge? {
+        book.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
+    }
+
+    @Test("a credential is used with the strongest offered scheme")
+    mutating func strongest() {
+        let all: [(AuthenticationSchemes, ChallengeResponse, AuthenticationSchemes)] = [
+            (.basic, secret, .basic), ([.basic, .digest], secret, .digest), ([.negotiate, .digest], secret, .digest),
+            ([.basic, .negotiate], .credential(user: "", password: ""), .negotiate),
+        ]
+        for (id, (offered, response, used)) in all.enumerated() {
+            book.storeResponse(challenge(UInt64(id + 1), space, offered), response)
+            #expect(book.credential(server: Self.origin, url: "https://example.org/")?.scheme == used)
+        }
+    }
+
+    @Test("an expired one is not sent, and its tasks wait untried")
+    mutating func tooOld() throws {
+        let asked = try authChallenge()
+        book.noteChallenge(asked, in: Self.origin)
+        book.storeResponse(challenge(1, space), secret, expires: 1_000)
+        book.commitChallenge(space, challenge: nil)
+        let sent = try #require(book.credential(server: Self.origin, url: "https://example.org/files/2"))
+        _ = book.accepted([sent.number], in: Self.origin)
+        #expect(wait("https://example.org/files/2") == nil)
+        let early = book.expire(now: 999)
+        let late = book.expire(now: 1_000)
+        let again = book.expire(now: 1_001)
+        #expect([early, late, again] == [false, true, false])
+        #expect(book.credential(server: Self.origin, url: "https://example.org/files/2") == nil)
+        #expect(!book.isEmpty)
+        guard case .ask(let question, let old) = wait("https://example.org/files/2") else {
+            Issue.record("no credential is requested")
+            return
+        }
+        #expect(question.space == space && question.schemes == .basic)
+        #expect(old == ChallengeID(rawValue: 1))
+        book.noteChallenge(question, in: Self.origin)
+        book.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
+        #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
+        // A request with the old credential was in progress when it expired.
+        let decision = book.decision(on: space, sent: [sent.number], in: Self.origin)
+        #expect(decision == .ask(failures: 0, replacing: nil))
+    }
+
+    @Test("a kept one is sent without probing its lane")
+    mutating func kept() {
+        book.restore(StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
+        let credential = book.credential(server: Self.origin, url: "https://example.org/any")
+        #expect(credential?.response == secret && credential?.scheme == .digest && credential?.number == 4)
+        #expect(!book.isProbed(Self.origin))
+        let decision = book.decision(on: space, sent: [4], in: Self.origin)
+        #expect(decision == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
+    }
+
+    @Test("tasks with default handling are not challenged again; others are")
+    mutating func without() throws {
+        book.noteChallenge(try authChallenge(), in: Self.origin)
+        book.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
+        book.storeResponse(challenge(1, space), .standard)
+        #expect(book.proceeds(without: space, after: ChallengeID(rawValue: 1)))
+        #expect(!book.proceeds(without: space, after: nil))
+        let proxy = ProtectionSpace(kind: .proxy, origin: "p", realm: nil)
+        #expect(!book.proceeds(without: proxy, after: ChallengeID(rawValue: 1)))
+        #expect(!book.isProbed(Self.origin))
+        book.noteChallenge(try authChallenge(), in: Self.origin)
+        book.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
+        #expect(wait("https://example.org/files/2", last: 1) == nil)
+        #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
+    }
+
+    // MARK: Refreshes
+
+    private let headers = RefreshPolicy.space(.headers, of: TaskID(rawValue: 9), origin: Self.origin)
+    private let address = RefreshPolicy.space(.url, of: TaskID(rawValue: 9), origin: Self.origin)
+
+    private func options(_ kind: RefreshKind, expires: Int64? = nil) -> RequestOptions {
+        var options = RequestOptions()
+        options.refresh = kind
+        options.expiresMilliseconds = expires
+        return options
+    }
+
+    @Test("a refresh is due at its time and at 401 and 403; for headers only from the URL's origin", arguments: [
+        (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
+        (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
+        (.headers, 404, Self.origin, false),
+        (.headers, 407, Self.origin, false), (.url, 403, "https://cdn:443", true), (.url, 200, Self.origin, false),
+    ])
+    func need(_ kind: RefreshKind, _ status: Int32, _ origin: String, _ isRequested: Bool) {
+        let head = ResponseHead(status: status, finalURL: "", isHTTP2: false, fields: [], origin: origin)
+        #expect(RefreshPolicy.isRequested(by: head, options(kind), origin: Self.origin) == isRequested)
+        #expect(RefreshPolicy.isOver(options(kind, expires: 100), now: 100) == (kind != .none))
+        #expect(!RefreshPolicy.isOver(options(kind, expires: 100), now: 99))
+        #expect(!RefreshPolicy.isOver(options(kind), now: 100))
+    }
+
+    @Test("a refresh of headers is for all tasks of the origin, that of a URL for one task")
+    func spaces() {
+        #expect(headers == RefreshPolicy.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
+        #expect(address != RefreshPolicy.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
+        #expect(headers.sentence.contains("headers") && address.sentence.contains("URL"))
+        #expect(headers.failure.status == .authenticationRequired)
+    }
+
+    @Test("tasks wait while a refresh of headers is open, and one probes the new headers")
+    mutating func refreshed() {
+        let asked = AuthenticationChallenge(refreshing: headers)
+        #expect(book.wait(forRefresh: headers, isOver: false) == nil)
+        #expect(book.wait(forRefresh: headers, isOver: true) == .ask(asked, replacing: nil))
+        book.noteChallenge(asked, in: Self.origin)
+        #expect(book.isProbed(Self.origin))
+        book.commitChallenge(headers, challenge: ChallengeID(rawValue: 1))
+        #expect(!book.isProbed(Self.origin))
+        #expect(book.wait(forRefresh: headers, isOver: false) == .open(ChallengeID(rawValue: 1)))
+        #expect(wait("https://example.org/files/2") == nil)
+        book.storeResponse(challenge(1, headers, []), .headers([]))
+        #expect(book.isProbed(Self.origin))
+        #expect(book.credential(server: Self.origin, url: "https://example.org/") == nil)
+        var decision = book.decision(on: headers, sent: [], in: Self.origin)
+        #expect(decision == .resend)
+        _ = book.accepted([1], in: Self.origin)
+        #expect(!book.isProbed(Self.origin))
+        // The headers were accepted before they expired, so no failure is counted.
+        decision = book.decision(on: headers, sent: [1], in: Self.origin)
+        #expect(decision == .ask(failures: 0, replacing: ChallengeID(rawValue: 1)))
+    }
+
+    @Test("a refused response to a refresh is counted")
+    mutating func wrong() {
+        book.storeResponse(challenge(1, headers, [], failures: 2), .headers([]))
+        var decision = book.decision(on: headers, sent: [1], in: Self.origin)
+        #expect(decision == .ask(failures: 3, replacing: ChallengeID(rawValue: 1)))
+        book.storeResponse(challenge(2, address, [], failures: 2), .url("https://a/"))
+        decision = book.decision(on: address, sent: [2], in: Self.origin)
+        #expect(decision == .ask(failures: 3, replacing: nil))
+        book.acceptedURL(of: TaskID(rawValue: 9))
+        decision = book.decision(on: address, sent: [2], in: Self.origin)
+        #expect(decision == .ask(failures: 0, replacing: nil))
+    }
+
+    @Test("refreshed fields replace those of the request by name; a declined refresh changes no fields")
+    func laid() {
+        var request = Request(url: "https://a/old")
+        request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]
+        request.options = options(.headers, expires: 5)
+        let id = ChallengeID(rawValue: 1)
+        let given = RefreshedRequest(
+            challenge: id, headers: [HeaderField("Authorization", "new")], expiresMilliseconds: 9)
+        let fresh = given.applied(to: request)
+        #expect(fresh.headers == [HeaderField("Accept", "x"), HeaderField("Authorization", "new")])
+        #expect(fresh.url == "https://a/old")
+        #expect(fresh.options.expiresMilliseconds == 9 && fresh.options.refresh == .headers)
+        let declined = RefreshedRequest(challenge: id, isDeclined: true).applied(to: request)
+        #expect(declined.headers == request.headers && declined.options.refresh == .none)
+        let moved = RefreshedRequest(challenge: id, url: "https://b/").applied(to: request)
+        #expect(moved.url == "https://b/")
+        #expect(moved.headers.isEmpty && moved.isCrossOrigin, "headers are not sent to another origin")
+        var dumped = ""
+        dump(given, to: &dumped)
+        #expect(!dumped.contains("new"))
+    }
+}

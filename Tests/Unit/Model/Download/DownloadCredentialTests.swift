@@ -1,0 +1,51 @@
+import BackhaulModel
+import Testing
+
+@Suite("A challenged download")
+struct DownloadCredentialTests {
+    private let authChallenge = AuthenticationChallenge(challenge)
+
+    @Test("keeps its bytes, reads the response's body, and concludes with the challenge")
+    func keeps() throws {
+        let authChallenge = try #require(authChallenge)
+        var attempt = DownloadScript(from: .kept(500), asks: true)
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(challenge))
+        attempt.expect(.received(count: 3))
+        attempt.expect(.transferComplete, .releaseSlot, .conclude(.credential(authChallenge), .kept(500)))
+        attempt.expect(.concluded, .closePart)
+    }
+
+    @Test("concludes when the body is too long or the connection is lost", arguments: [
+        DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
+    ])
+    func endless(_ event: DownloadMachine.Event) {
+        var attempt = DownloadScript(asks: true)
+        attempt.after(.start, .head(challenge), event)
+        #expect(attempt.machine.phase == .concluding)
+        attempt.expect(.concluded, .closePart)
+    }
+
+    @Test("fails when the challenge is refused, and leaves no part file")
+    func refused() throws {
+        let authChallenge = try #require(authChallenge)
+        var attempt = DownloadScript(from: .kept(500), asks: true)
+        attempt.after(.start, .opened(length: 500), .head(challenge), .transferComplete)
+        attempt.expect(.retryRefused, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
+    }
+
+    @Test("fails at once when its session opens no challenges")
+    func off() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(challenge))
+        attempt.expect(.transferComplete, .releaseSlot, .discardPart)
+    }
+
+    @Test("fails on a 407 without a proxy")
+    func withoutProxy() {
+        var attempt = DownloadScript(asks: true)
+        attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))
+        attempt.expect(.transferComplete, .releaseSlot, .discardPart)
+    }
+}

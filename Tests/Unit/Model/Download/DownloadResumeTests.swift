@@ -1,0 +1,182 @@
+import BackhaulModel
+import Testing
+
+@Suite("A resumed download")
+struct DownloadResumeTests {
+    @Test("In the same boot it resumes from all written bytes")
+    func sameBoot() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.expect(.start, .openPart(isSameBoot: true, syncedOffset: 400))
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+        attempt.expect(.head(rest))
+        attempt.expect(.received(count: 500), .flush)
+        attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
+    }
+
+    @Test("After a reboot it resumes from the synced bytes", arguments: ["old", ""])
+    func otherBoot(_ boot: String) {
+        var attempt = DownloadScript(from: .kept(500, boot: boot))
+        attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+    }
+
+    @Test("The same entity tag with another length starts over, and keeps the file's validator and size")
+    func contradiction() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(
+            .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseSlot, .discardPart)
+        guard case .conclude(.retry(_, _, _, fromZero: true), let metadataOnly)? = attempt.handle(.discarded).first else {
+            Issue.record("the download is not retried")
+            return
+        }
+        #expect(metadataOnly == .kept(0, boot: ""))
+    }
+
+    @Test("A checkpoint without bytes requests the whole file, and is removed when it comes")
+    func metadataOnly() {
+        var attempt = DownloadScript(from: .kept(0, boot: ""))
+        attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 0))
+        attempt.expect(.opened(length: 0), .startTransfer(offset: 0, ifRange: nil))
+        attempt.expect(.head(head(200, "Content-Length: 1000", "ETag: \"a\"")), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .resumeTransfer)
+    }
+
+    @Test("Without a boot id only synced bytes are trusted")
+    func unknownBoot() {
+        var attempt = DownloadScript(from: .kept(500, boot: ""), boot: "")
+        attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
+    }
+
+    @Test("Without an entity tag it resumes with the date")
+    func byDate() {
+        var attempt = DownloadScript(from: .kept(500, tag: nil, date: monday))
+        attempt.after(.start)
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: monday))
+    }
+
+    @Test("A complete part file is sealed without a request")
+    func wholeAlready() {
+        var attempt = DownloadScript(from: .kept(400))
+        attempt.after(.start)
+        attempt.expect(.opened(length: 1_000), .releaseSlot, .seal(size: 1_000))
+    }
+
+    @Test("A 416 with the length of the part file means that it is complete")
+    func unsatisfiable() {
+        var attempt = DownloadScript(from: .kept(400, of: nil))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(
+            .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
+    }
+
+    @Test("A part file with an unexpected length is started again", arguments: [
+        // missing, shorter than its synced length, longer than the file
+        (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
+        // longer than its synced length after a reboot
+        (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
+        // no validator to resume it with
+        (.kept(400, tag: nil), 400),
+    ] as [(Checkpoint, UInt64)])
+    func strangePart(_ checkpoint: Checkpoint, _ length: UInt64) {
+        var attempt = DownloadScript(from: checkpoint)
+        attempt.after(.start)
+        attempt.expect(.opened(length: length), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
+        attempt.after(.head(whole), .received(count: 1_000))
+        attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
+    }
+
+    @Test("Another file is written only after the old checkpoint has been removed durably")
+    func changedFile() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(wholeOther), .forgetCheckpoint)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.expect(.forgotten, .restartPart, .resumeTransfer)
+        attempt.expect(.received(count: 700), .flush)
+        attempt.expect(.tick, .sync)
+        attempt.expect(.synced(length: 700), .recordCheckpoint(.kept(700, of: 800, tag: "\"b\"")))
+    }
+
+    @Test("Bytes that arrive while the old checkpoint is removed are part of the file")
+    func bytesWhileForgetting() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500), .head(wholeOther))
+        attempt.expect(.received(count: 300))
+        attempt.expect(.forgotten, .restartPart, .resumeTransfer, .flush)
+        attempt.after(.received(count: 500))
+        attempt.expect(.transferComplete, .releaseSlot, .seal(size: 800))
+    }
+
+    @Test("A response that ends while the old checkpoint is removed is not requested again")
+    func emptyWhileForgetting() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(head(200, "Content-Length: 0", "ETag: \"b\"")), .forgetCheckpoint)
+        attempt.expect(.transferComplete)
+        attempt.expect(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
+    }
+
+    @Test("A response of another file starts over")
+    func mixture() {
+        let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        let failure = Failure(
+            .badResponse, "the server answered 206 with another entity tag than before", domain: .http, detail: 206)
+        attempt.expect(.head(other), .stopTransfer, .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.again(failure, fromZero: true), nil))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("A partial range is kept, and the next attempt requests the rest")
+    func slice() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"")))
+        attempt.expect(.received(count: 100), .flush)
+        let failure = Failure(.connectionLost, "the server sent the bytes up to 600 of 1000 only")
+        attempt.expect(.transferComplete, .releaseSlot, .sync)
+        attempt.expect(.synced(length: 600), .conclude(.again(failure), .kept(600)))
+        #expect(attempt.machine.madeProgress)
+    }
+
+    @Test("Only bytes beyond the furthest offset of earlier attempts are progress")
+    func furthest() {
+        for (count, isProgress) in [(400, false), (401, true)] {
+            var machine = DownloadMachine(
+                checkpoint: nil, intent: nil, bootID: "boot", furthest: 400, limits: .small)
+            for event: DownloadMachine.Event in [
+                .start, .head(whole), .received(count: count), .transferFailed(.lost, isTransient: true),
+                .appended(length: UInt64(count)), .synced(length: UInt64(count)),
+            ] { _ = machine.handle(event) }
+            #expect(machine.phase == .concluding)
+            #expect(machine.madeProgress == isProgress)
+            #expect(machine.furthest == UInt64(count))
+        }
+    }
+
+    @Test("More bytes than announced invalidate the part", arguments: [
+        (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
+        (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
+    ])
+    func tooMany(_ checkpoint: Checkpoint?, _ head: ResponseHead, _ count: Int) {
+        var attempt = DownloadScript(from: checkpoint)
+        attempt.after(.start, .opened(length: 500), .head(head))
+        attempt.expect(.received(count: count), .stopTransfer, .releaseSlot, .discardPart)
+        guard case .conclude(.retry(let failure, _, _, fromZero: true), nil)? = attempt.conclusion(after: .discarded)
+        else {
+            Issue.record("the download is not retried from the start")
+            return
+        }
+        #expect(failure.status == .badResponse)
+    }
+}
+
+extension DownloadScript {
+    mutating func conclusion(after event: DownloadMachine.Event) -> DownloadMachine.Action? {
+        var copy = machine
+        return copy.handle(event).first { if case .conclude = $0 { true } else { false } }
+    }
+}

@@ -1,0 +1,175 @@
+import BackhaulModel
+import Testing
+
+@Suite("A download after a crash, a cancel, a stop or a timeout")
+struct DownloadStopTests {
+    // MARK: After a crash with a finish intent
+
+    @Test("A sealed file releases its slot and is placed")
+    func sealedIsThere() {
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.expect(.start, .checkSealedFile(.sealed))
+        attempt.expect(.sealedFileChecked(isThere: true), .releaseSlot, .place(.sealed))
+        attempt.expect(.placed, .conclude(.succeeded, .kept(500)))
+        attempt.expect(.concluded, .closePart)
+        #expect(attempt.machine.size == 1_000)
+    }
+
+    @Test("A missing sealed file is fetched again from its first byte")
+    func sealedIsGone() {
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.after(.start)
+        attempt.expect(.sealedFileChecked(isThere: false), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
+    }
+
+    @Test("A directory that cannot be read is read again by the next attempt")
+    func lookingFails() {
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.after(.start)
+        attempt.expect(.diskFailed(.broken), .releaseSlot, .conclude(.again(.broken), .kept(500)))
+    }
+
+    @Test("A stop during the search for a sealed file keeps the intent")
+    func leaveWhileLooking() {
+        var attempt = DownloadScript(from: .kept(500), intent: .sealed)
+        attempt.after(.start)
+        attempt.expect(.stop, .releaseSlot, .conclude(.stopped, .kept(500)))
+        attempt.expect(.sealedFileChecked(isThere: true))
+        attempt.expect(.concluded, .closePart)
+    }
+
+    // MARK: After the timeout
+
+    @Test("A task past its deadline fails and leaves no part file")
+    func expired() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.expect(.expire(.timedOut), .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(.timedOut), nil))
+    }
+
+    @Test("A sealed file is placed even after the timeout")
+    func expiredButSealed() {
+        var attempt = DownloadScript(intent: .sealed)
+        attempt.expect(.expire(.timedOut), .checkSealedFile(.sealed))
+        attempt.expect(.expire(.timedOut))
+        attempt.expect(.sealedFileChecked(isThere: true), .releaseSlot, .place(.sealed))
+    }
+
+    @Test("After the timeout a missing sealed file is not fetched again")
+    func expiredAndGone() {
+        var attempt = DownloadScript(intent: .sealed)
+        attempt.after(.start, .expire(.timedOut))
+        attempt.expect(.sealedFileChecked(isThere: false), .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(.timedOut), nil))
+    }
+
+    // MARK: Stopped
+
+    @Test("A suspended task keeps its bytes")
+    func suspended() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 70))
+        attempt.expect(.stop, .stopTransfer, .releaseSlot, .flush, .sync)
+        attempt.expect(.synced(length: 70), .conclude(.stopped, .kept(70)))
+        attempt.expect(.concluded, .closePart)
+    }
+
+    @Test("A suspended task drops bytes that cannot be resumed")
+    func suspendedWithoutValidator() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(unvalidated), .received(count: 70))
+        attempt.expect(.stop, .stopTransfer, .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task with all its bytes is finished even if it is suspended")
+    func suspendedWhileSealing() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.expect(.stop)
+        attempt.expect(.sealed(.sealed), .recordIntent(.sealed))
+    }
+
+    // MARK: Cancelled
+
+    @Test("A cancelled task leaves no part file, even if it never ran")
+    func cancelledBeforeTheStart() {
+        var attempt = DownloadScript()
+        attempt.expect(.cancel, .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+        attempt.expect(.concluded, .closePart)
+        attempt.expect(.start)
+    }
+
+    @Test("Cancelling stops the transfer, and later results of the disk are ignored")
+    func cancelled() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 70), .tick)
+        attempt.expect(.cancel, .stopTransfer, .releaseSlot, .discardPart)
+        attempt.expect(.appended(length: 70))
+        attempt.expect(.synced(length: 70))
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task that is cancelled while its last bytes are saved leaves no part file")
+    func cancelledWhileSaving() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
+        attempt.expect(.cancel, .discardPart)
+        attempt.expect(.synced(length: 70))
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task that is cancelled during the seal places no file")
+    func cancelledWhileSealing() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.expect(.cancel)
+        attempt.expect(.sealed(.sealed), .discardPart)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task that is cancelled before its intent is recorded places no file")
+    func refusedIntent() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete, .sealed(.sealed))
+        attempt.expect(.intentRefused, .discardPart)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task that is cancelled during a failing seal leaves no part file")
+    func cancelledWhileSealFails() {
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 1_000), .cancel)
+        attempt.expect(.diskFailed(.broken), .discardPart)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+
+    @Test("A task that is cancelled during its conclusion leaves no part file")
+    func cancelledWhileConcluding() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
+        attempt.after(.synced(length: 70))
+        attempt.expect(.cancel)
+        attempt.expect(.concluded, .discardPart)
+        attempt.expect(.discarded, .closePart)
+        #expect(attempt.machine.isOver)
+    }
+
+    @Test("A placed file stays after a late cancel")
+    func cancelledAfterPlacing() {
+        var attempt = DownloadScript(intent: .sealed)
+        attempt.after(.start, .sealedFileChecked(isThere: true), .cancel)
+        attempt.expect(.placed, .conclude(.succeeded, nil))
+        attempt.expect(.concluded, .closePart)
+    }
+
+    @Test("A cancel while the part file is removed changes the conclusion only")
+    func cancelledWhileDiscarding() {
+        var attempt = DownloadScript()
+        attempt.after(.start, .transferFailed(.refused, isTransient: false))
+        attempt.expect(.cancel)
+        attempt.expect(.discarded, .conclude(.stopped, nil))
+    }
+}

@@ -1,0 +1,277 @@
+import BackhaulModel
+import Testing
+
+@Suite("Checksum, size and other terms of a download")
+struct DownloadTermsTests {
+    private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
+    private let wrong = Checksum(.sha256, [UInt8](repeating: 2, count: 32))
+
+    private func terms(_ change: (inout DownloadTerms) -> Void) -> DownloadTerms {
+        var terms = DownloadTerms()
+        change(&terms)
+        return terms
+    }
+
+    private func conclusion(_ attempt: inout DownloadScript, _ event: DownloadMachine.Event) -> DownloadMachine.Conclusion? {
+        for action in attempt.handle(event) { if case .conclude(let conclusion, _) = action { return conclusion } }
+        return nil
+    }
+
+    // MARK: Digests
+
+    @Test("the digest is computed from the first byte, and compared before the intent is recorded")
+    func checksum() {
+        var attempt = DownloadScript(terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.expect(.head(whole), .hash(.sha256))
+        attempt.after(.received(count: 1_000))
+        attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
+        attempt.expect(.sealed(.sealed, right), .recordIntent(.sealed))
+        #expect(attempt.machine.checksum == right)
+    }
+
+    @Test("a wrong digest starts over once, and then fails with the status checksum mismatch")
+    func mismatch() {
+        var attempt = DownloadScript(terms: terms { $0.checksum = right })
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.expect(.sealed(.sealed, wrong), .discardPart)
+        guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
+            Issue.record("the download is not retried from zero")
+            return
+        }
+        #expect(failure.status == .checksumMismatch)
+        #expect(failure.message.contains(right.text) && failure.message.contains(wrong.text))
+
+        attempt = DownloadScript(terms: terms { ($0.checksum, $0.hadMismatch) = (right, true) })
+        attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
+        attempt.expect(.sealed(.sealed, wrong), .discardPart)
+        #expect(conclusion(&attempt, .discarded) == .failed(failure))
+    }
+
+    @Test("a complete part file from before a crash is read again before it is sealed")
+    func afterCrash() {
+        var attempt = DownloadScript(from: .kept(1_000), terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.expect(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
+    }
+
+    @Test("the bytes of an earlier attempt are read for the digest only when they are resumed")
+    func resumed() {
+        var attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
+        attempt.after(.start)
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+        attempt.expect(.head(rest), .hash(.sha256))
+        attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(wholeOther), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .hash(.sha256), .resumeTransfer)
+    }
+
+    private static let zeros = String(repeating: "A", count: 43) + "="
+    private let announced = head(
+        200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
+    private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
+
+    @Test("the server's digest is stored in the checkpoint, and compared after a crash")
+    func serversDigest() {
+        var attempt = DownloadScript()
+        attempt.after(.start)
+        attempt.expect(.head(announced), .hash(.sha256))
+        attempt.after(.received(count: 70), .transferFailed(.lost, isTransient: true), .appended(length: 70))
+        attempt.after(.synced(length: 70))
+        #expect(attempt.machine.checkpoint?.facts.digest == zero)
+        var kept = Checkpoint.kept(1_000)
+        kept.facts.digest = zero
+        attempt = DownloadScript(from: kept)
+        attempt.after(.start)
+        attempt.expect(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
+        attempt.expect(.sealed(.sealed, wrong), .discardPart)
+    }
+
+    @Test("a response with another digest or content coding is not the same file")
+    func otherRepresentation() {
+        var kept = Checkpoint.kept(500)
+        kept.facts = RepresentationMetadata(digest: wrong, contentEncoding: "gzip")
+        let range = "Content-Range: bytes 500-999/1000"
+        let answers = [
+            head(206, range, "ETag: \"a\"", "Content-Encoding: br"),
+            head(206, range, "ETag: \"a\"", "Repr-Digest: sha-256=:\(Self.zeros):"),
+        ]
+        for answer in answers {
+            var attempt = DownloadScript(from: kept)
+            attempt.after(.start, .opened(length: 500))
+            attempt.expect(.head(answer), .stopTransfer, .releaseSlot, .discardPart)
+        }
+        for lines in [["Content-Encoding: GZIP"], []] {
+            var attempt = DownloadScript(from: kept)
+            attempt.after(.start, .opened(length: 500))
+            attempt.expect(.head(head(206, lines: [range, "ETag: \"a\""] + lines)), .hash(.sha256))
+        }
+        var attempt = DownloadScript(from: .kept(500))
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(
+            .head(head(206, range, "ETag: \"a\"", "Content-Encoding: gzip")), .stopTransfer, .releaseSlot, .discardPart)
+    }
+
+    // MARK: Sizes
+
+    @Test("a wrong size is found in the head, in the body or at the end, and starts over once")
+    func size() {
+        let wanted = terms { $0.expectedSize = 900 }
+        var attempt = DownloadScript(terms: wanted)
+        attempt.after(.start)
+        attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
+        guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
+            Issue.record("the download is not retried from zero")
+            return
+        }
+        #expect(failure.status == .sizeMismatch)
+        attempt = DownloadScript(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.expect(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
+        attempt = DownloadScript(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 899))
+        attempt.expect(.transferComplete, .releaseSlot, .discardPart)
+        attempt = DownloadScript(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.expect(.transferComplete, .releaseSlot, .seal(size: 900))
+    }
+
+    @Test("a second wrong size ends the task")
+    func sizeAgain() {
+        var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
+        attempt.after(.start)
+        // The transfer stops at once, because the body is not an error message.
+        attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
+        guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
+            Issue.record("the task has not failed")
+            return
+        }
+        #expect(failure.status == .sizeMismatch)
+    }
+
+    @Test("a too large file is not fetched, and one without a length up to the limit")
+    func maximum() {
+        let wanted = terms { $0.maximumSize = 900 }
+        var attempt = DownloadScript(terms: wanted)
+        attempt.after(.start)
+        attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
+        guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
+            Issue.record("the task has not failed")
+            return
+        }
+        #expect(failure.status == .tooLarge)
+        attempt = DownloadScript(limits: .wide, terms: wanted)
+        attempt.after(.start, .head(endless), .received(count: 900))
+        attempt.expect(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
+    }
+
+    // MARK: An existing file
+
+    @Test("an existing file with the right checksum and size stays, without a request")
+    func skips() {
+        var attempt = DownloadScript(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        attempt.expect(.start, .checkDestinationFile(size: 7, .sha256))
+        attempt.expect(.destinationFileChecked(DestinationFile(size: 7, checksum: right)), .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.succeeded, nil))
+        #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
+    }
+
+    @Test("an existing file with another checksum or size is fetched", arguments: [
+        nil, DestinationFile(size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
+    ])
+    func doesNotSkip(_ found: DestinationFile?) {
+        var attempt = DownloadScript(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        attempt.after(.start)
+        attempt.expect(.destinationFileChecked(found), .startTransfer(offset: 0, ifRange: nil))
+    }
+
+    // MARK: Only if changed
+
+    @Test("a request is conditional on the existing version, and after a 304 the file stays")
+    func unchanged() {
+        var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.expect(.start, .findKnownRepresentation)
+        attempt.expect(.knownRepresentationFound(.known), .startTransfer(offset: 0, ifRange: nil, condition: .known))
+        attempt.expect(.head(head(304)), .recheckDestinationFile(.known))
+        attempt.expect(.transferComplete)
+        attempt.expect(.destinationFileRechecked(isSame: true), .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.succeeded, nil))
+        #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
+    }
+
+    @Test("without a known version the request has no condition")
+    func nothingKnown() {
+        var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start)
+        attempt.expect(.knownRepresentationFound(nil), .startTransfer(offset: 0, ifRange: nil))
+        attempt.expect(.head(head(304)))
+        attempt.expect(.transferComplete, .releaseSlot, .discardPart)
+    }
+
+    @Test("after a changed file or a 304 of another resource the request is sent without a condition")
+    func changedMeanwhile() {
+        var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start, .knownRepresentationFound(.known), .head(head(304)))
+        attempt.expect(.destinationFileRechecked(isSame: false), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
+        attempt.expect(.head(whole))
+        attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start, .knownRepresentationFound(.known))
+        attempt.expect(
+            .head(head(304, url: "https://example.net/other")), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
+    }
+
+    @Test("a part file of a newer version is resumed without looking at the destination")
+    func partOfNewer() {
+        var attempt = DownloadScript(from: .kept(500), terms: terms { $0.isOnlyIfChanged = true })
+        attempt.after(.start)
+        attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
+    }
+
+    // MARK: Names and space
+
+    @Test("the server's name is checked before the bytes come, and recorded in the intent")
+    func named() {
+        var attempt = DownloadScript(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
+        attempt.after(.start)
+        attempt.expect(
+            .head(head(200, "Content-Length: 1000", "Content-Disposition: attachment; filename=x")), .checkName("x"))
+        attempt.after(.received(count: 1_000), .transferComplete)
+        var intent = FinishIntent.sealed
+        intent.name = "x"
+        attempt.expect(.sealed(.sealed), .recordIntent(intent))
+        #expect(attempt.machine.fileName == "x")
+        #expect(DownloadScript(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
+    }
+
+    @Test("space is checked before a large file is written, and at the start after a full disk")
+    func space() {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.spaceCheck = 500
+        var attempt = DownloadScript(limits: limits)
+        attempt.after(.start)
+        attempt.expect(.head(whole), .checkSpace(missing: 1_000, size: 1_000))
+        attempt.expect(.spaceChecked)
+        attempt = DownloadScript(terms: terms { $0.neededSpace = 1_000 })
+        attempt.expect(.start, .checkSpace(missing: 1_000, size: nil))
+        attempt.expect(.spaceChecked, .startTransfer(offset: 0, ifRange: nil))
+        attempt = DownloadScript(terms: terms { $0.neededSpace = 1_000 })
+        attempt.after(.start)
+        attempt.expect(.diskFailed(.full), .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
+    }
+
+    @Test("space is checked for the missing bytes and the whole file; a file that can never fit ends the task")
+    func impossibleSpace() {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.spaceCheck = 500
+        let tooLarge = Failure(.tooLarge, "larger than the file system")
+        var attempt = DownloadScript(limits: limits)
+        attempt.after(.start, .head(whole))
+        attempt.expect(.diskFailed(tooLarge), .stopTransfer, .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(tooLarge), nil))
+        attempt = DownloadScript(from: .kept(500), terms: terms { $0.neededSpace = 500 })
+        attempt.expect(.start, .checkSpace(missing: 500, size: 1_000))
+        attempt.expect(.diskFailed(tooLarge), .releaseSlot, .discardPart)
+        attempt.expect(.discarded, .conclude(.failed(tooLarge), nil))
+    }
+}

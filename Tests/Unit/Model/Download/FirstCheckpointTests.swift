@@ -1,0 +1,111 @@
+import BackhaulModel
+import Testing
+
+@Suite("Bytes that a kill may cost")
+struct FirstCheckpointTests {
+    static var limits: DownloadMachine.BufferLimits {
+        var limits = DownloadMachine.BufferLimits.small
+        limits.firstCheckpoint = 100
+        limits.unrecorded = 300
+        return limits
+    }
+
+    static let large = head(200, "Content-Length: 9000", "ETag: \"a\"")
+
+    @Test("The validators are recorded with the first bytes in the file, before a sync")
+    func firstCheckpoint() {
+        var attempt = DownloadScript(limits: Self.limits)
+        attempt.after(.start, .head(Self.large))
+        attempt.expect(.received(count: 100), .flush)
+        attempt.expect(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000)))
+        attempt.after(.received(count: 100))
+        attempt.expect(.appended(length: 200))
+        #expect(!attempt.machine.madeProgress)
+    }
+
+    @Test("Old buffered bytes are written, and a slow small file gets its checkpoint")
+    func aged() {
+        var limits = Self.limits
+        limits.aged = 50
+        limits.firstCheckpoint = 50
+        var attempt = DownloadScript(limits: limits)
+        attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 49))
+        #expect(!attempt.machine.mustFlushSoon)
+        attempt.expect(.received(count: 1))
+        #expect(attempt.machine.mustFlushSoon)
+        attempt.expect(.aged, .flush)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.expect(.appended(length: 50), .recordCheckpoint(.kept(0, of: 900)))
+        attempt.expect(.aged)
+        attempt.expect(.checkpointRecorded, .resumeTransfer)
+    }
+
+    @Test("A limited number of bytes is taken until the validators are recorded")
+    func backPressure() {
+        var attempt = DownloadScript(limits: Self.limits)
+        attempt.after(.start, .head(Self.large), .received(count: 100), .appended(length: 100))
+        attempt.expect(.received(count: 200), .flush)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.expect(.appended(length: 300))
+        attempt.expect(.checkpointRecorded, .resumeTransfer)
+        #expect(attempt.machine.wantsBytes)
+        attempt.after(.received(count: 100))
+        attempt.expect(.appended(length: 400))
+    }
+
+    @Test("A slow small file with many unrecorded bytes pauses until its checkpoint is recorded")
+    func slowTooLate() {
+        var attempt = DownloadScript(limits: Self.limits)
+        attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))
+        attempt.after(.appended(length: 350), .received(count: 50))
+        #expect(attempt.machine.wantsBytes)
+        attempt.expect(.aged, .flush)
+        #expect(!attempt.machine.wantsBytes)
+        attempt.expect(.appended(length: 400), .recordCheckpoint(.kept(0, of: 900)))
+        attempt.expect(.checkpointRecorded, .resumeTransfer)
+    }
+
+    @Test("A sync in progress records the checkpoint")
+    func syncedFirst() {
+        var attempt = DownloadScript(limits: Self.limits)
+        attempt.after(.start, .head(Self.large), .received(count: 90))
+        attempt.expect(.tick, .flush, .sync)
+        attempt.after(.received(count: 210))
+        attempt.expect(.appended(length: 300))
+        attempt.expect(.synced(length: 90), .recordCheckpoint(.kept(90, of: 9_000)))
+        attempt.expect(.checkpointRecorded, .resumeTransfer)
+    }
+
+    @Test("Small files, files without a validator and resumed files need no first checkpoint", arguments: [
+        (Checkpoint?.none, head(200, "Content-Length: 1000", "ETag: \"a\"")),
+        (nil, head(200, "Content-Length: 9000")),
+        (.kept(500, of: 9_000), head(206, "Content-Range: bytes 500-8999/9000", "ETag: \"a\"")),
+    ])
+    func none(_ kept: Checkpoint?, _ head: ResponseHead) {
+        var attempt = DownloadScript(from: kept, limits: Self.limits)
+        attempt.after(.start, .opened(length: 500), .head(head))
+        attempt.expect(.received(count: 400), .flush)
+        attempt.expect(.appended(length: attempt.machine.offset))
+        #expect(attempt.machine.wantsBytes)
+    }
+
+    @Test("The validators of another file are recorded after its first bytes are written")
+    func changedFile() {
+        var attempt = DownloadScript(from: .kept(500), limits: Self.limits)
+        attempt.after(.start, .opened(length: 500))
+        attempt.expect(.head(head(200, "Content-Length: 9000", "ETag: \"b\"")), .forgetCheckpoint)
+        attempt.expect(.forgotten, .restartPart, .resumeTransfer)
+        attempt.expect(.received(count: 100), .flush)
+        attempt.expect(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000, tag: "\"b\"")))
+    }
+
+    @Test("After a failed first sync the checkpoint has no bytes")
+    func failedSync() {
+        var attempt = DownloadScript(limits: Self.limits)
+        attempt.after(
+            .start, .head(Self.large), .received(count: 100), .appended(length: 100), .checkpointRecorded, .tick)
+        attempt.expect(
+            .diskFailed(.broken), .stopTransfer, .releaseSlot, .openPart(isSameBoot: false, syncedOffset: 0),
+            .conclude(.again(.broken), .kept(0, of: 9_000, boot: "")))
+    }
+}

@@ -1,0 +1,178 @@
+import BackhaulModel
+
+/// The state of a client with one session.
+struct PushClient {
+    var cache = EventCache()
+    var known = EventID.zero
+    var handedOut = EventID.zero
+    var pending: [Int: PushSimulation.Command] = [:]
+    var lastNumber = 0
+    /// Whether the connected engine has replied to the attach command, so that commands can be sent.
+    var isReady = false
+    /// Whether the descriptor is readable.
+    var isReadable: Bool { known > handedOut }
+
+    mutating func begin(at id: EventID) {
+        handedOut = max(handedOut, id)
+        cache.restart(at: handedOut)
+    }
+
+    mutating func disconnected() {
+        isReady = false
+        begin(at: .zero)
+    }
+}
+
+/// The host that uses the client.
+struct PushHost {
+    var cursor = EventID.zero
+    var seen: Set<EventID> = []
+    /// The events that it has acknowledged without a failure so far.
+    var acknowledged: Set<EventID> = []
+    /// The events whose acknowledgement has succeeded.
+    var gone: Set<EventID> = []
+    var goneThrough = EventID.zero
+    /// Whether it polls from the start until there are no more events, even if the descriptor is not readable.
+    var startsOver = false
+}
+
+/// The behaviour of `ClientState`, `SessionClient` and a host.
+extension PushSimulation {
+    mutating func connect() {
+        client.lastNumber += 1
+        toEngine.append(.attach(client.lastNumber))
+    }
+
+    private mutating func grantCredit() {
+        if let credit = client.cache.nextCredit(newest: client.known) { toEngine.append(.credit(credit)) }
+    }
+
+    private mutating func send(_ number: Int, _ command: Command) {
+        switch command {
+        case .poll(let after, let maximum, _): toEngine.append(.poll(number, after: after, maximum: maximum))
+        case .acknowledge(let acknowledgement): toEngine.append(.acknowledge(number, acknowledgement))
+        }
+    }
+
+    private mutating func submit(_ command: Command) {
+        client.lastNumber += 1
+        client.pending[client.lastNumber] = command
+        if client.isReady { send(client.lastNumber, command) }
+    }
+
+    mutating func receiveInClient() {
+        guard !toClient.isEmpty else { return }
+        switch toClient.removeFirst() {
+        case .attached(_, let newest, let unacknowledged):
+            client.known = max(client.known, newest)
+            client.begin(at: unacknowledged == 0 ? newest : .zero)
+            grantCredit()
+            client.isReady = true
+            for (number, command) in client.pending.sorted(by: { $0.key < $1.key }) { send(number, command) }
+        case .newest(let id): client.known = max(client.known, id)
+        case .events(let after, let through, let events):
+            client.cache.pushed(events, after: after, through: through)
+            client.known = max(client.known, through)
+            grantCredit()
+        case .polled(let number, let events, let more): polled(number, events, more)
+        case .acknowledged(let number, let failed): acknowledged(number, failed)
+        }
+    }
+
+    private mutating func polled(_ number: Int, _ events: [Event], _ more: Bool) {
+        guard case .poll(let after, _, let newest) = client.pending.removeValue(forKey: number) else { return }
+        let last = events.last?.id ?? .zero
+        client.handedOut = max(client.handedOut, more ? last : max(last, newest))
+        client.cache.polled(after: after, events, more: more, newest: client.known)
+        grantCredit()
+        countAnswer(byPush: false)
+        look(at: events, after: after)
+    }
+
+    private mutating func acknowledged(_ number: Int, _ failed: Bool) {
+        guard case .acknowledge(let acknowledgement) = client.pending.removeValue(forKey: number) else { return }
+        if failed {
+            client.cache.failedToAcknowledge(acknowledgement)
+            // The host sees the failure and starts over.
+            host.acknowledged = []
+            host.cursor = .zero
+            host.startsOver = true
+        } else {
+            client.cache.acknowledged(acknowledgement)
+            switch acknowledgement {
+            case .ids(let ids): host.gone.formUnion(ids)
+            case .through(let id): host.goneThrough = max(host.goneThrough, id)
+            }
+        }
+        grantCredit()
+    }
+
+    // MARK: Host
+
+    mutating func poll() {
+        guard client.isReadable || random.once(in: 3) else { return }
+        let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
+        var after = random.once(in: 5) ? .zero : old ?? host.cursor
+        if random.once(in: 50) {
+            // A cursor of another session, or from before the store was replaced by a copy.
+            after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
+            host.startsOver = true
+        }
+        ask(after: after, maximum: random.number(1...6))
+    }
+
+    mutating func ask(after: EventID, maximum: Int) {
+        if let found = client.cache.take(after: after, maximum: maximum, newest: client.known) {
+            client.handedOut = max(client.handedOut, found.events.last?.id ?? .zero)
+            countAnswer(byPush: true)
+            look(at: found.events, after: after)
+            grantCredit()
+        } else {
+            submit(.poll(after: after, maximum: maximum, newest: client.known))
+        }
+    }
+
+    private mutating func look(at batch: [Event], after: EventID) {
+        for (index, event) in batch.enumerated() {
+            let before = index == 0 ? after : batch[index - 1].id
+            if event.id <= before { addViolation("\(event.id.rawValue) came after \(before.rawValue)") }
+            for missing in store.events where missing.id > before && missing.id < event.id {
+                if !isBeingAcknowledged(missing.id) { addViolation("\(missing.id.rawValue) was skipped") }
+            }
+            if host.gone.contains(event.id) || event.id <= host.goneThrough {
+                addViolation("\(event.id.rawValue) was acknowledged and returned again")
+            }
+            host.seen.insert(event.id)
+        }
+        // A poll with a later cursor was sent before a failure that made the host start over, or with an old cursor.
+        // The host has not seen the events before that cursor, so its own cursor does not move.
+        if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
+    }
+
+    mutating func acknowledge() {
+        // Sometimes the host acknowledges events that an earlier process has seen.
+        let all = random.once(in: 4) ? store.events.map(\.id) : host.seen.sorted()
+        // Sometimes it acknowledges events again.
+        let ids = random.once(in: 8) ? all : all.filter { !host.acknowledged.contains($0) }
+        guard let id = random.pick(ids) else { return }
+        let acknowledgement: Acknowledgement =
+            random.once(in: 5) ? .through(id) : .ids(Array(ids.shuffled(using: &random).prefix(3)))
+        switch acknowledgement {
+        case .ids(let ids): host.acknowledged.formUnion(ids)
+        case .through(let id): host.acknowledged.formUnion(all.filter { $0 <= id })
+        }
+        client.cache.acknowledging(acknowledgement)
+        grantCredit()
+        submit(.acknowledge(acknowledgement))
+    }
+
+    private func isBeingAcknowledged(_ id: EventID) -> Bool {
+        client.pending.values.contains { command in
+            switch command {
+            case .acknowledge(.through(let through)): id <= through
+            case .acknowledge(.ids(let ids)): ids.contains(id)
+            case .poll: false
+            }
+        }
+    }
+}

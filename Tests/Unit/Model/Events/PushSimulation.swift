@@ -1,0 +1,142 @@
+import BackhaulModel
+
+/// A store, engines that end, and one client. The channels in each direction are ordered, and are lost with the engine.
+/// The engine's store works in order on another thread, and the engine announces commits later. The host polls from new
+/// and old cursors, and acknowledges some of the events that it has seen.
+///
+/// All choices come from one seed. None depends on the order of a set, which differs between processes.
+struct PushSimulation {
+    enum ToEngine {
+        case attach(Int)
+        case credit(EventCredit)
+        case poll(Int, after: EventID, maximum: Int)
+        case acknowledge(Int, Acknowledgement)
+    }
+
+    enum ToClient {
+        case attached(Int, newest: EventID, unacknowledged: Int)
+        case newest(EventID)
+        case events(after: EventID, through: EventID, [Event])
+        case polled(Int, [Event], more: Bool)
+        case acknowledged(Int, failed: Bool)
+    }
+
+    enum Command {
+        case poll(after: EventID, maximum: Int, newest: EventID)
+        case acknowledge(Acknowledgement)
+    }
+
+    /// Work for the store.
+    enum Job {
+        case attach(Int)
+        case commit(readsEvents: Bool)
+        case openChallenge
+        case closeChallenge
+        case poll(Int, after: EventID, maximum: Int)
+        case acknowledge(Int, Acknowledgement)
+        case readAhead(PushWindow)
+    }
+
+    /// The result of the store's work.
+    enum Result {
+        case attached(Int, newest: EventID, unacknowledged: Int)
+        case committed(newest: EventID, after: EventID, [Event])
+        case polled(Int, [Event], more: Bool)
+        case acknowledged(Int, failed: Bool)
+        case readAhead(PushWindow, [Event], more: Bool)
+    }
+
+    var random: Random
+    var store = PushStore()
+    var engine = PushEngine()
+    var client = PushClient()
+    var host = PushHost()
+    // The channels.
+    var toStore: [Job] = []
+    var fromStore: [Result] = []
+    var toEngine: [ToEngine] = []
+    var toClient: [ToClient] = []
+    /// The speed of the other parts, compared to the host.
+    private let pace: Int
+    /// Whether commits are paused.
+    private var isQuiet = false
+    private(set) var violations: [String] = []
+    private(set) var answered = (byPush: 0, byStore: 0, refusals: 0)
+
+    init(seed: UInt64) {
+        random = Random(seed: seed)
+        pace = random.number(1...6)
+        connect()
+    }
+
+    mutating func step() {
+        if random.once(in: 60) { isQuiet.toggle() }
+        switch random.number(0...29) {
+        case 0...4: if !isQuiet { change() }
+        case 5...9: for _ in 0..<pace { performStoreJob() }
+        case 10...14: for _ in 0..<pace { processStoreResult() }
+        case 15...16: announce()
+        case 17...19: for _ in 0..<pace { receiveInEngine() }
+        case 20...23: for _ in 0..<pace { receiveInClient() }
+        case 24...26: poll()
+        case 27: acknowledge()
+        case 28: if random.once(in: 3) { acknowledge() }
+        default:
+            if random.once(in: 10) { restartEngine() }
+            if random.once(in: 5) { setBehind(!engine.isBackpressured) }
+        }
+    }
+
+    /// Delivers all pending messages. Then the host only polls while its descriptor is readable.
+    mutating func finish() {
+        setBehind(false)
+        settle()
+        for _ in 0..<10_000 where client.isReadable || host.startsOver {
+            let cursor = host.cursor
+            ask(after: cursor, maximum: 50)
+            settle()
+            if host.cursor == cursor { host.startsOver = false }
+        }
+        if client.isReadable { addViolation("the descriptor stays readable") }
+        for event in store.events where !host.seen.contains(event.id) {
+            addViolation("\(event.id.rawValue) was never returned")
+        }
+    }
+
+    mutating func addViolation(_ complaint: String) { violations.append(complaint) }
+
+    mutating func countAnswer(byPush: Bool) {
+        if byPush { answered.byPush += 1 } else { answered.byStore += 1 }
+    }
+
+    mutating func countRefusal() { answered.refusals += 1 }
+
+    private mutating func settle() {
+        while !toEngine.isEmpty || !toStore.isEmpty || !fromStore.isEmpty || engine.announces || !toClient.isEmpty {
+            receiveInEngine()
+            performStoreJob()
+            processStoreResult()
+            announce()
+            receiveInClient()
+        }
+    }
+
+    private mutating func change() {
+        switch random.number(0...19) {
+        case 0: toStore.append(.openChallenge)
+        case 1: toStore.append(.closeChallenge)
+        default: toStore.append(.commit(readsEvents: engine.pushes && random.once(in: 2)))
+        }
+    }
+
+    /// Replaces the engine. Events that it had committed and not announced are in the store.
+    private mutating func restartEngine() {
+        toEngine = []
+        toStore = []
+        fromStore = []
+        toClient = []
+        engine = PushEngine()
+        client.disconnected()
+        connect()
+    }
+}

@@ -1,0 +1,41 @@
+import BackhaulModel
+import Testing
+
+@Suite("Slots of probes")
+struct ProbeSlotTests {
+    private func schedule(perLane: Int = 9, perSession: Int = 9, engine: Int = 9) -> ScheduleTests.TestSchedule {
+        var schedule = ScheduleTests.TestSchedule(engineLimits: .init(running: engine), readyTarget: 10)
+        schedule.setLimits(.init(perLane: perLane, perSession: perSession), of: "a")
+        return schedule
+    }
+
+    @Test("count towards each limit until they are released", arguments: [(1, 9, 9), (9, 1, 9), (9, 9, 1)])
+    func limits(perLane: Int, perSession: Int, engine: Int) {
+        var schedule = schedule(perLane: perLane, perSession: perSession, engine: engine)
+        #expect(schedule.hasFreeSlot("a1", of: "a"))
+        schedule.takeSlot("a1", of: "a")
+        #expect(schedule.running == 1)
+        #expect(!schedule.hasFreeSlot("a1", of: "a"))
+        schedule.released("a1")
+        #expect(schedule.hasFreeSlot("a1", of: "a"))
+    }
+
+    @Test("are not available to ready tasks, and start no load")
+    func others() {
+        var schedule = schedule(engine: 1)
+        schedule.takeSlot("a1", of: "a")
+        #expect(schedule.next() == nil)
+        schedule.add("a2", of: "a", reload: false)
+        #expect(schedule.next() == .load("a2", limit: 10))
+        schedule.loaded("a2", [1], isAll: true)
+        #expect(schedule.next() == nil)
+        schedule.released("a1")
+        #expect(schedule.next() == .start(1, "a2"))
+        #expect(!schedule.knows("a1"))
+    }
+
+    @Test("are not given in unknown sessions")
+    func gone() {
+        #expect(!schedule().hasFreeSlot("b1", of: "b"))
+    }
+}

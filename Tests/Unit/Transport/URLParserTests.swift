@@ -1,0 +1,110 @@
+import BackhaulModel
+import Testing
+
+@testable import BackhaulTransport
+
+@Suite("A web address")
+struct URLParserTests {
+    @Test("has an origin with the default port and in lower case", arguments: [
+        ("https://example.org/a?b#c", "https://example.org:443"),
+        ("http://example.org", "http://example.org:80"),
+        ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
+        ("http://[2001:DB8::1]:81/", "http://[2001:db8::1]:81"),
+        ("http://127.0.0.1/", "http://127.0.0.1:80"),
+        // Network libraries accept this spelling of an address.
+        ("http://0x7f000001/", "http://127.0.0.1:80"),
+    ])
+    func origin(url: String, origin: String) throws {
+        #expect(try URLParser.origin(of: url).text == origin)
+    }
+
+    @Test("that is invalid or not supported is refused with a message", arguments: [
+        "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
+        "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
+        "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
+        "https://example.org:65536/", "https://example.org:http/", "https://exa mple.org/", "https://[::1/",
+        "https:/example.org/", "https://b\u{FC}cher.example/", "https://" + String(repeating: "a", count: 20_000),
+    ])
+    func refused(url: String) {
+        #expect {
+            try URLParser.origin(of: url)
+        } throws: { error in
+            guard let failure = error as? Failure else { return false }
+            return failure.status == .invalidArgument && !failure.message.isEmpty
+        }
+    }
+
+    @Test("has the same origin after any other address was parsed")
+    func remembered() {
+        let urls = [
+            "https://example.org/a", "https://example.org/b?c#d", "https://example.org", "https://example.org?/",
+            "https://example.org?/x", "https://example.org#/", "https://example.org/@other.org/",
+            "HTTPS://example.org/", "https://example.orgs/", "https://example.org:443/", "https://example.org:444/",
+            "http://example.org/", "https://example.org/a b", "https://example.org/\u{1}",
+            "https://user@example.org/", "https:///path", "", "https://b\u{FC}cher.example/",
+            "https://example.org/" + String(repeating: "a", count: 20_000),
+        ]
+        for before in urls {
+            for url in urls {
+                var reader = OriginParser()
+                _ = try? reader.origin(of: before)
+                #expect(read { () throws(Failure) in try reader.origin(of: url) } == read { () throws(Failure) in
+                    try URLParser.origin(of: url)
+                })
+            }
+        }
+    }
+
+    private func read(_ origin: () throws(Failure) -> Origin) -> Result<Origin, Failure> { Result(catching: origin) }
+
+    @Test("does not show its password in messages")
+    func secret() {
+        #expect {
+            try URLParser.origin(of: "https://user:secret@example.org/")
+        } throws: { error in
+            (error as? Failure)?.message.contains("secret") == false
+        }
+    }
+
+    @Test("is resolved from a redirect's Location and its base", arguments: [
+        ("/b", "http://a/x/y", "http://a/b"),
+        ("b", "http://a/x/y", "http://a/x/b"),
+        ("//b/c", "https://a/x", "https://b/c"),
+        ("?q", "http://a/x", "http://a/x?q"),
+        ("https://b:444/c", "http://a/x", "https://b:444/c"),
+    ])
+    func resolved(location: String, base: String, url: String) throws {
+        #expect(try URLParser.resolve(Array(location.utf8), against: base).url == url)
+    }
+}
+
+@Suite("The decision on a redirect")
+struct RedirectDecisionTests {
+    private let secure = Origin(scheme: "https", server: "a", port: 443)
+    private let plain = Origin(scheme: "http", server: "a", port: 80)
+
+    private func decide(_ location: String, from origin: Origin, keepsHeaders: Bool = true) throws -> Redirect {
+        try Redirect.decide(
+            Array(location.utf8), from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
+    }
+
+    @Test("keeps the headers only within the origin")
+    func headers() throws {
+        #expect(try decide("/b", from: secure).keepsHeaders)
+        #expect(try decide("https://a:443/b", from: secure).keepsHeaders)
+        #expect(try !decide("https://b/", from: secure).keepsHeaders)
+        #expect(try !decide("https://a:444/", from: secure).keepsHeaders)
+        #expect(try !decide("https://a/", from: plain).keepsHeaders)
+        #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
+    }
+
+    @Test("refuses a redirect from https to http")
+    func downgrade() throws {
+        #expect(try decide("https://a/", from: plain).origin == secure)
+        #expect {
+            try decide("http://a/", from: secure)
+        } throws: { error in
+            (error as? Failure)?.status == .redirectRefused
+        }
+    }
+}
