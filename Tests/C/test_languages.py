@@ -71,7 +71,7 @@ def test_no_struct_has_padding(standard, tmp_path):
     compile_for("clang++" if "++" in standard else "clang", standard, ["-Wpadded", "-Werror"], tmp_path)
 
 
-def test_a_result_that_is_not_looked_at_is_warned_of(tmp_path):
+def test_an_ignored_result_is_a_compiler_warning(tmp_path):
     program = PROGRAM.replace("    error.status = BH_STARTED;",
                               "    bh_session_enqueue(NULL, NULL, 0, 0, NULL, NULL);")
     with pytest.raises(pytest.fail.Exception, match="unused-result|warn_unused_result"):

@@ -56,14 +56,14 @@ def programs():
 
 @pytest.mark.parametrize("source, name", [pytest.param(source, name, id=f"{source.name}: {name.replace('_', ' ')}")
                                           for source, name in programs()])
-def test_c(source, name, compile_program, tmp_path):
+def test_c_program(source, name, compile_program, tmp_path):
     ended = subprocess.run([compile_program(source), name, tmp_path / "store"], timeout=120, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if ended.returncode != 0 or ended.stdout:
         pytest.fail(f"{source.name} {name} ended with {ended.returncode}\n{ended.stdout}", pytrace=False)
 
 
-def test_every_function_with_a_handle_is_among_the_calls():
+def test_calls_h_lists_every_function_that_takes_a_handle():
     header = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
     declared = re.findall(r"^BH_API ([^;]*);", header, flags=re.M)
     handle = r"\b(bh_\w+)\((?:const )?bh_(?:application|session|ticket|batch) \*"

@@ -28,13 +28,13 @@ def url(backhaul, serve, slow):
     return f"{server.url}/a"
 
 
-def test_a_file_that_is_there_is_told_at_once_while_another_goes_on(backhaul, url):
+def test_an_existing_file_is_reported_at_once_while_another_is_transferred(backhaul, url):
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
     assert f"{backhaul.here}/a is there already: transfer" in ended.stderr
 
 
-def test_the_same_command_after_an_interrupt_goes_on_with_what_is_left(backhaul, serve, slow):
+def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
     words = ["get", f"{serve({'/a': CONTENT}).url}/a", f"{slow.url}/big"]
     first = backhaul.start(*words)
     assert first.stdout.readline() == f"{backhaul.here}/a\n"
@@ -58,7 +58,7 @@ def test_a_file_that_was_removed_is_fetched_again_each_time(backhaul, url):
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
 
 
-def test_a_file_that_was_cut_is_refused_and_not_taken_for_the_transfers(backhaul, url):
+def test_a_truncated_file_is_refused(backhaul, url):
     (backhaul.here / "a").write_bytes(b"mine")
     assert "is already there" in backhaul("get", url, code=4).stderr
     assert (backhaul.here / "a").read_bytes() == b"mine"
@@ -72,7 +72,7 @@ def test_a_file_that_is_to_be_replaced_is_fetched_again_each_time(backhaul, serv
         assert len(server.requests()) == number
 
 
-def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, serve, slow):
+def test_the_output_has_the_file_name_that_the_server_gave(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     first = backhaul("get", "-J", f"{server.url}/a")
@@ -80,12 +80,12 @@ def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, 
     assert len(server.requests()) == 1
 
 
-def test_json_has_a_line_for_what_was_there(backhaul, url):
+def test_json_has_a_line_for_an_existing_file(backhaul, url):
     (ended,) = backhaul.json("get", url)
     assert (ended["state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
 
 
-def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, slow):
+def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
     backhaul("add", f"{slow.url}/big")
     (task,) = backhaul.json("tasks")
     backhaul("suspend", task["id"])
@@ -93,7 +93,7 @@ def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, s
     assert f"Transfer {task['id']} is suspended; it goes on after: backhaul resume {task['id']} " in ended.stderr
 
 
-def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
+def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
     living = backhaul("add", f"{slow.url}/big").stderr
     assert "was handed over before, and is" in living
     assert "1 transfer handed over" in living
@@ -102,7 +102,7 @@ def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
     assert "handed over" not in over
 
 
-def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
+def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
     (over,) = backhaul.json("add", url)
     assert (over["disposition"], over["state"], over["event_id"]) == ("existing", "succeeded", None)
     (living,) = backhaul.json("add", f"{slow.url}/big")
@@ -110,7 +110,7 @@ def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
     assert living["state"] in ("waiting", "running")
 
 
-def test_add_hands_over_anew_what_was_removed(backhaul, url):
+def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", url)
     assert (first["disposition"], first["state"]) == ("new", "waiting")
@@ -128,7 +128,7 @@ def test_add_names_the_transfer_that_goes_on_when_a_file_is_there_already(backha
 
 
 @pytest.mark.parametrize("hosting", ["daemon"])
-def test_add_names_the_event_of_an_end_that_nobody_has_read(backhaul, serve):
+def test_add_names_the_unread_end_event(backhaul, serve):
     url = f"{serve({'/a': CONTENT}).url}/a"
     backhaul("add", url)
     until(lambda: backhaul.json("tasks", "--state", "succeeded"), "the end")

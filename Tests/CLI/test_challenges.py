@@ -51,7 +51,7 @@ def challenge(backhaul):
     return until(lambda: backhaul.json("challenges"), "the challenge")[0]
 
 
-def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
+def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarded):
     server = guarded({"/a": CONTENT, "/b": CONTENT})
     backhaul("add", f"{server.url}/a", f"{server.url}/b")
     found = challenge(backhaul)
@@ -66,7 +66,7 @@ def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
     assert backhaul("challenges").stdout == ""
 
 
-def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, guarded):
+def test_a_transfer_with_its_credential_is_not_reported_as_failed(backhaul, guarded):
     large = CONTENT * 200
     server = guarded({"/a": large}, speed=len(large) // 3)
     backhaul("add", f"{server.url}/a")
@@ -74,7 +74,7 @@ def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, gu
     assert backhaul("wait").stderr == ""
 
 
-def test_a_wrong_answer_is_asked_again(backhaul, guarded):
+def test_a_wrong_credential_is_requested_again(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
@@ -102,7 +102,7 @@ def test_a_token_is_read_from_a_file(backhaul, guarded):
 
 
 @pytest.mark.parametrize("command", ["get", "wait"])
-def test_nobody_there_to_ask_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
+def test_without_a_terminal_get_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
     server = guarded({"/a": CONTENT})
     words = [command]
     if command == "get":
@@ -177,7 +177,7 @@ def test_respond_asks_for_the_password_on_the_terminal(backhaul, guarded):
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
-def test_what_is_left_open_on_the_terminal_stays_open(backhaul, guarded):
+def test_a_challenge_skipped_on_the_terminal_stays_open(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -186,7 +186,7 @@ def test_what_is_left_open_on_the_terminal_stays_open(backhaul, guarded):
     assert len(backhaul.json("challenges")) == 1
 
 
-def test_ctrl_c_at_the_question_leaves_the_terminal_as_it_was(backhaul, guarded):
+def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
     import signal
     import termios
 
@@ -200,7 +200,7 @@ def test_ctrl_c_at_the_question_leaves_the_terminal_as_it_was(backhaul, guarded)
     assert terminal.end() == -signal.SIGINT
 
 
-def test_an_events_line_tells_of_a_challenge_without_control_characters(backhaul, guarded):
+def test_events_shows_a_challenge_without_control_characters(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     server.guard.realm = "evil\u009b2J"
     backhaul("add", f"{server.url}/a")

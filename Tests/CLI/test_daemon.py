@@ -43,13 +43,13 @@ def test_a_transfer_goes_on_when_its_command_is_gone(backhaul, serve, number):
     assert len(server.requests()) == 1, "nobody asked twice"
 
 
-def test_the_daemon_leaves_when_nothing_is_left_to_do(backhaul, serve):
+def test_the_daemon_exits_when_it_is_idle(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
 
 
-def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
+def test_a_command_continues_when_the_daemon_is_killed(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     process = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
@@ -107,7 +107,7 @@ def test_the_doctor_says_that_all_is_well_when_the_daemon_has_left(backhaul, ser
     assert engine_of(backhaul.json("doctor"))["level"] == "ok"
 
 
-def test_the_doctor_speaks_of_no_program_when_the_engine_ends_while_it_looks(backhaul, serve):
+def test_doctor_handles_an_engine_that_ends_meanwhile(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     with open(backhaul.store / "lock", "r+b") as lock:

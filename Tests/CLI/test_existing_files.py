@@ -19,7 +19,7 @@ def test_a_file_that_is_there_stops_the_list_with_advice(backhaul, url):
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_what_is_there_is_left_alone_and_the_others_are_fetched(backhaul, url, command):
+def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, command):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul(command, "--skip-existing", *(f"{url}/{name}" for name in "abc"))
     assert f"{backhaul.here}/b is there already, and is left alone." in ended.stderr
@@ -28,13 +28,13 @@ def test_what_is_there_is_left_alone_and_the_others_are_fetched(backhaul, url, c
     assert [(backhaul.here / name).read_bytes() for name in "abc"] == [CONTENT, b"mine", CONTENT]
 
 
-def test_where_everything_is_there_nothing_is_left_to_do(backhaul, url):
+def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", "--skip-existing", f"{url}/a")
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a is there already, and is left alone.\n")
 
 
-def test_the_end_of_a_file_that_was_fetched_meanwhile_is_read_all_the_same(backhaul, url):
+def test_the_end_event_of_a_skipped_file_is_read(backhaul, url):
     backhaul("add", f"{url}/a")
     # Runs them where the engine is the command's, and reads the end of the other alone.
     backhaul("get", f"{url}/b")
@@ -45,7 +45,7 @@ def test_the_end_of_a_file_that_was_fetched_meanwhile_is_read_all_the_same(backh
 
 
 @pytest.mark.parametrize("size", ["5", "5000"])
-def test_the_bytes_of_a_file_of_another_size_are_no_words_of_the_server(backhaul, url, size):
+def test_a_size_mismatch_has_no_error_body(backhaul, url, size):
     ended = backhaul("get", "--size", size, "--tries", "1", f"{url}/a", code=1)
     assert "(BH_SIZE_MISMATCH)" in ended.stderr and "first words" not in ended.stderr
     (told,) = backhaul.json("get", "--size", size, "--tries", "1", f"{url}/a", code=1)

@@ -112,7 +112,7 @@ def test_a_file_that_is_there_is_replaced_when_asked_for(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_failure_that_nobody_read_does_not_answer_for_a_new_try(backhaul, serve):
+def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
     # Another process runs it, and leaves its end unread.
@@ -126,13 +126,13 @@ def test_a_failure_that_nobody_read_does_not_answer_for_a_new_try(backhaul, serv
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_quiet_terminal_is_left_quiet(backhaul, serve):
+def test_quiet_prints_no_progress_to_a_terminal(backhaul, serve):
     server = serve({"/a": CONTENT})
     ended = backhaul("get", "-q", f"{server.url}/a")
     assert ended.stderr == ""
 
 
-def test_two_at_once_both_bring_their_files(backhaul, serve):
+def test_two_commands_at_once_both_fetch_their_files(backhaul, serve):
     server = serve({"/slow": CONTENT * 8, "/quick": CONTENT}, speed=1 << 20)
     slow = backhaul.start("get", f"{server.url}/slow")
     until(lambda: server.bytes_sent(), "the first transfer")
@@ -144,7 +144,7 @@ def test_two_at_once_both_bring_their_files(backhaul, serve):
     assert (backhaul.here / "slow").read_bytes() == CONTENT * 8
 
 
-def test_the_time_that_is_given_ends_the_wait_and_not_the_transfer(backhaul, serve):
+def test_the_timeout_ends_the_wait_and_not_the_transfer(backhaul, serve):
     server = serve({"/slow": CONTENT}, speed=64 << 10)
     ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
     assert backhaul.wait_command in ended.stderr
@@ -184,7 +184,7 @@ def test_errors_are_one_json_line_with_json(backhaul):
     assert ended.stdout == ""
 
 
-def test_a_server_that_refuses_connections_is_told_once_and_named_when_the_time_runs_out(backhaul, serve):
+def test_refused_connections_are_reported_once_and_at_the_timeout(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)

@@ -34,12 +34,12 @@ def refused(server, body):
     (b"x" * 1000, "x" * 200),
     (b"caf\xe9", "caf"),
 ])
-def test_a_refusal_is_told_in_the_servers_words(backhaul, server, body, told):
+def test_the_error_shows_the_first_line_of_the_response_body(backhaul, server, body, told):
     assert backhaul("get", refused(server, body), code=1).stderr.endswith(f" (BH_HTTP_STATUS): {told}\n")
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n", b"\x00\xff", b"<!DOCTYPE html>\n<html>", b"<HTML lang=en>"])
-def test_an_answer_that_says_nothing_in_its_first_line_is_not_told(backhaul, server, body):
+def test_an_empty_first_line_of_the_response_is_not_shown(backhaul, server, body):
     assert backhaul("get", refused(server, body), code=1).stderr.endswith(" (BH_HTTP_STATUS)\n")
 
 
@@ -72,7 +72,7 @@ def test_info_shows_what_the_history_lists(backhaul, server):
     assert "succeeded" in backhaul("info", task["id"]).stdout
 
 
-def test_info_names_the_task_that_is_nowhere(backhaul, server):
+def test_info_names_a_task_that_does_not_exist(backhaul, server):
     backhaul("get", server.serve("/a", CONTENT))
     backhaul("add", "--suspended", URL)
     for words in (["info", "77"], ["info", "18446744073709551615"]):
@@ -103,7 +103,7 @@ def test_a_transfer_whose_time_is_over_names_the_last_error(backhaul, server):
     assert "the last try: the server answered with status 503" in ended["error_message"]
 
 
-def test_a_transfer_whose_time_is_over_with_its_first_try_has_no_error_to_name(backhaul, server):
+def test_a_timeout_in_the_first_attempt_names_no_earlier_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     told = backhaul("get", "--max-time", "1", url, code=1).stderr
     assert "BH_RESOURCE_TIMEOUT" in told and "last try" not in told
@@ -131,7 +131,7 @@ def test_a_file_that_is_too_large_names_the_option(backhaul, server):
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_what_is_no_url_is_told_with_one(backhaul, command):
+def test_an_invalid_url_is_refused_with_an_example(backhaul, command):
     assert "write https://foo.html" in backhaul(command, "foo.html", code=2).stderr
     assert "write https://example.org/a" in backhaul(command, "ann:secret@example.org/a", code=2).stderr
 

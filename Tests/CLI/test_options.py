@@ -58,7 +58,7 @@ def receiving():
         server.shutdown()
 
 
-def test_what_a_session_is_told_is_shown_and_stays(backhaul):
+def test_session_options_are_shown_and_stored(backhaul):
     backhaul.here.joinpath("ca.pem").write_text("")
     given = backhaul.json(
         "configure", "--proxy", "socks5h://127.0.0.1:9050", "--proxy-user", "ann:secret word", "--noproxy", "localhost",
@@ -89,7 +89,7 @@ def test_what_a_session_is_told_is_shown_and_stays(backhaul):
     assert "secret" not in shown and "hidden word" not in shown
 
 
-def test_what_is_not_given_stays_and_an_empty_word_goes_back_to_the_default(backhaul):
+def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
     (changed,) = backhaul.json("configure", "--limit-rate", "1k")
     assert (changed["proxy"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
@@ -158,7 +158,7 @@ def test_an_upload_is_listed_as_one(backhaul):
     assert "upload" not in backhaul("info", task["id"]).stderr
 
 
-def test_nobodys_attempts_are_not_found(backhaul):
+def test_attempts_of_an_unknown_task_are_not_found(backhaul):
     backhaul("add", "--suspended", URL)
     assert "99" not in backhaul("attempts", "99", code=3).stdout
     assert backhaul.json("history") == []
@@ -208,7 +208,7 @@ def test_a_download_by_post_gets_its_file(backhaul, receiving):
     assert receiving.requests[0][3] == b"query"
 
 
-def test_a_name_of_the_servers_leads_nowhere_else_and_sends_no_control_character(backhaul, receiving):
+def test_a_server_file_name_stays_in_the_folder_and_has_no_control_characters(backhaul, receiving):
     told = backhaul("get", "-J", f"{receiving.url}/a").stdout
     (file,) = backhaul.here.iterdir()
     assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
@@ -253,7 +253,7 @@ def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
     assert not file.exists()
 
 
-def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
+def test_a_consumed_file_is_returned_after_a_failure(backhaul, serve):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     url = f"{serve({}).url}/absent"
@@ -262,7 +262,7 @@ def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
     assert file.read_bytes() == CONTENT
 
 
-def test_what_was_measured_of_a_transfer_is_told_after_its_end(backhaul, serve):
+def test_attempts_show_metrics_after_the_end(backhaul, serve):
     server = serve({"/a": CONTENT})
     (ended,) = backhaul.json("get", f"{server.url}/a")
     (attempt,) = backhaul.json("attempts", ended["task_id"])

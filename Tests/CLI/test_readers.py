@@ -37,7 +37,7 @@ def hurry(server):
     server.limit.bytes_per_second = 1 << 30
 
 
-def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, serve):
+def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -88,7 +88,7 @@ def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve,
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_ends_with_9_when_another_read_of_the_end_and_there_is_no_whole_file(backhaul, serve, options):
+def test_get_ends_with_9_when_another_consumer_read_the_end_and_the_file_is_missing(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

@@ -42,7 +42,7 @@ def test_the_server_names_the_file(backhaul, server):
     assert got(backhaul, "report.pdf")
 
 
-def test_what_has_not_changed_is_not_fetched_again(backhaul, server):
+def test_an_unchanged_file_is_not_fetched_again(backhaul, server):
     url = server.serve("/a", CONTENT)
     for _ in range(2):
         backhaul("get", "--if-changed", url)
@@ -108,7 +108,7 @@ def test_a_key_that_is_not_the_pinned_one_is_refused(backhaul, certificates):
     assert got(backhaul)
 
 
-def test_headers_that_expire_are_asked_for_and_answered_by_another_command(tmp_path, server):
+def test_expired_headers_are_requested_and_supplied_by_another_command(tmp_path, server):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")
@@ -124,7 +124,7 @@ def test_headers_that_expire_are_asked_for_and_answered_by_another_command(tmp_p
         backhaul.end()
 
 
-def test_an_answer_may_be_kept_for_the_next_daemon(tmp_path, server):
+def test_a_credential_may_be_kept_for_the_next_daemon(tmp_path, server):
     from command_line import CommandLine
 
     backhaul = CommandLine(tmp_path, "daemon")

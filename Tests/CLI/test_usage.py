@@ -137,7 +137,7 @@ def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
     assert str(file) in ended.stderr
 
 
-def test_what_is_not_there_ends_with_3(backhaul):
+def test_a_missing_session_or_task_ends_with_3(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
                   ["tasks", "-s", "absent"], ["events", "-s", "absent"]):

@@ -8,7 +8,7 @@ ROWS = [[cell.strip() for cell in line.strip("|\n").split("|")]
         for line in (PROJECT / "docs" / "contract.md").read_text().splitlines() if re.match(r"\| \d", line)]
 
 
-def test_all_sentences_stand_there_in_their_order():
+def test_all_sentences_of_the_contract_are_listed_in_order():
     assert [int(row[0]) for row in ROWS] == list(range(1, 39))
     assert all(len(row) == 5 and all(row) for row in ROWS)
 

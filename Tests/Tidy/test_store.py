@@ -128,7 +128,7 @@ def families():
     return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
 
 
-def test_a_family_holds_the_tables_and_the_directory_only():
+def test_an_operation_family_stores_only_tables_and_directory():
     for source in swift(STORE + "Operations"):
         begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
         stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))
@@ -144,7 +144,7 @@ def test_no_family_uses_itself_over_others():
         rest = {name: used for name, used in rest.items() if name not in lowest}
 
 
-def test_a_transaction_lends_each_family_or_others_use_it():
+def test_each_operation_family_is_in_the_transaction_or_used_by_another():
     (transaction,) = (source for source in swift(STORE.rstrip("/")) if source.name == STORE + "Transaction.swift")
     lent = set(LENT.findall(transaction.text))
     used = set().union(*families().values())

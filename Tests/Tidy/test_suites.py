@@ -37,7 +37,7 @@ def test_a_signal_that_the_caller_ignores_is_not_ignored_in_a_suite(suites, tmp_
     assert status == -number
 
 
-def test_a_suite_that_says_something_from_time_to_time_is_not_ended(suites, tmp_path):
+def test_a_suite_with_regular_output_is_not_ended(suites, tmp_path):
     talks = ["sh", "-c", "for i in 1 2 3 4 5 6; do echo; sleep 0.5; done"]
     assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
 

@@ -78,7 +78,7 @@ def test_no_file_knows_a_path_of_the_machine_it_was_written_on():
     expect_none(wrong)
 
 
-def test_every_promise_that_the_compiler_cannot_check_says_why_it_holds():
+def test_unsafe_and_unchecked_code_has_a_reason():
     """`Unchecked:` or `Unsafe:` in a comment just above the declaration or as the first line of its body."""
     wrong = [(source, number, "say why in a comment that begins with Unchecked: or Unsafe:")
              for source in swift("Sources", "bindings/swift/Sources")
@@ -87,7 +87,7 @@ def test_every_promise_that_the_compiler_cannot_check_says_why_it_holds():
     expect_none(wrong)
 
 
-def test_pointers_are_used_at_the_border_to_c_only():
+def test_pointers_are_used_only_at_the_c_boundary():
     """There, and in the module of threads and descriptors, a file gives its reason once (`Unsafe:` or `Unchecked:`);
     anywhere else each use does."""
     wrong = []
@@ -119,13 +119,13 @@ def test_entries_of_directories_are_read_in_one_place():
     expect_none(wrong)
 
 
-def test_nothing_that_was_built_is_kept():
+def test_no_build_product_is_committed():
     wrong = [name for name in kept() if BUILT & set(name.split("/"))
              or (PROJECT / name).is_file() and (PROJECT / name).stat().st_size > LARGEST_FILE]
     assert not wrong
 
 
-def test_no_file_has_outgrown_its_idea():
+def test_no_file_exceeds_its_size_limit():
     """A generated file is as long as its source makes it."""
     wrong = []
     for source in sources():

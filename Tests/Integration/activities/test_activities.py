@@ -49,7 +49,7 @@ def test_a_request_is_made_in_each_window(host, misbehaving, downloads):
 
 
 @pytest.mark.both_hostings
-def test_without_a_request_its_host_is_told(host):
+def test_an_activity_without_a_request_is_an_event(host):
     one = host()
     one.session()
     one.set_activity(at_once("clean-up"))

@@ -126,13 +126,13 @@ def nonsense():
     ("play", "words"),
     [("without_bus", "bus"), ("hanging_bus", "answer"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["play"])
-def test_what_cannot_be_read_is_allowed_and_listings_say_so(play, words):
+def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(play, words):
     assert not play.is_known
     assert words in play.source
 
 
 @pytest.mark.parametrize("play", ["nonsense"], indirect=True)
-def test_nonsense_is_as_good_as_nothing(play):
+def test_invalid_readings_count_as_unknown(play):
     assert len(play) == 3
     assert [one.value for one in play] == [None] * 3
     assert all(one.source for one in play)

@@ -178,7 +178,7 @@ def network_manager_restarts():
 
 
 @pytest.mark.parametrize("play", ["administrator"], indirect=True)
-def test_what_the_administrator_says_of_a_network_counts_at_once(play):
+def test_configured_metering_takes_effect_at_once(play):
     goes_on, hold = play
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
@@ -202,7 +202,7 @@ def test_another_network_ends_the_pause_of_what_was_slow(play):
 
 
 @pytest.mark.parametrize("play", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_at_the_latest_start_wishes_are_given_up_and_demands_are_not(play):
+def test_at_the_latest_start_the_preset_is_dropped_and_stated_constraints_stay(play):
     assert play is TaskState.WAITING
 
 
@@ -213,7 +213,7 @@ def test_an_earliest_start_is_a_time_on_the_wall(play):
 
 
 @pytest.mark.parametrize("play", ["rescheduled"], indirect=True)
-def test_a_task_can_be_had_sooner_and_later(play):
+def test_a_task_can_be_rescheduled_earlier_and_later(play):
     waiting, waits = play
     assert waiting.next_attempt == at("2026-11-20 06:30")
     assert waits == [(Reason.EARLIEST_START, False)]

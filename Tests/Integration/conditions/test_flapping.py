@@ -47,7 +47,7 @@ def sleep():
 
 
 @pytest.mark.parametrize("play", ["loose_plug"], indirect=True)
-def test_a_loose_plug_does_not_start_and_stop_transfers(play):
+def test_flapping_power_does_not_start_and_stop_transfers(play):
     offsets, waits = play
     assert 2 <= len(offsets) <= 3
     assert offsets == sorted(set(offsets))

@@ -57,7 +57,7 @@ def many():
 
 
 @pytest.mark.parametrize("play", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_the_next_engine_goes_on_holding_it_back_and_starts_nothing_for_a_moment(play):
+def test_the_next_engine_keeps_the_hold_and_does_not_start_the_transfer(play):
     offsets, stopped, waits = play
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]

@@ -8,5 +8,5 @@ CASES = [pytest.param(row.name, row, level, id=f"{row.name}-{level}") for row in
 
 
 @pytest.mark.parametrize(("play", "row", "level"), CASES, indirect=["play"])
-def test_who_asks_for_it_waits_until_it_is_there(play, row, level):
+def test_tasks_with_the_constraint_wait_until_it_is_met(play, row, level):
     assert play[level] == expected(row, level)

@@ -49,7 +49,7 @@ def test_a_poll_says_when_everything_that_was_committed_has_been_handed_out(host
     assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
 
 
-def test_who_attaches_sees_at_once_what_is_in_progress_and_then_each_step_of_it(hosts, misbehaving, downloads):
+def test_an_attached_session_gets_current_progress_and_then_updates(hosts, misbehaving, downloads):
     content = Content(4_000_000)
     host = hosts.start()
     host.session(role=Role.PRODUCE, **QUICK)

@@ -31,7 +31,7 @@ def apache():
         yield running
 
 
-def test_apache_lets_fifty_tasks_in_with_one_answer(one, apache, downloads):
+def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, downloads):
     for number in range(50):
         one.download(f"{apache.url}/private/{number}", downloads / str(number))
     asked = challenge(one, 50)
@@ -63,7 +63,7 @@ def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
         assert not any("open-sesame" in field or encoded in field for field in sent)
 
 
-def test_a_stale_nonce_is_no_failed_answer(one, downloads):
+def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
     with DigestServer("user", "password", uses=2) as server:
         for number in range(12):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -72,7 +72,7 @@ def test_a_stale_nonce_is_no_failed_answer(one, downloads):
         assert one.challenges() == []
 
 
-def test_a_server_whose_nonces_are_all_stale_is_not_asked_for_ever(one, downloads):
+def test_always_stale_nonces_end_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)
@@ -82,7 +82,7 @@ def test_a_server_whose_nonces_are_all_stale_is_not_asked_for_ever(one, download
         assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
 
 
-def test_who_takes_digest_off_the_list_does_not_get_the_password(one, downloads):
+def test_a_downgrade_from_digest_does_not_reveal_the_password(one, downloads):
     with DigestServer("user", "open-sesame", offers_basic=True) as server:
         one.download(f"{server.url}/a", downloads / "a")
         asked = challenge(one)
@@ -94,7 +94,7 @@ def test_who_takes_digest_off_the_list_does_not_get_the_password(one, downloads)
         one.respond(again.id, refuse=True)
 
 
-def test_a_wrong_password_costs_one_task_its_try_and_no_other(one, downloads):
+def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
     with DigestServer("user", "right") as server:
         for number in range(30):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -108,7 +108,7 @@ def test_a_wrong_password_costs_one_task_its_try_and_no_other(one, downloads):
         succeed(one, 30)
 
 
-def test_nobody_elses_handle_sends_the_users_name(host, one, downloads):
+def test_the_user_name_is_not_sent_by_another_session(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)

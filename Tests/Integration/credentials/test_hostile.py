@@ -94,7 +94,7 @@ def test_a_credential_that_a_server_repeats_is_not_stored(host, store, downloads
     assert PASSWORD.encode() not in kept and encoded.encode() not in kept
 
 
-def test_authorization_is_no_answer_to_a_proxy(host, proxy, nginx, served, downloads):
+def test_an_authorization_header_is_refused_for_a_proxy_challenge(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     asked = challenge(one)
@@ -104,7 +104,7 @@ def test_authorization_is_no_answer_to_a_proxy(host, proxy, nginx, served, downl
     assert challenge(one).id == asked.id
 
 
-def test_a_server_that_asks_in_its_proxys_name_stops_no_other(host, proxy, nginx, served, downloads):
+def test_a_407_from_a_server_does_not_stop_other_servers(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     one.respond(challenge(one).id, user="porter", password="key")

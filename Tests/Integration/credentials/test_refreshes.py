@@ -114,7 +114,7 @@ def test_a_wrong_token_costs_one_request_and_is_counted(one, server, downloads):
     assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
-def test_tasks_that_come_later_are_sent_as_they_are(one, server, downloads):
+def test_later_tasks_are_sent_with_their_own_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("first")
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
@@ -141,7 +141,7 @@ def test_a_refusal_fails_the_tasks_and_the_default_sends_them_as_they_are(one, s
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
 
-def test_what_was_given_outlives_the_engine(host, server, downloads):
+def test_refreshed_headers_survive_the_engine(host, server, downloads):
     one = host()
     one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
@@ -196,7 +196,7 @@ def test_a_new_url_with_another_validator_starts_over(one, server, downloads, et
         assert sha256_of(downloads / "a") == changed.sha256
 
 
-def test_a_refresh_is_answered_with_what_it_asks_for(one, server, downloads):
+def test_a_refresh_accepts_only_what_it_requests(one, server, downloads):
     url = server.serve("/a", Content(100))
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
     asked = challenge(one)

@@ -73,7 +73,7 @@ def test_a_refusal_fails_the_tasks(host, nginx, served, downloads):
     assert one.challenges() == []
 
 
-def test_a_producer_in_another_process_answers(host, nginx, served, downloads):
+def test_a_producer_in_another_process_can_respond(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 5)
     other = host()
     other.attach(role=backhaul.Role.PRODUCE)
@@ -82,7 +82,7 @@ def test_a_producer_in_another_process_answers(host, nginx, served, downloads):
     assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 5
 
 
-def test_an_observer_may_look_only(host, nginx, served, downloads):
+def test_an_observer_cannot_respond(host, nginx, served, downloads):
     _, asked = waiting_for(host, nginx, served, downloads, 1)
     other = host()
     other.attach(role=backhaul.Role.OBSERVE)
@@ -169,7 +169,7 @@ def _checkpoints(one):
     return task.reason is Reason.STALLED
 
 
-def test_no_file_of_the_store_has_an_answer_in_it(host, nginx, served, downloads, store):
+def test_no_file_of_the_store_contains_a_credential(host, nginx, served, downloads, store):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, user="user", password="a wrong password")
     again = challenge(one, 10, failures=1)

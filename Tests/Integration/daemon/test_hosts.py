@@ -75,7 +75,7 @@ def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place)
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_the_environment_is_clean(peculiar, lasting, place):
+def test_the_daemon_gets_a_clean_environment(peculiar, lasting, place):
     given = {"API_TOKEN": "secret", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
              "http_proxy": "http://p:1", "SSL_CERT_DIR": "/certificates", "LC_TIME": "C"}
     assert peculiar("plain", BACKHAUL_DAEMON=lasting, **given) == {"error": None}

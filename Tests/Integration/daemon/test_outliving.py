@@ -85,7 +85,7 @@ def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host,
         other.end()
 
 
-def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):
+def test_a_stopped_host_does_not_stop_transfers(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")
@@ -95,14 +95,14 @@ def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_the_daemon_is_nobodys_child_and_in_nobodys_session(host, daemon):
+def test_the_daemon_has_its_own_session_and_no_host_as_parent(host, daemon):
     one = host()
     _, parent, group, session = fields(daemon())
     assert int(parent) not in (one.pid, os.getpid())
     assert {group, session}.isdisjoint(fields(one.pid)[2:]) and {group, session}.isdisjoint(fields(os.getpid())[2:])
 
 
-def test_it_leaves_when_nothing_is_left_and_is_there_again_when_it_is_needed(host, place, daemon):
+def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
     one = host()
     one.session()
     first = daemon()
@@ -130,7 +130,7 @@ def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads
     assert daemons_of(place) == [process]
 
 
-def test_suspended_tasks_keep_nobody(host, place, downloads):
+def test_suspended_tasks_do_not_keep_the_daemon_running(host, place, downloads):
     one = host()
     one.session()
     one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", suspended=True)])

@@ -38,7 +38,7 @@ def test_the_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_of_many_that_start_at_the_same_instant_one_stays_and_the_others_leave_in_peace(program, store, place):
+def test_of_daemons_started_at_once_one_stays_and_the_others_exit_with_0(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -59,7 +59,7 @@ def test_without_a_store_it_serves_the_users_own(program, place):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving, downloads, daemon, number):
+def test_a_signal_syncs_received_bytes_and_ends_the_daemon(host, misbehaving, downloads, daemon, number):
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=1_500_000)])
     one = host()
@@ -126,7 +126,7 @@ def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon,
 
 
 @without_journal
-def test_a_log_that_has_become_long_makes_room(program, store):
+def test_a_long_log_is_rotated(program, store):
     store.mkdir(mode=0o700)
     (store / "daemon.log").write_bytes(b"x" * (1 << 20))
     run(program, "--store", store, "--linger", "0")
@@ -135,7 +135,7 @@ def test_a_log_that_has_become_long_makes_room(program, store):
     assert (store / "daemon.log").stat().st_size < 10_000
 
 
-def test_a_socket_that_a_killed_daemon_left_behind_is_in_nobodys_way(host, daemon, store):
+def test_a_stale_socket_is_replaced(host, daemon, store):
     one = host()
     one.session()
     os.kill(daemon(), signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_a_socket_that_a_killed_daemon_left_behind_is_in_nobodys_way(host, daemo
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a socket of another user")
-def test_a_socket_of_another_user_is_not_spoken_to(host, store):
+def test_a_socket_of_another_user_is_not_used(host, store):
     host().close()
     until(lambda: (store / "engine.socket").exists(), lambda there: not there)
     with socket.socket(socket.AF_UNIX) as listener:

@@ -34,7 +34,7 @@ def moved_over(place):
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON, Hosting.EMBEDDED])
 @pytest.mark.parametrize("act", [removed, a_file, a_link, moved_over])
-def test_a_removed_socket_is_made_anew(host, store, act, hosting):
+def test_a_removed_socket_is_created_again(host, store, act, hosting):
     one = host(opened=False).open(hosting=hosting)
     one.session()
     act(store / "engine.socket")
@@ -43,7 +43,7 @@ def test_a_removed_socket_is_made_anew(host, store, act, hosting):
     assert two.engine().process_id == one.engine().process_id
 
 
-def test_a_directory_in_the_sockets_place_is_told_and_when_it_is_gone_the_socket_is_back(host, store):
+def test_a_directory_at_the_socket_path_is_reported_until_it_is_removed(host, store):
     one = host()
     one.session()
     (store / "engine.socket").unlink()
@@ -111,7 +111,7 @@ def opened_with(store, limit, value):
                           timeout=60).stdout
 
 
-def test_a_daemon_that_cannot_write_its_complaint_is_explained(store, place):
+def test_a_daemon_that_cannot_write_its_log_is_reported(store, place):
     assert opened_with(store, resource.RLIMIT_FSIZE, 0).startswith("STORE_FULL ")
 
 
@@ -129,7 +129,7 @@ def test_a_new_store_on_a_full_disk_is_a_full_store(store, place):
 
 
 @pytest.mark.parametrize("descriptors", range(6, 32))
-def test_too_few_descriptors_are_a_sentence(store, place, descriptors):
+def test_too_few_descriptors_are_reported(store, place, descriptors):
     said = opened_with(store, resource.RLIMIT_NOFILE, descriptors)
     assert "SystemError" not in said
     assert said == "" or said.startswith("OUT_OF_RESOURCES ")

@@ -80,7 +80,7 @@ def test_junk_that_may_have_come_behind_the_request_is_no_violation(is_atomic, f
     assert bool(problems(RUN, record)) is found
 
 
-def test_the_response_of_a_task_that_had_ended_is_junk_for_tasks_that_are_under_way():
+def test_a_response_for_an_ended_task_is_junk_for_running_tasks():
     record = record_of(RUN)
     response = record.entries[1].response
     record.entries[1] = Answered(0, "r0t0", response, frozenset({"r0t1"}))

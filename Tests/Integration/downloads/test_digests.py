@@ -62,7 +62,7 @@ def test_a_wrong_file_is_replaced_by_the_right_one_of_the_second_try(one, misbeh
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_that_a_try_was_wrong_is_remembered_across_a_kill(host, store, misbehaving, downloads):
+def test_a_mismatch_is_remembered_across_a_kill(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))

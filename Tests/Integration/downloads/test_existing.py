@@ -48,7 +48,7 @@ def test_a_file_that_verifies_is_left_as_it_is(one, misbehaving, downloads, know
 
 
 @pytest.mark.parametrize("there", [b"", CONTENT.data[:-1], NEWER.data, b"x" * CONTENT.size, None, "link", "secret"])
-def test_any_other_is_replaced(one, misbehaving, downloads, place, there):
+def test_a_file_that_does_not_verify_is_replaced(one, misbehaving, downloads, place, there):
     destination = downloads / "a"
     if there == "link":
         (place / "elsewhere").write_bytes(CONTENT.data)

@@ -41,7 +41,7 @@ def fill(one, server, folder):
 
 
 @pytest.mark.both_hostings
-def test_a_frozen_disk_holds_up_nobody_else(host, hosting, disk, server, downloads):
+def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, downloads):
     one = host(hosting=hosting)
     disk.freeze()
     tasks = fill(one, server, disk.folder)

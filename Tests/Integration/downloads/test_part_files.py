@@ -162,7 +162,7 @@ def test_a_part_is_continued_after_a_kill(host, server, downloads):
     assert server.deliveries[1].start > 0
 
 
-def test_nobody_can_foretell_the_name_of_a_part_file(host, server, downloads):
+def test_part_file_names_are_unpredictable(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     part = part_in(downloads)

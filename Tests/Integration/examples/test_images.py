@@ -73,7 +73,7 @@ def end_of(opened):
     return shown.splitlines()[-2:]
 
 
-def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images, server, sunset):
+def test_the_picture_arrives_after_the_program_has_exited(images, server, sunset):
     assert images("get", sunset) == ["handed over sunset.jpg"]
     assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
     server.release()
@@ -119,7 +119,7 @@ def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, su
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
 
 
-def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sunset):
+def test_an_open_program_gets_the_event_and_is_not_launched(images, server, sunset):
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
@@ -162,7 +162,7 @@ def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server
     ("/a%2F..%2Fb.jpg?x=/y.png#/z", "a_2F.._2Fb.jpg"), ("/..", "_."), ("/.hidden", "_hidden"), ("/", "picture"),
     ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
 ])
-def test_a_name_leads_nowhere_else(images, url, name):
+def test_a_file_name_stays_in_the_folder(images, url, name):
     assert images("get", f"http://127.0.0.1:9{url}") == [f"handed over {name}"]
 
 

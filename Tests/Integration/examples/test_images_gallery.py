@@ -84,7 +84,7 @@ def test_a_picture_comes_while_the_page_is_open(images, browser, server):
     assert not [line for line in images.log() if line.startswith("launched")]
 
 
-def test_ctrl_c_closes_the_page_without_a_word(browser):
+def test_ctrl_c_ends_the_gallery_silently(browser):
     browser.ask("GET", "/state")
     browser.gallery.send_signal(signal.SIGINT)
     assert browser.gallery.communicate(timeout=20) == ("", "")

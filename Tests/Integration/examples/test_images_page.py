@@ -100,7 +100,7 @@ def test_names_are_text_and_never_markup(page):
     "//etc/passwd", "/pictures//etc/passwd", "/pictures/page.html", "/pictures/drawing.svg", "/pictures/",
     "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
 ])
-def test_no_path_leads_anywhere_else(page, path):
+def test_no_path_leaves_the_folder(page, path):
     answer, content = page.ask("GET", path)
     assert (answer.status, content) == (404, b"Not Found\n")
 
@@ -128,7 +128,7 @@ def test_another_page_cannot_press_the_button(page, token):
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1", ""])
-def test_a_foreign_name_that_leads_here_is_not_answered(page, host):
+def test_a_request_with_a_foreign_host_header_is_refused(page, host):
     answer, content = page.ask("GET", "/", Host=host)
     assert (answer.status, content) == (421, b"Misdirected Request\n")
     assert page.press(page.token(), "https://example.org/moon.jpg", Host=host)[0].status == 421
@@ -148,7 +148,7 @@ def test_progress_is_told_while_it_moves(page):
         "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not answered yet"]], "pictures": 2}
 
 
-def test_the_browser_is_told_to_run_and_show_nothing_foreign(page):
+def test_the_content_security_policy_forbids_foreign_content(page):
     answer, content = page.ask("GET", "/")
     policy = answer.getheader("Content-Security-Policy")
     (nonce,) = set(re.findall(r"nonce-([^']+)'", policy))

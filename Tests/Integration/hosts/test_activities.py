@@ -23,7 +23,7 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 
 
 @pytest.mark.both_hostings
-def test_what_is_said_of_a_network_is_remembered_until_nothing_is_said(host):
+def test_network_settings_are_stored_until_they_are_removed(host):
     one = host()
     one.set_network(Network("Hotspot", metered=True, month_starts_on=20,
                             budget=Budget(daily=5, monthly=BUDGET_NOTHING)))

@@ -36,7 +36,7 @@ def ends(session, requests):
     return {event.key: event for event in (next(stream) for _ in requests)}
 
 
-def test_an_end_that_was_acknowledged_is_told_from_one_that_still_comes(session, requests, ends):
+def test_enqueue_distinguishes_acknowledged_ends_from_pending_ones(session, requests, ends):
     session.acknowledge([ends["0"], ends["3"]])
     found = session.enqueue(requests)
     assert [one.task_id for one in found] == [ends[request.key].task_id for request in requests]
@@ -47,7 +47,7 @@ def test_an_end_that_was_acknowledged_is_told_from_one_that_still_comes(session,
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 
-def test_what_lives_and_what_is_new_are_told_apart(session, misbehaving, downloads):
+def test_enqueue_distinguishes_live_tasks_from_new_ones(session, misbehaving, downloads):
     new = Request(misbehaving.serve("/new", Content(1_000)), downloads / "new", key="new", suspended=True)
     (first,) = session.enqueue([new])
     (second,) = session.enqueue([new])
@@ -56,7 +56,7 @@ def test_what_lives_and_what_is_new_are_told_apart(session, misbehaving, downloa
     assert not second.has_ended and not second.is_acknowledged
 
 
-def test_one_download_tells_it_too_and_so_does_an_awaited_one(session, requests, ends):
+def test_download_reports_an_existing_task_also_in_asyncio(session, requests, ends):
     session.acknowledge([ends["0"]])
     request = requests[0]
     task = session.download(request.url, request.destination, key=request.key)

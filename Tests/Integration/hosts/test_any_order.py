@@ -176,7 +176,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 @pytest.mark.both_hostings
 @pytest.mark.timeout(300)
-def test_the_library_agrees_with_the_model(misbehaving, place, library, hosting):
+def test_random_operations_agree_with_a_model(misbehaving, place, library, hosting):
     for name in range(10):
         misbehaving.serve(f"/{name}", Content(1_000), otherwise=Behaviour(silent=True))
     run_state_machine_as_test(

@@ -33,7 +33,7 @@ IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_a_whole_host(store, misbehaving, downloads, hosting):
+def test_an_asyncio_host_from_enqueue_to_complete(store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
     async def scenario():
@@ -57,7 +57,7 @@ def test_a_whole_host(store, misbehaving, downloads, hosting):
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
 
 
-def test_what_waits_and_why(store, hosting):
+def test_an_asyncio_host_lists_waits_and_conditions(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery", constraints=Constraints(preset="overnight"))
@@ -245,7 +245,7 @@ def test_a_session_that_needs_attention_is_told_though_nobody_has_attached_it(st
         other.end()
 
 
-def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place, hosting):
+def test_open_async_raises_when_the_store_cannot_be_opened(place, hosting):
     async def scenario():
         with pytest.raises(StoreError):
             await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=hosting)

@@ -304,7 +304,7 @@ def test_an_empty_list_of_tasks_means_none_and_not_all(session):
     assert len(list(session.tasks())) == 1
 
 
-def test_handles_that_are_none_are_invalid(session):
+def test_invalid_handles_are_refused(session):
     details = new_error()
     for pointer in (0, 1, 0xDEAD_BEEF_0000_0001, 2**64 - 1):
         handle = _ctypes.bh_session(pointer)

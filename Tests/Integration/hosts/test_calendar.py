@@ -40,7 +40,7 @@ def test_a_machine_that_starts_in_1970_and_is_set_right_loses_no_task_to_its_tim
 
 
 @pytest.mark.parametrize("boot", [None, "another-boot"])
-def test_nor_when_another_engine_begins_after_it_was_set(start, calendar, misbehaving, downloads, boot):
+def test_the_same_after_an_engine_restart(start, calendar, misbehaving, downloads, boot):
     calendar.start_in_1970()
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=10)])
     one = start()

@@ -29,7 +29,7 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 
 
 @pytest.mark.both_hostings
-def test_what_a_session_waits_for_is_remembered(host):
+def test_session_constraints_are_stored(host):
     one = host()
     constraints = Constraints(
         preset="overnight", requires_external_power=False, requires_unmetered=True,
@@ -118,7 +118,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("words", NONSENSE)
-def test_nonsense_is_refused_by_name_of_a_session_and_of_a_task(host, words):
+def test_invalid_constraints_are_refused_by_name(host, words):
     one = host()
     with pytest.raises(InvalidArgument, match=words):
         one.session("other", **NONSENSE[words])
@@ -172,7 +172,7 @@ def test_there_is_one_condition_of_each_kind_with_its_source(host):
     assert all(condition.text and condition.source for condition in found)
 
 
-def test_nothing_is_held_back_where_nothing_waits(host):
+def test_without_constraints_there_are_no_holds(host):
     one = host()
     one.session()
     assert one.holds() == []

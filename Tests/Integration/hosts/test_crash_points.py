@@ -75,7 +75,7 @@ def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, dow
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
-def test_a_file_that_was_here_is_not_fetched_again(debug_library, host, misbehaving, downloads, point):
+def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, misbehaving, downloads, point):
     content = Content(20_000)
     requests = [Request(misbehaving.serve("/a", content), downloads / "a", key="a")]
     library = {"BACKHAUL_LIBRARY": str(debug_library)}

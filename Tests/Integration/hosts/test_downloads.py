@@ -88,7 +88,7 @@ def test_without_a_destination_the_file_is_kept_until_it_is_claimed(host, misbeh
         one.claim(task, downloads / "mine.bin")
 
 
-def test_a_claim_spares_the_file_that_is_there_unless_told_otherwise(host, misbehaving, downloads):
+def test_a_claim_replaces_an_existing_file_only_on_request(host, misbehaving, downloads):
     (downloads / "mine.bin").write_bytes(b"older")
     one = host()
     one.session()

@@ -135,7 +135,7 @@ def test_a_server_that_only_ever_drips_meets_the_resource_timeout(host, misbehav
     assert os.listdir(downloads) == []
 
 
-def test_nobody_listens(host, downloads):
+def test_a_port_without_a_listener(host, downloads):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
@@ -153,7 +153,7 @@ def test_a_name_that_does_not_resolve(host, downloads):
     assert one.wait_for()[0].status is Status.NAME_NOT_RESOLVED
 
 
-def test_a_certificate_that_nobody_vouches_for(host, certificates, downloads):
+def test_a_certificate_of_an_unknown_authority(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as server:
         one = host()
         one.session(**QUICK)
@@ -172,7 +172,7 @@ def test_a_trusted_certificate_for_another_name(host, certificates, downloads):
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_the_server_says_when_to_come_back(host, misbehaving, downloads, form):
+def test_retry_after_is_respected(host, misbehaving, downloads, form):
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()

@@ -115,7 +115,7 @@ def test_an_idle_engine_uses_no_processor_time(host):
     assert one.processor_seconds() - before < 0.05
 
 
-def test_signals_stay_the_hosts_own(host):
+def test_signal_dispositions_are_unchanged(host):
     one = host(opened=False)
     before = one.signal_dispositions()
     one.open()
@@ -171,7 +171,7 @@ def test_a_connection_that_breaks_is_no_signal_for_a_host_with_default_dispositi
         assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
 
 
-def test_unloading_the_library_takes_nothing_away(host, misbehaving, downloads):
+def test_dlclose_during_a_transfer_is_harmless(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")

@@ -113,7 +113,7 @@ def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
             assert session.configuration().identifier == "s"
 
 
-def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
+def test_an_unclosed_object_is_closed_with_a_resource_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
         backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()

@@ -127,7 +127,7 @@ def test_a_kill_leaves_kept_files_to_their_events_alone(host, misbehaving, store
     until(lambda: os.listdir(store / "kept"), lambda names: names == [])
 
 
-def test_the_judge_of_journals_sees_what_it_must():
+def test_the_journal_checker_finds_each_violation():
     def seen(event, key, **changes):
         return {"fact": "seen", "event": event, "key": key, "task": event, "whole": True, "finished": False, **changes}
 

@@ -207,7 +207,7 @@ def test_a_key_that_comes_again_with_another_option_is_a_conflict_that_names_it(
     assert not again[0].is_new
 
 
-def test_nobody_s_attempts_are_not_found(host):
+def test_attempts_of_an_unknown_task_are_not_found(host):
     one = host()
     one.session()
     with pytest.raises(NotFound):

@@ -73,7 +73,7 @@ def test_in_asyncio_readings_and_events_come_side_by_side(store, hosting, url):
     assert counted and set(counted) == {1}
 
 
-def test_what_nobody_has_asked_for_is_not_told(session, url):
+def test_without_a_watch_there_is_no_progress(session, url):
     session.download(url)
     assert session.poll_progress(timeout=1) == []
 

@@ -59,7 +59,7 @@ def interrupted(request, host, misbehaving, downloads, store):
     return interrupt
 
 
-def test_it_goes_on_from_its_offset_under_the_entity_tag(interrupted, misbehaving, downloads):
+def test_a_download_resumes_with_the_entity_tag(interrupted, misbehaving, downloads):
     event = interrupted()
     first, second = misbehaving.log()
     assert (first.range, first.if_range) == (None, None)
@@ -133,7 +133,7 @@ def test_416_at_the_exact_end_means_whole(host, misbehaving, downloads):
     assert os.listdir(downloads) == ["a"]
 
 
-def test_it_goes_on_as_often_as_it_must(host, misbehaving, downloads):
+def test_a_download_resumes_many_times(host, misbehaving, downloads):
     drops = [Behaviour(drop_after=700_000, reset=reset) for reset in (True, False) * 4]
     url = misbehaving.serve("/a", CONTENT, drops)
     one = host()

@@ -96,7 +96,7 @@ class Downloader:
 
 
 @pytest.mark.both_hostings
-def test_no_byte_is_read_twice_but_at_most_a_mebibyte_where_a_kill_cuts(start, server, place, downloads):
+def test_a_kill_costs_at_most_a_mebibyte_and_nothing_else_is_fetched_twice(start, server, place, downloads):
     downloader = Downloader(start, place)
     server.killer = downloader.stopped_engine
     event = downloader.download(server.url, downloads / "large")

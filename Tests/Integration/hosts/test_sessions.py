@@ -169,7 +169,7 @@ def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, down
     assert last.poll(timeout=0) == []
 
 
-def test_events_can_be_acknowledged_from_a_kept_cursor_without_polling_again(host, misbehaving, downloads):
+def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")

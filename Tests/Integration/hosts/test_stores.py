@@ -98,7 +98,7 @@ def test_a_destination_that_the_user_cannot_write(host, unprivileged, place, sto
 
 
 @pytest.mark.parametrize("damage", ["header", "truncated", "replaced", "empty directory in its place"])
-def test_a_damaged_store_is_told_and_not_touched(used_store, host, damage):
+def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
     database = used_store / DATABASE
     for sidecar in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
         assert not (used_store / sidecar).exists() or (used_store / sidecar).stat().st_size >= 0

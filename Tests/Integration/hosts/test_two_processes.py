@@ -55,7 +55,7 @@ def test_a_large_enqueue_goes_through_the_socket_too(host, downloads):
 
 
 @pytest.mark.parametrize("end", ["killed", "closed", "left"])
-def test_when_the_engine_goes_the_other_carries_on(host, misbehaving, downloads, end):
+def test_another_process_takes_over_when_the_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)

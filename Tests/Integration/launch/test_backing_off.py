@@ -17,7 +17,7 @@ def hosting():
     return Hosting.DAEMON
 
 
-def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(stage, hosts):
+def test_the_launch_delay_doubles_up_to_its_limit_and_then_launches_stop(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=400, longest_delay_ms=1_000, maximum_launches=4))
     looker = hosts.start(observes=True)
     ended, pauses = None, []
@@ -40,7 +40,7 @@ def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(s
     assert stage.nobody_comes(1.5)
 
 
-def test_a_host_that_connects_of_itself_ends_the_delay_and_being_left_alone(stage, hosts):
+def test_a_host_that_connects_by_itself_resets_the_launch_backoff(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     looker = hosts.start(observes=True)
     stage.next().kill()
@@ -107,7 +107,7 @@ def test_a_directory_that_is_not_there_says_so(stage, hosts):
     assert "in the directory /nowhere: No such file or directory" in the_launch(looker).error_message
 
 
-def test_a_command_can_be_mended_while_the_application_is_left_alone(stage, hosts):
+def test_a_launch_command_can_be_corrected_after_launches_stopped(stage, hosts):
     hand_over(hosts, stage.command(program="/nowhere/photos", maximum_launches=1))
     looker = hosts.start(observes=True)
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
@@ -175,7 +175,7 @@ def test_a_producer_has_not_attached(stage, hosts):
 
 @pytest.mark.parametrize("script", ['"$@" & exit 0', '"$@"; exit 3', '(sleep 0.5; exec "$@") & exit 0'],
                          ids=["leaves at once", "waits", "starts it later"])
-def test_a_wrapper_that_starts_the_host_is_no_second_and_no_failure(stage, hosts, script):
+def test_a_wrapper_that_starts_the_host_counts_as_one_launch(stage, hosts, script):
     hand_over(hosts, stage.command(program="/bin/sh", arguments=stage.shell(script), first_delay_ms=3_000,
                                    longest_delay_ms=3_000))
     launched = stage.next()
@@ -202,7 +202,7 @@ def test_when_all_is_acknowledged_there_is_nothing_to_launch_again_for(stage, ho
     assert (the_launch(looker).state, the_launch(looker).launches) == (LaunchState.NONE, 0)
 
 
-def test_what_comes_up_while_a_launched_host_leaves_is_launched_for_at_once(stage, hosts):
+def test_new_attention_while_a_launched_host_ends_launches_at_once(stage, hosts):
     command = stage.command(first_delay_ms=60_000, longest_delay_ms=60_000)
     hand_over(hosts, command, "first")
     launched = stage.next()
@@ -214,7 +214,7 @@ def test_what_comes_up_while_a_launched_host_leaves_is_launched_for_at_once(stag
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_another_token_makes_an_ordinary_host(stage, hosts):
+def test_a_host_with_a_wrong_launch_token_is_an_ordinary_host(stage, hosts):
     hand_over(hosts, stage.command(program="/bin/sh", arguments=stage.shell(
         'BACKHAUL_LAUNCH=1-abc; export BACKHAUL_LAUNCH; exec "$@"')))
     launched = stage.next()
@@ -233,7 +233,7 @@ def left_alone(looker):
     return until(lambda: the_launch(looker).state, lambda state: state in settled) is LaunchState.GAVE_UP
 
 
-def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_and_later(stage, hosts, misbehaving,
+def test_repeated_wrong_credentials_grow_the_launch_delay(stage, hosts, misbehaving,
                                                                                           downloads):
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
     url = misbehaving.serve("/secret", Content(10), otherwise=asks)

@@ -51,7 +51,7 @@ def test_a_launched_host_has_a_clean_environment(stage, hosts):
     assert launched.about["descriptors"] == [0, 1, 2]
 
 
-def test_a_connected_host_is_told_instead_also_of_a_session_that_it_has_not_attached(stage, hosts):
+def test_a_connected_host_is_notified_instead_of_launched(stage, hosts):
     host = hosts.start(launch=stage.command())
     other = hosts.start()
     finish_round(host)
@@ -62,7 +62,7 @@ def test_a_connected_host_is_told_instead_also_of_a_session_that_it_has_not_atta
     stage.next()
 
 
-def test_progress_alone_launches_nobody(stage, hosts):
+def test_progress_causes_no_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session()
     host.download("http://127.0.0.1:9/file", suspended=True)

@@ -39,7 +39,7 @@ def test_the_users_program_finds_the_session_in_use_while_a_launched_one_works_a
     assert stage.nobody_comes(1.2)
 
 
-def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
+def test_a_launched_program_without_a_free_session_is_not_ended(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=3_000))
     launched = stage.next()
     user = hosts.start()
@@ -83,7 +83,7 @@ def test_the_users_program_may_leave_the_work_to_the_launched_one(stage, hosts):
     assert stage.nobody_comes(1.2)
 
 
-def test_a_command_that_is_removed_launches_nobody(stage, hosts):
+def test_a_removed_command_causes_no_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     finish_round(host)
     host.set_launch(None)

@@ -127,7 +127,7 @@ def test_tasks_share_a_limit_fairly(host, large):
     assert min(offsets) >= 0.5 * max(offsets), offsets
 
 
-def test_whoever_is_limited_has_a_connection_of_its_own(host, nginx, certificates):
+def test_a_rate_limited_task_has_its_own_connection(host, nginx, certificates):
     one = host()
     one.session(bytes_per_second=50_000_000, ca_file=str(certificates.authority))
     before = len(list(nginx.log()))

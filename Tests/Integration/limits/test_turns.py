@@ -61,7 +61,7 @@ def test_the_limits_hold_for_the_next_engine_from_its_start(host, misbehaving):
     wait_until_running([again], 2)
 
 
-def test_lowering_a_limit_lets_those_that_run_end(host, misbehaving):
+def test_lowering_a_limit_does_not_stop_running_tasks(host, misbehaving):
     one = host()
     one.session()
     one.enqueue([Request(stuck(misbehaving))] * 6)
@@ -119,7 +119,7 @@ def test_higher_priorities_run_first(host, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/100", "/7", "/0", "/-5"]
 
 
-def test_now_is_beyond_the_limits_of_the_session(host, misbehaving):
+def test_priority_now_ignores_the_session_limits(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1, connections_per_origin=1)
     [first, *_] = one.enqueue([Request(stuck(misbehaving))] * 3)
@@ -150,7 +150,7 @@ def test_a_task_that_waits_for_its_retry_is_promoted_to_now(host, misbehaving):
     assert one.wait_for(1)[0].succeeded
 
 
-def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_it_was(host, misbehaving, downloads):
+def test_in_a_full_engine_the_least_important_task_is_preempted_and_resumes(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))

@@ -21,7 +21,7 @@ def server(tmp_path):
     made.close()
 
 
-def test_whoever_starts_it_again_everything_arrives(manager, backhaul, server, tmp_path, request):
+def test_all_files_arrive_after_restarts_by_the_manager_or_a_host(manager, backhaul, server, tmp_path, request):
     kills = request.config.getoption("--kills")
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     (tmp_path / "here").mkdir()

@@ -66,7 +66,7 @@ def test_the_daemon_gets_the_stores_path_whatever_it_holds(manager, backhaul, da
     backhaul("service", "uninstall", "--store", folder / name)
 
 
-def test_two_ways_to_one_store_are_one_service(backhaul, store, tmp_path):
+def test_two_paths_to_one_store_are_one_service(backhaul, store, tmp_path):
     store.mkdir()
     (tmp_path / "link").symlink_to(store)
     units = [backhaul.json("service", "status", "--store", path, code=3)["unit"]
@@ -74,7 +74,7 @@ def test_two_ways_to_one_store_are_one_service(backhaul, store, tmp_path):
     assert units[0] == units[1] == units[3] != units[2]
 
 
-def test_lingering_is_told(manager, backhaul):
+def test_status_shows_lingering(manager, backhaul):
     note = "/var/lib/systemd/linger/root"
     # In a mount namespace of its own: the machine's own note is not touched.
     script = (f"mount -t tmpfs tmpfs /var/lib/systemd && mkdir /var/lib/systemd/linger && touch {note} && "

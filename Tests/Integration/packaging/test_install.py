@@ -120,7 +120,7 @@ def test_a_folder_of_its_own_is_gone_when_it_is_uninstalled(prefix):
     assert not prefix.exists()
 
 
-def test_what_others_have_put_into_the_folder_stays(prefix):
+def test_uninstall_keeps_foreign_files(prefix):
     others = {prefix / "bin" / "other", prefix / "lib" / "pkgconfig" / "other.pc"}
     for path in others:
         path.parent.mkdir(parents=True)

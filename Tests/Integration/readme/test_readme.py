@@ -149,7 +149,7 @@ def test_the_commands_to_try_are_targets_of_make():
     assert targets <= set(re.findall(r"make (\w+)", help_text))
 
 
-def test_what_the_readme_points_to_is_there():
+def test_links_of_the_readme_exist():
     text = (PROJECT / "README.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (PROJECT / target).exists(), target

@@ -58,7 +58,7 @@ def test_the_network_wakes_it_at_once(one, network, server, downloads):
     assert attempt.started_ms < look.next_attempt_ms - 3_000
 
 
-def test_a_cable_that_is_pulled_out_in_mid_download(one, network, server, downloads):
+def test_a_link_loss_during_a_download(one, network, server, downloads):
     network.plug()
     content = Content(6_000_000)
     task = one.download(
@@ -72,13 +72,13 @@ def test_a_cable_that_is_pulled_out_in_mid_download(one, network, server, downlo
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_a_name_that_nobody_can_be_asked_for_is_waited_for(one, downloads):
+def test_a_task_waits_while_no_name_server_is_reachable(one, downloads):
     task = one.download("http://files.example.org/a", downloads / "a")
     seen = waiting(one, task)
     assert (seen.attempts, seen.status) == (0, Status.NAME_NOT_RESOLVED)
 
 
-def test_this_machine_is_never_waited_for(one, network, downloads):
+def test_loopback_is_never_waited_for(one, network, downloads):
     one.download("http://127.0.0.1:9/a", downloads / "a")
     ended = one.wait_for()[0]
     assert (ended.status, ended.attempts) == (Status.CONNECTION_FAILED, 1)
@@ -101,12 +101,12 @@ def test_many_tasks_wait_with_few_tries_and_all_say_why(one, network, server, do
     assert {event.state for event in one.wait_for()[:100]} == {TaskState.SUCCEEDED}
 
 
-def test_its_time_goes_on(one, network, server, downloads):
+def test_the_resource_timeout_continues_while_a_task_waits_for_a_network(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(resource_timeout_ms=1_500))
     assert one.wait_for()[0].status == Status.RESOURCE_TIMEOUT
 
 
-def test_it_can_be_suspended_cancelled_and_sent_to_a_try(one, network, server, downloads):
+def test_a_waiting_task_can_be_suspended_cancelled_and_resumed(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.suspend()

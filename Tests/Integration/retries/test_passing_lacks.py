@@ -77,7 +77,7 @@ def succeeds(one, server, destination):
 
 
 @pytest.mark.parametrize("library_name", ["libcurl.so", "libsqlite3.so", "libcrypto.so", "libssl.so"])
-def test_a_passing_lack_of_memory_ends_no_task(lacking, server, session, library_name):
+def test_a_transient_memory_shortage_ends_no_task(lacking, server, session, library_name):
     destination = session()
     lacking.lack_memory(library_name, 1 << 40, 0)
     succeeds(lacking, server, destination)
@@ -101,7 +101,7 @@ def test_a_socket_that_cannot_be_watched_ends_no_task(lacking, server, session):
 
 #: The engine's own calls before libuv's three, which end the process (docs/daemon.md), and after them.
 @pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
-def test_watches_that_lack_when_the_engine_begins_are_an_error_of_open(preloaded, first):
+def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded})
         try:

@@ -22,7 +22,7 @@ def only_end(one):
 
 
 @pytest.mark.parametrize("limit", ["session", "task"])
-def test_so_many_tries_in_a_row_and_no_more(host, misbehaving, downloads, limit):
+def test_the_attempt_limit_is_respected(host, misbehaving, downloads, limit):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON, maximum_attempts=3 if limit == "session" else 9)
@@ -85,7 +85,7 @@ def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, 
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_the_server_says_when_to_come_again(host, misbehaving, downloads, form):
+def test_retry_after_is_respected(host, misbehaving, downloads, form):
     # A date has no parts of a second.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])

@@ -22,7 +22,7 @@ def test_a_refused_stream_is_sent_again_at_once_and_is_no_try(host, certificates
         assert (server.refused, server.answered) == (3, 1)
 
 
-def test_a_server_that_refuses_without_end_is_left(host, certificates, downloads):
+def test_endless_stream_refusals_end_the_attempt(host, certificates, downloads):
     with RefusingServer(certificates, 1_000) as server:
         one = host()
         one.session(ca_file=str(certificates.authority))

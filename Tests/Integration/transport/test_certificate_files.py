@@ -39,7 +39,7 @@ def test_a_file_that_does_not_answer_fails_its_own_task_and_says_so(fetch, serve
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_file_that_does_not_answer_holds_nobody_up(host, serve, authority, options, downloads, hung, option):
+def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authority, options, downloads, hung, option):
     server = serve(authority.context())
     one = host()
     for number in range(20):
@@ -92,7 +92,7 @@ def test_a_damaged_certificate_is_counted(fetch, serve, authority, tmp_path):
         f"ca_file {path} cannot be read as certificates in PEM: the one behind the first 1 is damaged")
 
 
-def test_a_file_that_was_mended_is_read_again(host, serve, authority, downloads, tmp_path):
+def test_a_corrected_certificate_file_is_read_again(host, serve, authority, downloads, tmp_path):
     path = tmp_path / "changing.pem"
     shutil.copy(Authority(tmp_path).file, path)
     server = serve(authority.context())

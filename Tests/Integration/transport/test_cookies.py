@@ -58,7 +58,7 @@ def test_sessions_have_jars_of_their_own_and_by_default_none(host, misbehaving, 
     (Cookies.PERSISTENT, "id=7", None),
     (Cookies.MEMORY, "id=7; Max-Age=1000", None),
 ])
-def test_what_another_engine_finds(host, misbehaving, downloads, policy, cookie, later):
+def test_cookies_of_the_next_engine_by_policy(host, misbehaving, downloads, policy, cookie, later):
     url = misbehaving.serve("/a", Content(10), [sets(cookie)])
     one = host()
     one.session(cookies=policy, **QUICK)
@@ -105,7 +105,7 @@ def test_a_session_that_wants_none_any_more_has_none_when_it_wants_them_again(ho
     assert sent(misbehaving, "/a") == [None, None, None]
 
 
-def test_a_server_that_sets_cookies_without_end_costs_nobody_else_his(host, misbehaving, downloads):
+def test_a_cookie_flood_does_not_evict_cookies_of_other_servers(host, misbehaving, downloads):
     flood = misbehaving.serve("/flood", Content(10), [
         sets(f"c{number}={'x' * 3_000}; Max-Age=1000") for number in range(300)])
     one = host()

@@ -75,7 +75,7 @@ def test_an_idle_engine_closes_what_its_server_has_closed(host, closing, downloa
 
 
 @pytest.mark.both_hostings
-def test_so_does_one_that_transfers_from_another_origin(host, closing, downloads):
+def test_a_busy_engine_closes_what_its_server_has_closed(host, closing, downloads):
     one = host()
     with DrippingServer() as dripping:
         one.session("busy", **QUICK)

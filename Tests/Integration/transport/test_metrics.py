@@ -65,7 +65,7 @@ def test_the_last_of_the_redirects_is_measured(host, misbehaving, downloads):
     assert (attempt.url, attempt.redirects, attempt.response_body_bytes) == (new, 1, 20)
 
 
-def test_by_way_of_a_proxy(host, misbehaving, downloads, tmp_path_factory):
+def test_metrics_through_a_proxy(host, misbehaving, downloads, tmp_path_factory):
     with Squid(tmp_path_factory.mktemp("squid")) as squid:
         one = host()
         one.session(proxy=Proxy(url=squid.url), **QUICK)
@@ -73,7 +73,7 @@ def test_by_way_of_a_proxy(host, misbehaving, downloads, tmp_path_factory):
         assert attempt.proxy_connection and attempt.remote_port == squid.port
 
 
-def test_a_server_that_is_not_there(host, downloads):
+def test_metrics_of_a_refused_connection(host, downloads):
     one = host()
     one.session(maximum_attempts=1, **QUICK)
     [attempt] = run(one, "http://127.0.0.1:1/a", downloads / "a")

@@ -45,7 +45,7 @@ def test_a_proxy_that_is_configured(fetch, squid, server, authority):
         assert "GET " + server.url in squid.lines()[before]
 
 
-def test_a_proxy_of_the_environment_and_who_goes_around_it(fetch, squid, server, authority):
+def test_environment_proxy_and_its_exceptions(fetch, squid, server, authority):
     environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
     trusted = {"ca_file": authority.file}
     nobody = "http://127.0.0.1:1"
@@ -81,7 +81,7 @@ def test_user_and_password_in_the_environments_url(fetch, guarded, server, autho
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, guarded, serve, authority, downloads):
+def test_a_tunnel_with_a_password_is_not_shared_between_sessions(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
     found = []
@@ -107,7 +107,7 @@ def test_the_answer_to_one_sessions_challenge_opens_no_tunnel_for_another(host, 
     assert [event.http_status for event in one.wait_for() if event.task_id] == [407]
 
 
-def test_a_server_that_needs_no_proxy_is_asked_for_itself(host, serve, downloads):
+def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
     """Its 407 would be odd, its 401 is its own; and the proxy's answers do not reach it."""
     server = MisbehavingServer()
     with server, Proxy("porter", "key") as proxy:

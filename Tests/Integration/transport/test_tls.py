@@ -36,7 +36,7 @@ def test_a_certificate_for_another_name(fetch, serve, authority):
     fails(fetch(server.url + "/a", ca_file=authority.file), f"of {server.url} is for another name", "127.0.0.1")
 
 
-def test_an_issuer_that_nobody_knows(fetch, serve, authority):
+def test_an_unknown_issuer(fetch, serve, authority):
     server = serve(authority.context())
     fails(fetch(server.url + "/a"), f"the certificate of {server.url} is ", "trusted", "ca_file")
 
@@ -51,7 +51,7 @@ def test_a_certificate_of_an_authority_that_is_named(fetch, serve, authority):
     (ssl.TLSVersion.TLSv1_2, TLSVersion.TLS_1_3, False),
     (ssl.TLSVersion.TLSv1_3, TLSVersion.TLS_1_3, True),
 ])
-def test_the_least_version(fetch, serve, authority, newest, minimum, works):
+def test_the_minimum_tls_version(fetch, serve, authority, newest, minimum, works):
     context = authority.context()
     context.maximum_version = newest
     server = serve(context)
@@ -62,7 +62,7 @@ def test_the_least_version(fetch, serve, authority, newest, minimum, works):
         fails(event, "does not speak TLS 1.3", "tls.minimum_version")
 
 
-def test_keys_that_are_pinned(fetch, serve, authority):
+def test_pinned_public_keys(fetch, serve, authority):
     issued = authority.ca.issue_cert("localhost", "127.0.0.1")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     issued.configure_cert(context)
@@ -110,7 +110,7 @@ def test_without_a_client_certificate_the_task_is_told_what_is_missing(request, 
     assert choosy.log() == []
 
 
-def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(host, choosy, authority, downloads):
+def test_a_connection_with_a_client_certificate_is_not_shared_between_sessions(host, choosy, authority, downloads):
     """All in one engine, one after the other, so that there is an open connection to be lent."""
     one = host()
     states = []

@@ -27,7 +27,7 @@ def bodies(store):
     return found
 
 
-def test_a_reference_that_was_changed_since_is_told_by_name_and_never_sent_whole(host, forms, sources):
+def test_a_changed_referenced_file_fails_with_body_changed(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -39,7 +39,7 @@ def test_a_reference_that_was_changed_since_is_told_by_name_and_never_sent_whole
     assert forms.sent == [] and event.path is None
 
 
-def test_a_reference_that_is_gone_is_told_by_name(host, forms, sources):
+def test_a_missing_referenced_file_fails_with_body_unavailable(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -323,7 +323,7 @@ def test_a_kill_while_files_are_handed_over_loses_none_of_them(host, forms, sour
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_what_must_not_be_consumed_is_refused(host, forms, sources, store):
+def test_files_that_cannot_be_consumed_are_refused(host, forms, sources, store):
     (sources / "a").write_bytes(b"a")
     (sources / "link").symlink_to(sources / "a")
     one = host()

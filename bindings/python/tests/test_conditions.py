@@ -63,7 +63,7 @@ def test_the_constraints_of_a_policy_arrive():
     same_constraints(_writing_transfers.policy(Policy(constraints=CONSTRAINTS)).constraints)
 
 
-def test_words_are_as_good_as_members():
+def test_names_are_accepted_for_enumeration_members():
     raw = _writing_transfers.constraints(Constraints(preset="discretionary", maximum_thermal_state="nominal"))
     assert (raw.preset, raw.maximum_thermal_state) == (1, 1)
 
@@ -106,7 +106,7 @@ def test_the_own_constraints_of_a_task_come_back():
     assert _reading._task(filled(_ctypes.bh_task_info, id=1, state=1, kind=1, url=b"http://a/")).constraints is None
 
 
-def test_a_start_is_a_time_none_or_left_as_it_is():
+def test_a_start_is_a_time_none_or_unchanged():
     noon = datetime(2030, 1, 1, 12, tzinfo=timezone.utc)
     assert _writing.start_ms("earliest start", noon) == 1_893_499_200_000
     assert _writing.start_ms("earliest start", None) == 0
@@ -190,7 +190,7 @@ def test_the_event_of_an_activity():
         ({"expected_bytes_sent": -1}, "expected_bytes_sent is -1"),
     ],
 )
-def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
+def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)])
     assert caught.value.index == 1
@@ -207,7 +207,7 @@ def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
         ("quiet_hours", 22, "quiet_hours is a int instead of a str"),
     ],
 )
-def test_constraints_that_c_could_not_be_told_are_refused_with_the_number_of_their_request(field, value, words):
+def test_constraints_outside_the_c_range_are_refused_with_the_index(field, value, words):
     policy = Policy(constraints=Constraints(**{field: value}))
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", policy=policy)])
@@ -225,6 +225,6 @@ def test_constraints_that_c_could_not_be_told_are_refused_with_the_number_of_the
         (_writing_conditions.activity, Activity("a", 1_000, request=Request(7)), "URL is a int instead of a str"),
     ],
 )
-def test_what_c_could_not_be_told_of_networks_and_activities_is_refused(write, value, words):
+def test_networks_and_activities_outside_the_c_range_are_refused(write, value, words):
     with pytest.raises(InvalidArgument, match=words):
         write(value)

@@ -48,7 +48,7 @@ def test_a_status_of_a_newer_library_is_the_base_class():
         (Status.AUTHENTICATION_REQUIRED, backhaul.AuthenticationRequired, backhaul.TransferError),
     ],
 )
-def test_what_hosts_tell_apart_has_a_class_of_its_own_in_a_wider_family(status, family, wider):
+def test_exceptions_have_families_and_specific_classes(status, family, wider):
     error = _errors.error_for(status)
     assert type(error) is family
     assert isinstance(error, wider)

@@ -18,7 +18,7 @@ def imported(module):
             yield from [node.module] if node.module else (alias.name for alias in node.names)
 
 
-def test_no_module_imports_itself_by_way_of_others():
+def test_there_are_no_import_cycles():
     modules = {module.stem: set(imported(module)) for module in PACKAGE.glob("*.py") if module.stem != "__init__"}
     assert {"_constants", "_handles", "_session"} <= set(modules)
     assert list(TopologicalSorter(modules).static_order())  # raises CycleError with the circle

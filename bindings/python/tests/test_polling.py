@@ -50,14 +50,14 @@ def ask(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 20])
-def test_an_engine_that_is_stopped_is_told_when_the_time_is_over(ask, seconds):
+def test_a_stopped_engine_is_reported_at_the_deadline(ask, seconds):
     assert ask(seconds, Status.ENGINE_UNRESPONSIVE) == (Status.ENGINE_UNRESPONSIVE, seconds)
 
 
 @pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
-def test_an_engine_that_is_slow_has_a_few_seconds_in_any_case(ask, seconds, taken):
+def test_a_slow_engine_has_a_minimum_reply_time(ask, seconds, taken):
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 
-def test_an_answer_that_comes_while_the_engine_has_time_is_taken(ask):
+def test_a_reply_within_the_minimum_time_is_returned(ask):
     assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)

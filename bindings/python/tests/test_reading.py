@@ -85,7 +85,7 @@ def test_a_launch_without_sessions():
     assert _reading._launch(_ctypes.bh_launch(sizeof(_ctypes.bh_launch), 12, 1, 0, None, 0)).sessions == ()
 
 
-def test_who_the_engine_is():
+def test_engine_info_is_read():
     raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 9, True)
     engine = _reading._engine(raw)
     assert (engine.process_id, engine.version, engine.hosting) == (42, "1.2.3", Hosting.DAEMON)
@@ -93,7 +93,7 @@ def test_who_the_engine_is():
     assert engine.started.timestamp() == 1
 
 
-def test_the_rest_of_a_session():
+def test_the_other_fields_of_a_session_are_read():
     raw = _ctypes.bh_session_info(
         sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
         next_launch_ms=9_000, attention=8 | 4,

@@ -35,7 +35,7 @@ def test_a_wait_that_ends_leaves_no_reader_behind(pipe):
     assert asyncio.run(scenario()) is False
 
 
-def test_one_who_gives_up_takes_nothing_from_the_others(pipe):
+def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
     async def scenario():
         impatient = asyncio.ensure_future(readable(pipe[0], 10))
         patient = asyncio.ensure_future(readable(pipe[0], 10))

@@ -76,7 +76,7 @@ def test_requests_arrive_in_c_as_they_were_given(requests):
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
-def test_what_c_could_not_be_told_is_refused_with_its_number(request_, words):
+def test_values_outside_the_c_range_are_refused_with_the_index(request_, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), request_], first=100)
     assert caught.value.index == 101
@@ -149,7 +149,7 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
         (LaunchCommand("/bin/a", maximum_launches=-1), "maximum_launches is -1"),
     ],
 )
-def test_a_launch_command_that_c_could_not_be_told_is_refused(command, words):
+def test_a_launch_command_outside_the_c_range_is_refused(command, words):
     with pytest.raises(InvalidArgument, match=words):
         _writing.launch(command)
 
@@ -172,7 +172,7 @@ def test_a_credential_arrives_with_a_password_that_may_be_empty():
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
-def test_headers_arrive_as_an_answer():
+def test_headers_are_written_as_a_response():
     raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
@@ -190,7 +190,7 @@ def test_a_refusal_arrives_as_one():
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_an_answer_is_exactly_one(answer):
+def test_a_response_is_exactly_one_kind(answer):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
         _writing.response(**answer)
 

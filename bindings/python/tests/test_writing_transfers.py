@@ -38,7 +38,7 @@ def one(**options):
     return array, array[0]
 
 
-def test_what_a_request_may_say_arrives():
+def test_every_option_of_a_request_is_written():
     _array, raw = one(
         destination=Path("/d"), method="GET", group="g", checksum="sha-256:00", expected_size=2**63,
         priority=PRIORITY_NOW, if_exists="skip", if_changed=True, named_by_server=True, ignores_digests=True,
@@ -166,7 +166,7 @@ def test_limits_arrive():
         ({"method": b"GET"}, "method is a bytes instead of a str"),
     ],
 )
-def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
+def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)], first=5)
     assert caught.value.index == 6
@@ -187,7 +187,7 @@ def test_secrets_are_not_shown():
         ({"user": "", "password": "", "expires": 1_900_000_000}, (2, None, 1_900_000_000_000, 0)),
     ],
 )
-def test_an_answer_to_a_challenge_arrives(answer, expected):
+def test_a_response_to_a_challenge_is_written(answer, expected):
     raw = _writing.response(**answer)
     assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
 
