@@ -1,4 +1,5 @@
-"""What curl's own tests of resuming, redirects and cookies look at and no other row does; each source names it."""
+"""Cases from curl's own tests of resuming, redirects and cookies that no other row covers. Each source names its
+test."""
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, whole
 

@@ -1,4 +1,4 @@
-"""Servers that mean no good."""
+"""Servers that attack the client."""
 
 from behaviours.script import Answer, Becomes, Content, Row, redirect, whole
 

@@ -1,5 +1,7 @@
-"""What TestURLSession of swift-corelibs-foundation looks at and no other row does; each source names its test. Where a
-background task must be stricter than a request in the foreground, what it becomes says so."""
+"""Cases from TestURLSession of swift-corelibs-foundation that no other row covers. Each source names its test.
+
+Where a background task must be stricter than a request in the foreground, the expected result says so.
+"""
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, whole
 

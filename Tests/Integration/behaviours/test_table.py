@@ -1,4 +1,4 @@
-"""Each row of the table over each of its carriers."""
+"""Plays each row of the table over each of its carriers."""
 
 from pathlib import Path
 

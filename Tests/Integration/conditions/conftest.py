@@ -1,4 +1,4 @@
-"""What the tests of conditions stand on: worlds of their own, played side by side."""
+"""Fixtures for the tests of conditions. Plays run in their own worlds, many at the same time."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from conditions.world import Unavailable
 
 @pytest.fixture(scope="session")
 def stage(request):
-    """All plays that the chosen tests look at, played."""
+    """The stage, which runs all plays that the selected tests use."""
     wanted = {item.callspec.params["play"]: None for item in request.session.items if "play" in item.fixturenames}
     if WITH_CALENDAR & set(wanted):
         CALENDAR["library"] = request.getfixturevalue("debug_library")
@@ -18,7 +18,7 @@ def stage(request):
 
 @pytest.fixture
 def play(request, stage):
-    """What came of the play that the test names."""
+    """The result of the play that the test names."""
     try:
         return stage.result(request.param)
     except Unavailable as reason:

@@ -1,5 +1,7 @@
-"""Systems that lie, hang, come late and vanish: what depends on nothing is never disturbed, and what cannot be read is
-allowed."""
+"""Condition sources that report nonsense, hang, come late or disappear.
+
+A transfer without constraints is not affected. A condition that cannot be read counts as met.
+"""
 
 import pytest
 
@@ -13,7 +15,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def both(world, size=3_000_000):
-    """A transfer that depends on nothing, and a discretionary one."""
+    """Starts a transfer without constraints and a discretionary one."""
     host = world.host(**QUICK)
     plain = Download(world, host, "/plain", size)
     host.session("discretionary", preset="discretionary", **QUICK)
@@ -25,7 +27,7 @@ def begun(host, world):
 
 
 def end_undisturbed(world, host, plain, discretionary):
-    """Each with one request."""
+    """Checks that both downloads succeed, each with one request."""
     discretionary.succeeds()
     host.turn_to("gallery")
     plain.succeeds()
@@ -53,7 +55,7 @@ def hanging_bus():
         host.turn_to("gallery")
         begin = plain.succeeds()
         host.turn_to("discretionary")
-        # It waits for what it depends on, but not for ever.
+        # The discretionary transfer waits for the reply of NetworkManager, but only for a limited time.
         waited = discretionary.succeeds(30)
         seen = condition(host, ConditionKind.METERED)
         world.bus.go_on()
@@ -69,7 +71,7 @@ def restarted_manager():
         host, *downloads = both(world)
         begun(host, world)
         manager.stop()
-        # A question that it was asked before it left may time out first.
+        # A call that was sent before NetworkManager stopped may time out first.
         gone = until(lambda: condition(host, ConditionKind.METERED),
                      lambda seen: "NetworkManager" in seen.source and seen.source != "NetworkManager")
         manager.start()

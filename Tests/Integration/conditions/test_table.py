@@ -1,4 +1,4 @@
-"""Who asks for what waits for it, and nobody else; when it is there again, it goes on."""
+"""Tasks with a constraint wait until the condition meets it. All other tasks are not affected."""
 
 import pytest
 
