@@ -1,4 +1,4 @@
-"""Answers that are kept, that expire, and that are none."""
+"""Credentials that are kept or that expire, and challenges that are answered without a credential."""
 
 import time
 
@@ -58,7 +58,7 @@ def test_a_kept_credential_is_used_by_the_next_engine(host, server, downloads):
     assert [asked.token for asked in server.log[before:]] == ["good"]
 
 
-def test_a_kept_password_is_given_by_the_scheme_that_was_offered_for_it(host, downloads):
+def test_a_kept_password_is_sent_only_with_the_scheme_that_was_offered_for_it(host, downloads):
     with DigestServer("user", "password", offers_basic=True) as server:
         one = opened(host)
         one.download(f"{server.url}/a", downloads / "a")
@@ -85,7 +85,7 @@ def test_a_kept_credential_that_is_refused_is_deleted(host, server, store, downl
     server.allow("new")
     again.respond(asked.id, headers=bearer("new"))
     until((downloads / "b").exists, bool)
-    # Nor was the next answer kept, as nobody wanted that.
+    # The next credential was not kept, because the host did not request that.
     last = reopened(host, again)
     last.download(url, downloads / "c")
     challenge(last)
@@ -131,7 +131,7 @@ def test_default_handling_ends_tasks_with_their_http_status(host, server, downlo
     events = ends(one.wait_for())
     assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
     assert [event.error_body for event in events] == [b"no\n"] * 2
-    # It was an answer for those that waited. Who comes later asks again.
+    # The response applied only to the tasks that waited then. A later task opens a new challenge.
     one.download(private, downloads / "c")
     one.respond(challenge(one).id, headers=bearer("x"))
 

@@ -1,4 +1,4 @@
-"""Digest, by Apache and by a server that counts its nonces."""
+"""Digest, required by Apache and by a server that counts the uses of its nonces."""
 
 import base64
 
@@ -43,12 +43,12 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
-    # A file costs two requests at most, a wrong answer two in all, and six tasks may have run at first.
+    # A file needs at most two requests, and a wrong password two in all. Six tasks may have run at first.
     assert len(log) <= 50 * 2 + 2 + 6
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
+def test_the_password_is_not_sent(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -102,7 +102,7 @@ def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
         before = len(server.log)
         one.respond(asked.id, user="user", password="guess")
         again = challenge(one, 30, failures=1)
-        # Once without, to get a nonce, and once with it.
+        # One request without the password, to get a nonce, and one with it.
         assert len(server.log) - before == 2
         one.respond(again.id, user="user", password="right")
         succeed(one, 30)

@@ -1,4 +1,4 @@
-"""Proxies that want a credential, for plain requests and for tunnels."""
+"""Proxies that require a credential, for plain requests and for tunnels."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def proxy():
 
 @pytest.fixture(params=["plain", "tunnel"])
 def way(request, nginx, proxy):
-    """The address of the files, and the environment in which their way leads through the proxy."""
+    """Returns the address of the files, and the environment that routes requests for it through the proxy."""
     name, url = ("http_proxy", nginx.url) if request.param == "plain" else ("https_proxy", nginx.tls_url)
     return url, {name: proxy.url, "no_proxy": "", "NO_PROXY": ""}
 

@@ -1,4 +1,4 @@
-"""A daemon that does not see what its host sees: refused when it is handed over, and nothing is lost."""
+"""A daemon with another view of the file system than its host: it refuses paths at enqueue, and loses no file."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
     assert str(downloads) in said
     assert one.tasks() == []
     assert misbehaving.log() == []
-    # What both see alike goes on being taken.
+    # Paths that are the same for both are still accepted.
     both = downloads.parent / "both"
     both.mkdir()
     one.download(url, both / "a")
@@ -49,7 +49,7 @@ def test_a_directory_that_only_the_hosts_groups_may_write(host, misbehaving, pla
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not there")
-    # Root without its power over files is somebody to whom groups matter.
+    # Without these capabilities root needs the permissions of a group, as other users do.
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
     shared = place / "shared"
     shared.mkdir()

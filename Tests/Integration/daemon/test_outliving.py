@@ -1,4 +1,4 @@
-"""Transfers go on whatever happens to the host, and whatever happens to the daemon."""
+"""Transfers continue after the death of the host, and after the death of the daemon."""
 
 import os
 import random
@@ -18,7 +18,7 @@ from testbed.host import Host, until
 
 
 def small(served, limit=150_000):
-    """Names of files that come in quickly."""
+    """Returns the names of small files."""
     return [name for name in served.names if (served.folder / name).stat().st_size <= limit]
 
 
@@ -29,11 +29,11 @@ def kill_daemons(place):
 
 
 def fields(process):
-    """State, parent, process group and session (proc(5))."""
+    """Returns the state, the parent, the process group and the session of a process (proc(5))."""
     return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:4]
 
 
-def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, downloads, daemon):
+def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon):
     contents = {str(i): Content(400_000, i) for i in range(8)}
     slow = [Behaviour(pace=400_000)]
     one = host()
@@ -53,7 +53,7 @@ def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, 
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
+def test_the_daemon_takes_over_from_a_host_that_is_the_engine(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -70,7 +70,7 @@ def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
         engine.end()
 
 
-def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host, store, daemon, misbehaving, downloads):
+def test_a_host_that_may_be_the_engine_takes_over_from_a_killed_daemon(host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
@@ -113,14 +113,15 @@ def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
     assert daemon() != first
 
 
-def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads):
+def test_the_daemon_stays_while_a_task_waits_for_its_start(host, place, daemon, downloads):
     one = host()
     one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.download("http://127.0.0.1:9/", downloads / "a", key="a")
     until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
     process = daemon()
     one.kill()
-    # A daemon without a task, of another store, lingers from now on; when it has left, the time is over for both.
+    # A daemon of another store has no task, and starts to linger now. When it has exited, the same time has passed for
+    # the first daemon.
     other = Host(place / "other", hosting=Hosting.DAEMON)
     try:
         other.open()
@@ -138,13 +139,13 @@ def test_suspended_tasks_do_not_keep_the_daemon_running(host, place, downloads):
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothing(
+def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_event(
         host, place, nginx, served, downloads):
     generator = random.Random(7)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(2_000)}
     one = host()
-    # Two at a time, so that a fast machine does not end before it is killed a few times.
+    # Two connections at most, so that a fast machine does not finish before the daemon was killed a few times.
     one.session(first_delay_ms=10, longest_delay_ms=50, connections_per_origin=2)
     one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
     done = threading.Event()
@@ -152,7 +153,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
 
     def kill_again_and_again():
         while not done.wait(generator.uniform(0.1, 0.3)):
-            # On a busy machine a daemon may need longer than that to begin: each gets something done.
+            # On a busy machine a daemon may start slowly, so each is left alive until it has finished a file.
             patience = time.monotonic() + 3
             while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
                 if done.wait(0.02):
@@ -177,7 +178,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_host_and_daemon_are_both_killed_again_and_again(host, place, nginx, served, downloads, seed):
+def test_host_and_daemon_are_both_killed_repeatedly(host, place, nginx, served, downloads, seed):
     generator = random.Random(seed)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(300)}

@@ -1,4 +1,4 @@
-"""What others do to the store's directory under a daemon and its hosts: remove, replace, move, fill."""
+"""Other programs remove, replace, move or fill the store's directory while a daemon and its hosts use it."""
 
 import os
 import resource
@@ -61,7 +61,7 @@ def swapped(store):
 @pytest.mark.parametrize("act", [
     lambda store: store.rename(store.parent / "elsewhere"), lambda store: shutil.rmtree(store, ignore_errors=True),
     swapped])
-def test_an_idle_host_is_told_that_its_store_is_gone_and_gets_no_other(host, store, daemon, act):
+def test_a_missing_store_is_reported_to_an_idle_host_and_not_replaced(host, store, daemon, act):
     one = host()
     one.session()
     first = daemon()
@@ -74,7 +74,7 @@ def test_an_idle_host_is_told_that_its_store_is_gone_and_gets_no_other(host, sto
                 getattr(one, verb)()
             assert told.value.status is Status.STORE_UNAVAILABLE, verb
     assert not (store / "lock").exists()
-    # Somebody else's fresh store has a session of this name: it is another one.
+    # The new store at this path has another session with the same name.
     two = host()
     assert two.session() is True
     with pytest.raises(BackhaulError) as told:
@@ -83,7 +83,7 @@ def test_an_idle_host_is_told_that_its_store_is_gone_and_gets_no_other(host, sto
     assert two.tasks() == []
 
 
-def test_a_store_that_is_moved_back_goes_on(host, store, daemon):
+def test_a_store_that_is_moved_back_works_again(host, store, daemon):
     one = host()
     one.session()
     first = daemon()
@@ -116,7 +116,7 @@ def test_a_daemon_that_cannot_write_its_log_is_reported(store, place):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a file system")
-def test_a_new_store_on_a_full_disk_is_a_full_store(store, place):
+def test_a_new_store_on_a_full_disk_fails_with_store_full(store, place):
     full = place / "full"
     full.mkdir()
     script = ('mount -t tmpfs -o size=1m none "$1" && { cat /dev/zero > "$1/fill"; '

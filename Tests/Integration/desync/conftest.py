@@ -1,4 +1,4 @@
-"""What the tests of desynchronisation share: one engine in this process, and how many runs are drawn."""
+"""Fixtures of the desynchronisation tests: one engine in this process, and the number of generated runs."""
 
 import secrets
 
@@ -21,6 +21,6 @@ def stage(certificates, library):
 
 @pytest.fixture
 def drawn(request):
-    """The seed and the numbers of the runs."""
+    """Returns the seed and the numbers of the runs."""
     seed = request.config.getoption("--desync-seed") or secrets.randbits(32)
     return seed, range(request.config.getoption("--desync-runs"))

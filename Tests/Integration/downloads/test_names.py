@@ -1,4 +1,4 @@
-"""Files that the server names (RFC 6266), in a directory of the host's."""
+"""Files whose names the server gives (RFC 6266), in a directory that the host chose."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_many_tasks_may_put_files_into_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_a_name_that_is_taken_is_a_failure_before_the_bytes_come(one, misbehaving, downloads):
+def test_an_existing_name_is_a_failure_before_the_body(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)
@@ -69,14 +69,14 @@ def test_a_name_that_is_taken_is_a_failure_before_the_bytes_come(one, misbehavin
     assert (downloads / "x").read_text() == "mine" and len(list(downloads.iterdir())) == 1
 
 
-def test_a_name_that_is_taken_is_replaced_when_the_host_wants_that(one, misbehaving, downloads):
+def test_an_existing_file_is_replaced_on_request(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x"))
     assert get(one, url, downloads, if_exists="replace").state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "x") == CONTENT.sha256
 
 
-def test_a_resumed_file_keeps_the_name_of_its_first_answer(one, misbehaving, downloads):
+def test_a_resumed_file_keeps_the_name_from_its_first_response(one, misbehaving, downloads):
     content = Content(3_000_000, seed=2)
     url = misbehaving.serve("/a", content, [named("attachment; filename=first", drop_after=2_000_000)])
     event = get(one, url, downloads)
@@ -85,7 +85,7 @@ def test_a_resumed_file_keeps_the_name_of_its_first_answer(one, misbehaving, dow
 
 
 @pytest.mark.parametrize("directory", ["gone", "file"])
-def test_the_directory_must_be_there(one, misbehaving, downloads, directory):
+def test_the_directory_must_exist(one, misbehaving, downloads, directory):
     (downloads / "file").write_text("no directory")
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)

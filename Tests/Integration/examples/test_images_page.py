@@ -1,4 +1,4 @@
-"""The gallery page: it shows what is there and starts downloads, for its own user and for nobody else."""
+"""The gallery page: it lists pictures and starts downloads. It accepts only requests of its own user."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ HOSTILE = '"><script>alert(1)</script>.jpg'
 
 
 class Button:
-    """What the page asks of the program."""
+    """Records the downloads that the page requests."""
 
     def __init__(self):
         self.pressed = []
@@ -78,7 +78,7 @@ def page(folder):
     page.server.server_close()
 
 
-def test_it_shows_the_pictures_and_nothing_else_of_its_folder(page):
+def test_the_page_lists_only_the_pictures_of_its_folder(page):
     answer, content = page.ask("GET", "/")
     assert answer.status == 200
     assert b'src="/pictures/sunset.jpg"' in content
@@ -105,7 +105,7 @@ def test_no_path_leaves_the_folder(page, path):
     assert (answer.status, content) == (404, b"Not Found\n")
 
 
-def test_an_absolute_path_in_a_request_leads_nowhere(page, folder):
+def test_an_absolute_path_in_a_request_is_not_found(page, folder):
     assert page.ask("GET", f"/pictures/{quote(str(folder.parent / 'secret.jpg'))}")[0].status == 404
 
 
@@ -115,7 +115,7 @@ def test_the_button_starts_a_download_and_a_reload_does_not_press_it_again(page)
     assert page.button.pressed == ["https://example.org/moon.jpg"]
 
 
-def test_an_address_that_is_refused_is_told_as_text(page):
+def test_a_refused_url_is_reported_as_text(page):
     answer, content = page.press(page.token(), "ftp://example.org/")
     assert answer.status == 400
     assert b"the URL &lt;ftp://example.org/&gt; is not http or https" in content
@@ -136,12 +136,12 @@ def test_a_request_with_a_foreign_host_header_is_refused(page, host):
 
 
 @pytest.mark.parametrize("length", ["", "-1", "1e3", str(LONGEST_FORM + 1)])
-def test_a_form_without_a_good_length_is_not_read(page, length):
+def test_a_form_without_a_valid_length_is_not_read(page, length):
     headers = {"Content-Length": length} if length else {"Transfer-Encoding": "chunked"}
     assert page.ask("POST", "/download", None, **headers)[0].status == 400
 
 
-def test_progress_is_told_while_it_moves(page):
+def test_progress_is_sent_while_it_changes(page):
     answer, content = page.ask("GET", "/state")
     assert answer.getheader("Content-Type") == "application/json"
     assert json.loads(content) == {
