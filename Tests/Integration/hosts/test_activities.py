@@ -1,4 +1,4 @@
-"""Networks and activities: what is said of them stays, and work that repeats is done."""
+"""Networks and activities: their settings are stored, and a due activity starts."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -72,7 +72,7 @@ def test_an_activity_without_a_request_is_an_event(host):
     assert one.activities() == []
 
 
-def test_an_activity_with_a_request_makes_its_task(host):
+def test_an_activity_with_a_request_enqueues_its_task(host):
     one = host()
     one.session()
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated",

@@ -1,4 +1,4 @@
-"""Handing over again: what is found, and which of it still sends its end."""
+"""Enqueueing the same requests again: which tasks exist already, and which of them still have an unread event."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ COUNT = 5
 def session(store, hosting):
     with backhaul.Application("org.example.again", store, hosting=hosting) as application:
         with application.session("gallery") as opened:
-            # Its round goes on as long as this one lives.
+            # The suspended task keeps the round open.
             opened.download("http://127.0.0.1:9/never", str(store.parent / "never"), key="never", suspended=True)
             yield opened
 
@@ -30,7 +30,7 @@ def requests(misbehaving, downloads):
 
 @pytest.fixture
 def ends(session, requests):
-    """The events of the requests' ends, by key; nothing is acknowledged."""
+    """Returns the end events of the requests, by key. None of them is acknowledged."""
     session.enqueue(requests)
     stream = session.events(timeout=60)
     return {event.key: event for event in (next(stream) for _ in requests)}
@@ -43,7 +43,7 @@ def test_enqueue_distinguishes_acknowledged_ends_from_pending_ones(session, requ
     assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
     assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
     assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
-    # So a program that counts them at once counts all of them in the end.
+    # So a program that counts the ends here, and then those of its events, counts each task once.
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 

@@ -1,4 +1,4 @@
-"""What a host may say wrong: each gets a clear error, and nothing is lost or half done."""
+"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def session(application):
 
 
 def sentence(error):
-    """Errors say what was wrong, and what to do, on one line."""
+    """Checks that the message of an error is one line of some length, and returns it."""
     message = str(error)
     assert len(message) > 15 and "\n" not in message, message
     return message
@@ -150,7 +150,7 @@ def test_a_request_is_checked(session, options):
     assert list(session.tasks()) == []
 
 
-def test_one_bad_request_among_thousands_refuses_all_and_is_named(session, downloads):
+def test_one_bad_request_among_thousands_refuses_all_with_its_index(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(5_000)]
     requests[3_210] = Request("gopher://127.0.0.1/", downloads / "3210")
     with pytest.raises(InvalidArgument) as caught:
@@ -166,7 +166,7 @@ def test_the_same_destination_twice_in_one_enqueue_is_refused(session, downloads
     assert (caught.value.status, caught.value.index) == (Status.DESTINATION_IN_USE, 300)
 
 
-def test_a_refusal_in_a_later_chunk_tells_what_was_applied(session, downloads):
+def test_a_refusal_in_a_later_chunk_reports_what_was_applied(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(250)]
     requests[220] = Request("nonsense", downloads / "220")
     with pytest.raises(InvalidArgument) as caught:
@@ -204,7 +204,8 @@ def test_absurd_counts_and_sizes_are_refused(session, count, size):
     assert list(session.tasks()) == []
 
 
-#: Parameters of functions, and what requests point to. An error of a wrong size counts as NULL: Tests/C.
+#: The structs of parameters, and the structs that requests point to. A bh_error of a wrong size counts as NULL, which
+#: Tests/C checks.
 FILLED = sorted({struct.__name__ for struct in _ctypes.GROWING for _, parameters in FUNCTIONS.values()
                  if POINTER(struct) in parameters} - {"bh_error"} | {"bh_part", "bh_policy"})
 GIVEN = {
@@ -238,7 +239,7 @@ def request(**fields):
     return byref(_ctypes.bh_request(SIZE, GOOD_URL.encode(), **fields))
 
 
-def test_each_struct_that_hosts_fill_is_among_these():
+def test_the_list_has_each_struct_that_hosts_fill():
     assert FILLED == sorted(GIVEN)
 
 
@@ -254,7 +255,7 @@ def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(applicatio
             call(function, *arguments)
         numbers = {int(number) for number in re.findall(r"\d+", sentence(caught.value))}
         assert f"struct_size {size}," in str(caught.value) and len(numbers) > 1, caught.value
-        # Below its first version the least and the greatest size are named.
+        # For a size below the first version's, the message names the smallest and the largest size.
         assert sizeof(struct) in numbers or "can be" in str(caught.value), caught.value
 
 
@@ -282,7 +283,7 @@ def test_unknown_roles_modes_and_states_are_refused(application, session):
         session.start._control(loaded.bh_tasks_cancel, None, {"states": [31]})
 
 
-def test_unknown_tasks_are_not_found_or_passed_over(session):
+def test_unknown_tasks_are_not_found_or_ignored(session):
     with pytest.raises(NotFound):
         session.task(2**63)
     with pytest.raises(NotFound):
@@ -314,7 +315,7 @@ def test_invalid_handles_are_refused(session):
     assert session.configuration().identifier == "gallery"
 
 
-def test_use_after_close(application, misbehaving):
+def test_a_call_after_close_is_refused(application, misbehaving):
     session = application.session("gallery")
     raw = _ctypes.bh_session(session._handle.pointer.value)
     url = misbehaving.serve("/a", Content(10))
@@ -344,7 +345,7 @@ def test_a_path_of_the_store_is_checked(place):
 
 
 def test_a_long_path_of_a_store_works(place):
-    """Longer than a Unix socket's address may be."""
+    """The path is longer than the address of a Unix socket may be."""
     deep = place
     while len(str(deep)) < 1_000:
         deep = deep / ("d" * 50)

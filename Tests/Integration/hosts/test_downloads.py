@@ -1,4 +1,4 @@
-"""What a host gets for a good request to a good server."""
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file."""
 
 import os
 import stat
@@ -45,7 +45,7 @@ def test_an_empty_file_is_a_file(host, misbehaving, downloads):
     assert (downloads / "empty").read_bytes() == b""
 
 
-def test_chunked_answers_and_answers_without_a_length_are_taken(host, misbehaving, downloads):
+def test_chunked_responses_and_responses_without_a_length_are_accepted(host, misbehaving, downloads):
     one = host()
     one.session()
     for name, behaviour in {"chunked": Behaviour(chunked=True), "endless": Behaviour(without_length=True)}.items():
@@ -178,7 +178,7 @@ def test_headers_are_sent_to_the_origin_of_the_url_only(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_the_same_key_finds_its_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
+def test_the_same_key_returns_its_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()
@@ -204,7 +204,7 @@ def test_the_same_key_finds_its_task_until_its_end_is_acknowledged(host, misbeha
         ({"user_data": b"1"}, "user_data"),
     ],
 )
-def test_the_same_key_with_another_request_names_the_field(host, misbehaving, downloads, change, field):
+def test_the_same_key_with_another_request_is_refused_with_the_field_name(host, misbehaving, downloads, change, field):
     base = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

@@ -1,4 +1,4 @@
-"""Launch commands that cannot be right are refused when they are registered, in one sentence."""
+"""Invalid launch commands are refused when they are registered, with one sentence."""
 
 import pytest
 

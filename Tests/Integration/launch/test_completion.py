@@ -1,4 +1,5 @@
-"""Each order of enqueue, finish, acknowledge and complete: one test for each row of the table in docs/completion.md."""
+"""The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
+test with its number."""
 
 import os
 import re
@@ -23,7 +24,7 @@ def hosting():
 
 @pytest.fixture
 def launched(stage, hosts):
-    """A host that was launched for one finished round of "gallery", and has attached it: two events wait."""
+    """A host that was launched for one finished round of "gallery" and has attached it. Two events are unread."""
     hand_over(hosts, stage.command())
     host = stage.next().open()
     host.attach("gallery")

@@ -1,4 +1,4 @@
-"""What becomes of a redirect, as session and task want it."""
+"""Redirects under the rules of session and task."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_unfollowed_redirects_are_final_responses(fetch, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
 
 
-def test_redirects_to_the_same_origin_only(fetch, serve, misbehaving):
+def test_only_redirects_to_the_same_origin_are_followed(fetch, serve, misbehaving):
     other = serve()
     inside = misbehaving.serve("/inside", Content(10), [redirect("/new")])
     outside = misbehaving.serve("/outside", Content(10), [redirect(other.url + "/a")])
@@ -43,7 +43,7 @@ def test_the_redirect_limit_is_respected(fetch, misbehaving, limit, status):
     assert fetch(url, maximum_redirects=limit).status is status
 
 
-def test_headers_of_the_session_go_to_the_urls_origin_alone(fetch, serve, misbehaving):
+def test_headers_of_the_session_are_sent_only_to_the_urls_origin(fetch, serve, misbehaving):
     other = serve()
     url = misbehaving.serve("/old", Content(10), [redirect(other.url + "/a")])
     own = {"headers": {"x-own": "task"}}
