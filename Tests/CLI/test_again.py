@@ -1,4 +1,4 @@
-"""The same command again: what was found is told, and nothing waits for an end that was read before."""
+"""The same command again reports what it found, and does not wait for an end that was already read."""
 
 import signal
 
@@ -11,7 +11,7 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def slow(serve):
-    """A server whose file takes long enough for everything else; `hurry` ends that."""
+    """A server whose file takes longer than the rest of the test. `hurry` removes the limit."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
 
 
@@ -21,7 +21,7 @@ def hurry(server):
 
 @pytest.fixture
 def url(backhaul, serve, slow):
-    """Of a file that was fetched and read of while another transfer of its round goes on."""
+    """The URL of a file whose end was read, while another transfer of its round continues."""
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
@@ -50,7 +50,7 @@ def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
     assert (backhaul.here / "big").read_bytes() == CONTENT * 4
 
 
-def test_a_file_that_was_removed_is_fetched_again_each_time(backhaul, url):
+def test_a_removed_file_is_fetched_again_each_time(backhaul, url):
     for _ in range(3):
         (backhaul.here / "a").unlink()
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
@@ -118,10 +118,10 @@ def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
-def test_add_names_the_transfer_that_goes_on_when_a_file_is_there_already(backhaul, url):
+def test_add_names_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # As between the moment at which a file is placed and that at which its transfer has ended.
+    # The state between the placement of a file and the end of its transfer.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])

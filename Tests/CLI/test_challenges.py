@@ -1,4 +1,4 @@
-"""A server that asks for a credential: on a terminal, from another command, and when nobody answers."""
+"""Servers that require a credential, given at a terminal, by another command, or not at all."""
 
 import base64
 import os
@@ -19,7 +19,7 @@ def hosting():
 
 @pytest.fixture
 def guarded(serve):
-    """`guarded(contents)`: a server that gives its files to ann, whose password is "secret word"."""
+    """`guarded(contents)` starts a server that gives its files only to ann with the password "secret word"."""
     class Guard:
         scheme, accepted, realm = "Basic", BASIC, "Staff"
 
@@ -117,7 +117,7 @@ def test_without_a_terminal_get_ends_with_8_and_says_what_to_do(backhaul, guarde
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_other_files_arrive_before_it_ends_with_8(backhaul, serve, guarded):
+def test_other_files_arrive_before_get_ends_with_8(backhaul, serve, guarded):
     import http.server
     import threading
 
@@ -141,19 +141,19 @@ def test_a_refusal_ends_the_transfer_with_1(backhaul, guarded):
     assert ended["status"] == "BH_AUTHENTICATION_REQUIRED"
 
 
-def test_a_session_may_fail_instead_of_asking(backhaul, guarded):
+def test_a_session_can_fail_transfers_instead_of_opening_challenges(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     (ended,) = backhaul.json("get", "--credentials", "fail", f"{server.url}/a", code=1)
     assert ended["http_status"] == 401
     assert backhaul.json("challenges") == []
 
 
-def test_a_challenge_that_is_not_there_ends_with_3(backhaul):
+def test_an_unknown_challenge_ends_with_3(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     backhaul("respond", "99", "--refuse", code=3)
 
 
-def test_a_terminal_is_asked_and_shows_no_password(backhaul, guarded):
+def test_get_prompts_on_a_terminal_without_showing_the_password(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -166,7 +166,7 @@ def test_a_terminal_is_asked_and_shows_no_password(backhaul, guarded):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_respond_asks_for_the_password_on_the_terminal(backhaul, guarded):
+def test_respond_prompts_for_the_password_on_a_terminal(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     terminal = Terminal(backhaul, "respond", challenge(backhaul)["id"], "--user", "ann")

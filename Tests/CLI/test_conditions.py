@@ -1,5 +1,4 @@
-"""What transfers wait for, as it is said on the command line: it arrives, stays, and is refused where it makes no
-sense."""
+"""Constraints of transfers as options of the command line: they are stored, listed, and refused if invalid."""
 
 import datetime
 import time
@@ -68,12 +67,12 @@ def test_invalid_values_are_refused_by_option_name(backhaul, words, said):
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "lots", "2X", ""])
-def test_a_budget_says_what_it_means(backhaul, budget):
+def test_an_invalid_budget_is_refused_with_the_possible_values(backhaul, budget):
     refused = backhaul("configure", "--daily-budget", budget, code=2).stderr
     assert f"'none' for no limit, or 'nothing' for not a byte; not '{budget}'" in refused
 
 
-def test_when_a_transfer_may_start_is_listed(backhaul):
+def test_starts_of_a_transfer_are_listed(backhaul):
     backhaul("add", "--suspended", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-21T06:30+00:00",
              "--expected-bytes-received", "2GB", "--expected-bytes-sent", "1k", URL, **BERLIN)
     [task] = backhaul.json("tasks")
@@ -110,7 +109,7 @@ def test_an_invalid_time_is_refused_with_examples(backhaul, text):
     assert f"not '{text}'" in refused
 
 
-def test_a_latest_start_before_the_earliest_is_refused_in_words(backhaul):
+def test_a_latest_start_before_the_earliest_is_refused_with_both_options(backhaul):
     refused = backhaul("add", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-20T06:30", URL, code=2,
                        **BERLIN).stderr
     assert "--latest-start, 20 Nov 2037 06:30, is before --earliest-start, 20 Nov 2037 22:00." in refused

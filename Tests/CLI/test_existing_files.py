@@ -1,4 +1,4 @@
-"""Files that are there already, and what is said of those that are not as they should be."""
+"""Files that exist at the destination, and the messages about files that do not match."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def url(serve):
     return serve({f"/{name}": CONTENT for name in "abc"}).url
 
 
-def test_a_file_that_is_there_stops_the_list_with_advice(backhaul, url):
+def test_an_existing_file_refuses_the_list_with_advice(backhaul, url):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul("get", *(f"{url}/{name}" for name in "abc"), code=4)
     assert f"{url}/b: " in ended.stderr and "--skip-existing goes on with the others" in ended.stderr
@@ -36,7 +36,7 @@ def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
 
 def test_the_end_event_of_a_skipped_file_is_read(backhaul, url):
     backhaul("add", f"{url}/a")
-    # Runs them where the engine is the command's, and reads the end of the other alone.
+    # `get` runs the engine if it is embedded, and reads only the end of the other file.
     backhaul("get", f"{url}/b")
     while not backhaul.json("tasks", "--state", "succeeded"):
         backhaul("get", f"{url}/c", "--if-exists", "replace")

@@ -1,4 +1,4 @@
-"""Exit codes, help, and command lines that are wrong."""
+"""Exit codes, help, and invalid command lines."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
     assert ended.stdout == ""
 
 
-def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
+def test_help_starts_with_an_example_and_lists_all_commands_and_exit_codes():
     text = run("--help").stdout
     assert text.splitlines()[2].startswith("  backhaul get ")
     assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
@@ -79,7 +79,7 @@ def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_its_help_which_leads_with_an_example(command):
+def test_the_help_of_each_command_starts_with_an_example(command):
     for words in ([command, "--help"], ["help", command]):
         ended = run(*words)
         assert ended.returncode == 0
@@ -99,7 +99,7 @@ def test_the_page_of_the_command_line_has_the_same_exit_codes():
     assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
 
 
-def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
+def test_the_default_store_is_in_the_state_folder_and_readable_only_by_the_user(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path)).returncode == 0
     store = tmp_path / ".local" / "state" / "backhaul"
     assert store.stat().st_mode & 0o777 == 0o700
@@ -108,7 +108,7 @@ def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_pa
     assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
+def test_a_relative_state_folder_is_ignored(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
@@ -145,7 +145,7 @@ def test_a_missing_session_or_task_ends_with_3(backhaul):
         assert ended.stderr.startswith("backhaul: ")
 
 
-def test_the_default_session_need_not_be_there(backhaul):
+def test_the_default_session_need_not_exist(backhaul):
     backhaul("register", "--application", "org.example.other", "/bin/true")
     for command in ("wait", "tasks", "events", "sessions"):
         ended = backhaul(command)
@@ -153,7 +153,7 @@ def test_the_default_session_need_not_be_there(backhaul):
     assert backhaul.json("tasks") == []
 
 
-def test_looking_for_a_store_does_not_make_it(tmp_path):
+def test_commands_that_only_read_do_not_create_a_store(tmp_path):
     typo = tmp_path / "typo"
     for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
                         (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),

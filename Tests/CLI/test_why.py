@@ -1,5 +1,7 @@
-"""`why`: what transfers wait for, on a machine of files, and that its advice is true: each command that it names is
-run, and the transfer goes on."""
+"""`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
+
+Its advice must be correct: the tests run each command that it names, and then the transfer continues.
+"""
 
 import datetime
 import shlex
@@ -19,7 +21,7 @@ def hosting():
 
 @pytest.fixture
 def machine(backhaul):
-    """The machine on which the daemon believes to be: /sys and /proc as dictionaries of texts."""
+    """The fake machine of the daemon: /sys and /proc as dictionaries of texts."""
     folder = backhaul.folder / "machine"
 
     def is_like(**trees):
@@ -54,7 +56,7 @@ BUSY = {"pressure/cpu": "some avg10=80.00 avg60=80.00 avg300=80.00 total=1"}
 
 
 def these_hours():
-    """Quiet hours in which it is now."""
+    """Quiet hours that include the current time."""
     now = datetime.datetime.now(datetime.timezone.utc)
     hour = datetime.timedelta(hours=2)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
@@ -72,7 +74,7 @@ CASES = {
 
 
 def held_back(backhaul, reason):
-    """The task, once it waits for this."""
+    """Returns the task once it waits for this reason."""
     def waiting():
         return [task for task in backhaul.json("tasks") if task["reason"] == reason]
 
@@ -80,7 +82,7 @@ def held_back(backhaul, reason):
 
 
 def follow(backhaul, advice):
-    """Runs what an advice says, as a person would type it."""
+    """Runs the command of an advice as a user would type it."""
     words = shlex.split(advice["command"])
     assert words[0] == "backhaul"
     subprocess.run([COMMAND, *words[1:]], env={**backhaul.environment, "TZ": "UTC"}, check=True, timeout=60,
@@ -88,7 +90,7 @@ def follow(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_a_session_that_waits_says_why_and_goes_on_when_its_advice_is_followed(backhaul, serve, machine, reason):
+def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
     server = serve({"/a": CONTENT})
@@ -156,7 +158,7 @@ def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
 
 
 def stated(backhaul):
-    """What each task states for itself, by its number."""
+    """Returns the constraints that each task itself states, by the task's number."""
     return {task["id"]: {name: value for name, value in (task["constraints"] or {}).items() if value is not None}
             for task in backhaul.json("tasks")}
 
@@ -225,7 +227,7 @@ def test_starts_can_be_rescheduled_one_by_one(backhaul):
     assert (plain["earliest_start_ms"], plain["latest_start_ms"]) == (None, None)
 
 
-def test_the_same_command_finds_a_transfer_that_was_rescheduled(backhaul):
+def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/a")
     [task] = backhaul.json("tasks")
     backhaul("reschedule", task["id"], "--earliest-start", "+3h")
@@ -263,7 +265,7 @@ def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     if not name:
         pytest.skip("there is no network here that could be metered")
     backhaul("networks", name, "--metered", "yes")
-    # An address of documentation (RFC 5737).
+    # This is an address for documentation (RFC 5737).
     backhaul("add", "--session", "photos", "--unmetered", "yes", "http://198.51.100.1/never")
     waiting = until(lambda: [task for task in backhaul.json("tasks", "--session", "photos")
                              if task["reason"] == "metered"], "a wait for another network")

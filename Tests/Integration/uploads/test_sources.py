@@ -106,7 +106,7 @@ def test_a_consumed_file_is_moved_at_once_and_removed_after_success(host, forms,
 
 
 @pytest.mark.parametrize("way", ["failed", "cancelled"])
-def test_a_consumed_file_of_an_unsuccessful_task_is_at_the_events_path_and_then_returned(host, forms, sources, store, way):
+def test_a_consumed_file_of_a_failed_task_is_at_the_events_path_and_then_returned(host, forms, sources, store, way):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()

@@ -1,4 +1,4 @@
-"""How long a poll takes when the engine does not answer: on a clock of the test's own."""
+"""How long a poll takes when the engine does not reply, on a fake clock."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from backhaul._waiting import Deadline
 
 
 class Engine:
-    """A library whose tickets are answered at a moment of a clock that only waiting moves."""
+    """A fake library whose tickets finish at a given time. Only waiting moves its clock."""
 
     def __init__(self, status, answers_at=None):
         self.now, self._status, self._answers_at = 0.0, status, answers_at
