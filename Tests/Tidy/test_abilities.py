@@ -1,4 +1,4 @@
-"""docs/abilities.md: every ability has tests from two languages or more, and they exist."""
+"""docs/abilities.md: every feature has existing tests from two languages or more."""
 
 import re
 
@@ -39,6 +39,6 @@ def exists(path, name):
     text = path.read_text()
     if path.name.startswith("rows_"):
         return f'Row("{name}"' in text
-    if path.suffix == ".swift":  # a test with arguments has its name in a line of its own
+    if path.suffix == ".swift":  # a test with arguments has its name in a separate line
         return re.search(r'@Test\(\s*"' + re.escape(name) + '"', text) is not None
     return {".py": f"def {name}(", ".c": f"void {name}("}[path.suffix] in text

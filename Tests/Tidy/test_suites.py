@@ -42,7 +42,7 @@ def test_a_suite_with_regular_output_is_not_ended(suites, tmp_path):
     assert suites.run_bounded(talks, tmp_path / "log", silence=2)[0] == 0
 
 
-def test_a_silent_suite_is_ended_with_what_it_has_started(suites, tmp_path):
+def test_a_silent_suite_is_ended_with_its_child_processes(suites, tmp_path):
     log = tmp_path / "log"
     assert suites.run_bounded(["sh", "-c", "sleep 1000 & echo $!; wait"], log, silence=1)[0] == -signal.SIGKILL
     started, *_, last = log.read_text().splitlines()

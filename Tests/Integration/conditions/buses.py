@@ -1,6 +1,5 @@
 """A private system bus with the NetworkManager and logind of python-dbusmock.
 
-
     with Bus() as bus:
         network = bus.network_manager()
         network.connect("Home", "802-11-wireless")

@@ -1,6 +1,5 @@
 """Plays generated runs, or repeats one of them.
 
-
 Usage: scripts/in-venv python -m desync [--runs 10000] [--seed N] [--run NUMBER]
 The exit status is 1 if a task ended with bytes that were no response to its request.
 """
