@@ -49,7 +49,7 @@ def store(place, library):
 
 @pytest.fixture
 def downloads(place):
-    """An empty directory to download into."""
+    """An empty directory for downloads."""
     made = place / "downloads"
     made.mkdir()
     return made

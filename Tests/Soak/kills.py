@@ -1,7 +1,7 @@
-"""Kills a host and its daemon again and again and looks whether any promise was broken.
+"""Kills a host and its daemon repeatedly, and checks all promises about events.
 
 Usage: scripts/in-venv python Tests/Soak/kills.py [--rounds 500] [--hosting daemon|embedded] [--seed N] [--keep]
-Prints one line; ends with 1 when a promise was broken. A seed makes the same choices again, at other moments.
+Prints one line. The exit status is 1 if a promise was broken. A seed repeats the choices, but not their times.
 """
 
 import argparse
