@@ -64,7 +64,7 @@ def test_a_truncated_file_is_refused(backhaul, url):
     assert (backhaul.here / "a").read_bytes() == b"mine"
 
 
-def test_a_file_that_is_to_be_replaced_is_fetched_again_each_time(backhaul, serve, slow):
+def test_replace_fetches_a_file_again_each_time(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     for number in range(1, 4):

@@ -133,7 +133,7 @@ def test_other_files_arrive_before_get_ends_with_8(backhaul, serve, guarded):
     assert ended.stdout == f"{backhaul.here}/b\n"
 
 
-def test_a_refusal_ends_the_transfer_with_1(backhaul, guarded):
+def test_a_refused_challenge_ends_get_with_1(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     backhaul("respond", challenge(backhaul)["id"], "--refuse")

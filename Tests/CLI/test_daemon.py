@@ -67,7 +67,7 @@ def test_a_missing_daemon_ends_with_6_and_its_path(backhaul):
     assert "--embedded" in ended.stderr
 
 
-def test_an_embedded_command_uses_the_daemon_that_has_the_store(backhaul, serve):
+def test_an_embedded_command_uses_the_running_daemon_of_the_store(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     backhaul("add", f"{server.url}/a")
     assert backhaul("wait", "--embedded").stdout == f"{backhaul.here}/a\n"

@@ -36,14 +36,14 @@ def test_urls_are_read_from_a_file_or_standard_input(backhaul, serve):
 
 
 @pytest.mark.parametrize("output", ["renamed", "./renamed", "sub/../renamed"])
-def test_output_names_the_file(backhaul, serve, output):
+def test_the_output_option_sets_the_path_of_the_file(backhaul, serve, output):
     server = serve({"/photo.jpg": CONTENT})
     (backhaul.here / "sub").mkdir()
     backhaul("get", f"{server.url}/photo.jpg", "-o", output)
     assert (backhaul.here / "renamed").read_bytes() == CONTENT
 
 
-def test_headers_go_to_the_server(backhaul, serve):
+def test_headers_of_the_command_line_are_sent(backhaul, serve):
     server = serve({"/a": CONTENT})
     seen = []
     handler = server.RequestHandlerClass

@@ -51,7 +51,7 @@ def test_the_error_of_an_upload_shows_the_response_body(backhaul, server):
 @pytest.mark.parametrize("body, text, encoding", [
     (b"no\x1b\n\xc3\xa9", "no\x1b\n\u00e9", "utf-8"), (b"\xff", base64.b64encode(b"\xff").decode(), "base64"),
 ])
-def test_json_has_the_whole_response_body_of_a_failure(backhaul, server, body, text, encoding):
+def test_json_has_the_complete_response_body_of_a_failure(backhaul, server, body, text, encoding):
     url = refused(server, body)
     (ended,) = backhaul.json("get", url, code=1)
     assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)

@@ -187,7 +187,7 @@ def test_a_form_is_sent_and_its_response_is_stored(backhaul, receiving):
     assert b"Content-Type: image/jpeg" in body
 
 
-def test_a_form_takes_a_value_from_a_file(backhaul, receiving):
+def test_a_form_value_can_come_from_a_file(backhaul, receiving):
     (backhaul.here / "note").write_bytes(b"two\nlines\xff")
     url = f"{receiving.url}/form"
     backhaul("put", "-F", "note=<note;type=text/plain", "-F", "more=<-", url, stdin="typed")

@@ -50,7 +50,7 @@ def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, s
         assert output == f"{backhaul.here}/slow\n"
 
 
-def test_wait_yields_and_ends_with_5(backhaul, serve):
+def test_wait_ends_with_5_when_it_yields_the_session(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     backhaul("add", f"{server.url}/slow")
     first = backhaul.start("wait")

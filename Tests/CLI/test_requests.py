@@ -36,7 +36,7 @@ def got(backhaul, name="a"):
     return (backhaul.here / name).read_bytes() == CONTENT.data
 
 
-def test_the_server_names_the_file(backhaul, server):
+def test_remote_header_name_uses_the_servers_file_name(backhaul, server):
     named = Behaviour(headers={"Content-Disposition": 'attachment; filename="../report.pdf"'})
     backhaul("get", "-J", server.serve("/a", CONTENT, otherwise=named))
     assert got(backhaul, "report.pdf")
@@ -50,7 +50,7 @@ def test_an_unchanged_file_is_not_fetched_again(backhaul, server):
     assert (first.headers.get("if-none-match"), second.headers.get("if-none-match")) == (None, CONTENT.etag)
 
 
-def test_a_status_may_be_accepted(backhaul, server):
+def test_accept_status_makes_an_error_page_a_file(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing"))
     backhaul("get", url, code=1)
     backhaul("get", "--accept-status", "200-299,404", "-o", "b", url)
@@ -68,7 +68,7 @@ def test_retries_can_be_disabled(backhaul, server):
     assert len(server.log("/a")) == 1
 
 
-def test_redirects_may_be_refused(backhaul, server):
+def test_redirects_can_be_disabled(backhaul, server):
     server.serve("/b", CONTENT)
     url = server.serve("/a", CONTENT, otherwise=redirect("/b"))
     backhaul("get", "--redirects", "none", url, code=1)

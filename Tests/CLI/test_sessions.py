@@ -166,7 +166,7 @@ def test_sessions_do_not_share_tasks(backhaul):
     assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
 
-def test_a_kept_file_is_claimed(backhaul, serve):
+def test_claim_moves_a_kept_file(backhaul, serve):
     package = pytest.importorskip("backhaul")
     server = serve({"/a": CONTENT})
     with package.Application("org.example.photos", str(backhaul.store)) as application:

@@ -106,7 +106,7 @@ def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
     assert not any(lines[1:]), "the panel is erased at the end"
 
 
-def test_results_and_progress_share_a_terminal(backhaul, serve):
+def test_results_and_progress_can_use_the_same_terminal(backhaul, serve):
     server = serve({f"/{number}": CONTENT[:200_000] for number in range(10)}, speed=2 << 20)
     terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files))
     assert terminal.end() == 0

@@ -63,7 +63,7 @@ def run(*words, **variables):
         ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
         ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
 ])
-def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
+def test_an_invalid_command_line_ends_with_2_and_the_reason(words, tmp_path):
     ended = run(*words, HOME=str(tmp_path))
     assert ended.returncode == 2, ended
     assert ended.stderr.strip()
@@ -87,7 +87,7 @@ def test_the_help_of_each_command_starts_with_an_example(command):
         assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
-def test_the_version_is_the_librarys():
+def test_version_prints_the_librarys_version():
     header = (PROJECT / "include" / "backhaul.h").read_text()
     version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
     assert run("--version").stdout == f"backhaul {version}\n"
@@ -113,7 +113,7 @@ def test_a_relative_state_folder_is_ignored(tmp_path):
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
 
-def test_the_environment_may_name_the_store(tmp_path):
+def test_backhaul_store_in_the_environment_sets_the_store(tmp_path):
     store = tmp_path / "named"
     assert run("wait", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
     assert store.is_dir()
@@ -129,7 +129,7 @@ def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
     assert ended.stderr.startswith("backhaul: ")
 
 
-def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
+def test_a_store_path_that_is_a_file_ends_with_2(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     ended = run("tasks", "--embedded", "--store", str(file))
@@ -170,7 +170,7 @@ def test_commands_that_only_read_do_not_create_a_store(tmp_path):
     assert list(tmp_path.iterdir()) == [empty]
 
 
-def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):
+def test_options_are_accepted_before_the_command_and_after_the_arguments(backhaul):
     ended = subprocess.run(
         [COMMAND, "--store", str(backhaul.store), "--embedded", "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
         cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)

@@ -235,7 +235,7 @@ def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
     assert (again["task_id"], again["disposition"]) == (task["id"], "existing")
 
 
-def test_an_earliest_start_is_a_reason_with_a_time(backhaul):
+def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/never")
     task = held_back(backhaul, "earliest_start")
     assert task["next_attempt_ms"] == task["earliest_start_ms"]

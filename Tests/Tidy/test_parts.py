@@ -64,7 +64,7 @@ def test_a_type_of_one_task_has_few_properties_and_no_variable_of_the_engine(nam
     assert name != "TransferContext" or not [line for line in stored_properties(path) if " var " in line]
 
 
-def test_the_engine_as_a_whole_has_few_properties_and_two_extensions():
+def test_the_engine_loop_has_few_properties_and_two_extensions():
     assert len(stored_properties(ENGINE / "EngineLoop.swift")) <= 12
     extensions = [path for path in ENGINE.rglob("*.swift") if "extension EngineLoop" in path.read_text()]
     assert len(extensions) <= 2

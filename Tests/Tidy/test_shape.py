@@ -81,7 +81,7 @@ def test_functions_fit_on_a_screen():
     assert set(LONG_FUNCTIONS) <= set(long), "a reason that is not needed any more"
 
 
-def test_functions_are_found():
+def test_the_pattern_finds_the_functions_of_the_code():
     assert sum(1 for path in sources() for _ in functions(path)) > 3_000
 
 

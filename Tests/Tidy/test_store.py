@@ -113,7 +113,7 @@ def test_numbers_of_enumerations_come_from_swift():
                  for number, line in enumerate(source.lines, 1) if NUMBER.search(line)])
 
 
-def test_columns_are_listed_by_the_function_that_reads_them():
+def test_only_the_function_that_reads_columns_lists_them():
     wrong = []
     for source in swift(TABLES):
         for match in BY_HAND.finditer(code(source)):

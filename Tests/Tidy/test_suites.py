@@ -51,7 +51,7 @@ def test_a_silent_suite_is_ended_with_its_child_processes(suites, tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
-def test_the_suites_end_with_the_program_that_runs_them(tmp_path, number):
+def test_suites_end_when_scripts_test_is_ended(tmp_path, number):
     program = LOADED + "\nsuites.REPORTS = suites.Path(sys.argv.pop())" \
         "\nsuites.SUITES[:] = [suites.Suite('long', '', ['sh', '-c', 'echo $$; sleep 1000'])]\nsuites.main()"
     running = subprocess.Popen([*DEFAULT, sys.executable, "-c", program, tmp_path / "reports"])

@@ -77,7 +77,7 @@ def test_every_type_of_the_swift_binding_is_in_the_table():
 
 
 @pytest.mark.parametrize("type_name", TYPES)
-def test_the_values_are_those_of_the_header(type_name):
+def test_the_values_of_the_swift_binding_match_the_header(type_name):
     ours = {plain(name): value for name, value in declared()[type_name].items()}
     constants = dict(expected(*TYPES[type_name]))
     assert set(ours) == set(constants)
@@ -85,7 +85,7 @@ def test_the_values_are_those_of_the_header(type_name):
     assert not wrong
 
 
-def test_every_field_is_filled_or_read():
+def test_the_swift_binding_fills_or_reads_every_field():
     text = "\n".join(source.text for source in swift(BINDING))
     missing = [f"{struct.name}.{field.name}" for struct in header().structs for field in struct.fields
                if field.name not in UNUSED and not re.search(rf"\.{field.name}\b|\b{field.name}:", text)]

@@ -109,7 +109,7 @@ def test_the_library_never_ends_the_host():
     expect_none(wrong)
 
 
-def test_entries_of_directories_are_read_in_one_place():
+def test_directory_entries_are_read_only_in_directoryreader():
     """Swift copies the name of a dirent in its declared size, which reads past the end of the entry."""
     wrong = [(source, number, "use BackhaulPlatform's DirectoryReader")
              for source in swift("Sources", "bindings/swift/Sources", "Tests")

@@ -138,7 +138,7 @@ def test_a_clock_set_forward_opens_the_window_of_an_activity_with_a_stated_time(
 
 
 @pytest.mark.parametrize("crash", ["afterActivity", "afterEnqueue"])
-def test_an_engine_that_is_killed_around_the_start_makes_one_task(switched, misbehaving, downloads, crash):
+def test_an_engine_that_is_killed_around_the_start_enqueues_one_task(switched, misbehaving, downloads, crash):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched(crash_at=crash)
     one.session()

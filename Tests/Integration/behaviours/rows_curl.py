@@ -1,5 +1,5 @@
-"""Cases from curl's own tests of resuming, redirects and cookies that no other row covers. Each source names its
-test."""
+"""Cases from curl's own tests of resuming, redirects and cookies"""
+# No other row covers these cases. Each source names its test.
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, whole
 

@@ -1,4 +1,4 @@
-"""Servers that attack the client."""
+"""Hostile servers"""
 
 from behaviours.script import Answer, Becomes, Content, Row, redirect, whole
 

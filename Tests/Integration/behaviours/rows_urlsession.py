@@ -1,7 +1,6 @@
-"""Cases from TestURLSession of swift-corelibs-foundation that no other row covers. Each source names its test.
-
-Where a background task must be stricter than a request in the foreground, the expected result says so.
-"""
+"""Cases from TestURLSession of swift-corelibs-foundation"""
+# These cases are covered by no other row, and each source names its test. Where a background task must be stricter than
+# a request in the foreground, the expected result says so.
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, whole
 

@@ -1,5 +1,5 @@
-"""Cases from wget's own tests of resuming, redirects, names and cookies that no other row covers. Each source names its
-test."""
+"""Cases from wget's own tests of resuming, redirects, names and cookies"""
+# No other row covers these cases. Each source names its test.
 
 from behaviours.script import MODIFIED, UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, unsatisfiable, whole
 

@@ -95,7 +95,7 @@ def is_of_other_devices(burst):
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("play", ["waiting_for_everything"], indirect=True)
-def test_an_idle_engine_reads_once_in_30_seconds_and_does_nothing_else(play):
+def test_an_idle_engine_only_reads_conditions_every_30_seconds(play):
     machine, found = play
     for burst in found:
         print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")

@@ -1,4 +1,4 @@
-"""Headers and URLs that expire: the host is asked for new ones, and the downloads continue."""
+"""Headers and URLs that expire: the host gives new ones, and the downloads continue."""
 
 import time
 
@@ -101,7 +101,7 @@ def test_expired_headers_are_requested_before_the_request(one, server, downloads
     assert {asked.token for asked in server.log} == {"new"}
 
 
-def test_a_wrong_token_costs_one_request_and_is_counted(one, server, downloads):
+def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(50):
         one.download(url, downloads / str(number), headers=bearer("old"), refresh="headers")
@@ -182,7 +182,7 @@ def test_a_refused_url_has_a_challenge_for_each_task_and_may_lead_to_another_ser
 
 
 @pytest.mark.parametrize("etag", ['W/"weak"', '"another"'])
-def test_a_new_url_with_another_validator_starts_over(one, server, downloads, etag):
+def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server, downloads, etag):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:

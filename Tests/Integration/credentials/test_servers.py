@@ -122,7 +122,7 @@ def test_without_the_option_a_401_is_a_failure(host, nginx, served, downloads):
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)
 
 
-def test_a_token_is_sent_to_its_own_server_only(host, misbehaving, nginx, served, downloads):
+def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served, downloads):
     content = Content(10_000)
     url = misbehaving.serve("/api", content, authorization="Bearer token", challenge='Bearer realm="api"')
     away = misbehaving.serve("/away", content, [redirect(f"{nginx.url}/{served.names[7]}")] * 2)

@@ -24,7 +24,7 @@ def refusal(one, url, destination):
     return str(raised.value)
 
 
-def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
+def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, downloads):
     needs_root()
     if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
         pytest.skip("mount namespaces cannot be made here")
@@ -45,7 +45,7 @@ def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_that_only_the_hosts_groups_may_write(host, misbehaving, place):
+def test_a_directory_that_only_the_hosts_groups_may_write_is_refused(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not there")

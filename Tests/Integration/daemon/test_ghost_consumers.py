@@ -14,7 +14,7 @@ def one(host):
     return one
 
 
-def test_a_session_that_was_closed_while_the_daemon_was_dead_is_free_for_the_same_process(one):
+def test_a_session_closed_without_a_daemon_is_free_for_the_same_process(one):
     one.kill_engine()
     one.close()
     one.open()
@@ -36,7 +36,7 @@ def test_another_process_gets_the_session_if_the_old_consumer_does_not_return(on
     until(attached, lambda is_attached: is_attached)
 
 
-def test_a_consumer_that_comes_back_keeps_its_claim(one, host):
+def test_a_consumer_that_reconnects_keeps_its_claim(one, host):
     one.kill_engine()
     assert one.tasks() == []
     with pytest.raises(backhaul.InUse):

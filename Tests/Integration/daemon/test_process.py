@@ -28,7 +28,7 @@ def run(program, *words):
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
 
 
-def test_the_command_line(program, tmp_path):
+def test_backhauld_checks_its_command_line(program, tmp_path):
     assert run(program, "--version").stdout.startswith("backhauld ")
     assert "--linger" in run(program, "--help").stdout
     for words in (["--no-such"], ["--store", "relative"], ["--linger", "soon"], ["operand"]):

@@ -135,7 +135,7 @@ def test_too_few_descriptors_are_reported(store, place, descriptors):
     assert said == "" or said.startswith("OUT_OF_RESOURCES ")
 
 
-def test_a_daemon_without_a_descriptor_for_another_client_says_so(store, place):
+def test_a_daemon_without_a_descriptor_for_another_client_reports_it(store, place):
     assert opened_with(store, resource.RLIMIT_NOFILE, 40) == ""
     clients = []
     try:

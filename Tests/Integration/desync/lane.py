@@ -30,7 +30,7 @@ def contexts(certificates):
         if carrier == TLS12:
             context.maximum_version = version
         else:
-            # A connection may be asked for a client certificate later, and none is required.
+            # The server may request a client certificate later, and requires none.
             context.post_handshake_auth = True
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(certificates.authority)

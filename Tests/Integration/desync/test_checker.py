@@ -87,7 +87,7 @@ def test_a_response_for_an_ended_task_is_junk_for_running_tasks():
     assert record.racing() == {"r0t1"}
 
 
-def test_a_seed_and_a_number_make_the_same_run():
+def test_the_same_seed_and_number_generate_the_same_run():
     assert [generate(3, number) for number in range(50)] == [generate(3, number) for number in range(50)]
     assert generate(3, 1) != generate(4, 1)
 

@@ -123,7 +123,7 @@ def test_a_tls_record_without_response_data_fails_no_task(play, carrier):
 
 
 @pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
-def test_late_session_tickets_leave_the_connection_usable(play, carrier):
+def test_a_connection_is_reused_after_late_session_tickets(play, carrier):
     assert connections(play(carrier, GOOD, GOOD, GOOD, late_tickets=True)) == [0, 0, 0]
 
 

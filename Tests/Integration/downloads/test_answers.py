@@ -21,7 +21,7 @@ def end_of(host):
 
 
 @pytest.mark.both_hostings
-def test_an_accepted_404_is_a_file(one, misbehaving, downloads):
+def test_the_body_of_an_accepted_404_is_a_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=404, body=b"nothing here")),
                  downloads / "a", policy=Policy(rules=TransferRules(accepted_statuses="200,404")))
     event = end_of(one)
@@ -45,7 +45,7 @@ def test_a_download_resumes_although_the_accepted_statuses_do_not_contain_206(on
     assert misbehaving.log("/a")[1].status == 206
 
 
-def test_a_204_is_an_empty_file(one, misbehaving, downloads):
+def test_a_204_creates_an_empty_file(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(raw=b"HTTP/1.1 204 No\r\n\r\n")),
                  downloads / "a")
     event = end_of(one)
@@ -53,7 +53,7 @@ def test_a_204_is_an_empty_file(one, misbehaving, downloads):
     assert (downloads / "a").read_bytes() == b""
 
 
-def test_head_makes_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
+def test_head_creates_an_empty_file_and_its_event_has_the_headers(one, misbehaving, downloads):
     head = Behaviour(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99999\r\nETag: \"v1\"\r\n\r\n")
     one.download(misbehaving.serve("/a", CONTENT, otherwise=head), downloads / "a", method="HEAD")
     event = end_of(one)

@@ -46,7 +46,7 @@ def test_a_file_with_the_right_checksum_is_placed_and_its_event_has_the_checksum
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_wrong_file_is_fetched_twice_and_never_has_the_final_name(one, misbehaving, downloads):
+def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
     event = end_of(one)
     assert event.state is TaskState.FAILED and event.status is Status.CHECKSUM_MISMATCH

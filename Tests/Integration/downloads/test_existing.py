@@ -35,7 +35,7 @@ def acknowledge_all(host):
     {"checksum": f"sha-256:{CONTENT.sha256}"}, {"expected_size": CONTENT.size},
     {"checksum": f"sha-256:{CONTENT.sha256}", "expected_size": CONTENT.size},
 ])
-def test_a_file_that_verifies_is_left_as_it_is(one, misbehaving, downloads, known):
+def test_a_file_that_verifies_is_kept(one, misbehaving, downloads, known):
     (downloads / "a").write_bytes(CONTENT.data)
     before = os.stat(downloads / "a")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip", **known)
@@ -97,7 +97,7 @@ def test_skipping_needs_a_checksum_or_a_size(one, misbehaving, downloads):
 # One file, two paths
 
 
-def test_one_file_by_two_paths_of_its_directory_belongs_to_one_task(one, misbehaving, downloads, place):
+def test_two_paths_to_one_file_conflict(one, misbehaving, downloads, place):
     (place / "link").symlink_to(downloads)
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
     with pytest.raises(BackhaulError) as raised:
@@ -167,7 +167,7 @@ def test_a_locally_changed_file_is_fetched_without_a_condition(one, misbehaving,
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log("/a"))
 
 
-def test_another_url_or_another_session_has_no_condition(one, misbehaving, downloads):
+def test_another_url_or_another_session_makes_no_conditional_request(one, misbehaving, downloads):
     if_changed(one, misbehaving.serve("/a", CONTENT), downloads / "a")
     if_changed(one, misbehaving.serve("/b", CONTENT), downloads / "a")
     one.close_session()

@@ -27,7 +27,7 @@ def get(one, url, directory, **options):
 
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("slash", ["", "/", "//"])
-def test_the_file_has_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
+def test_a_file_gets_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt"))
     event = get(one, url, f"{downloads}{slash}")
     assert event.state is TaskState.SUCCEEDED
@@ -47,7 +47,7 @@ def test_the_file_has_the_servers_name_and_the_event_has_its_path(one, misbehavi
     ("attachment; filename=\"\xe9\"", "song.flac"),
     ("; ; ;=;\"", "song.flac"),
 ])
-def test_no_name_leaves_the_directory_or_hides(one, misbehaving, downloads, value, name):
+def test_a_server_file_name_never_leaves_the_directory_and_is_never_hidden(one, misbehaving, downloads, value, name):
     event = get(one, misbehaving.serve("/song.flac", CONTENT, otherwise=named(value)), downloads)
     assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / name)
     assert [path.name for path in downloads.iterdir()] == [name]
@@ -92,7 +92,7 @@ def test_the_directory_must_exist(one, misbehaving, downloads, directory):
     assert raised.value.status is Status.DESTINATION_UNAVAILABLE
 
 
-def test_without_the_flag_a_directory_is_no_destination(one, misbehaving, downloads):
+def test_without_the_flag_a_directory_is_refused_as_destination(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), f"{downloads}/")
     assert raised.value.status is Status.INVALID_ARGUMENT

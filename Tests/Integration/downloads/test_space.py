@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_during_a_download_keeps_the_received_bytes(one, mi
     assert misbehaving.log("/a")[1].offset > 0
 
 
-def test_a_file_without_a_length_waits_too(one, misbehaving, disk):
+def test_a_response_without_a_length_waits_for_space_too(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=4)
     one.download(misbehaving.serve("/a", content, otherwise=Behaviour(chunked=True)), disk / "a")

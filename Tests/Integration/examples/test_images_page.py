@@ -1,4 +1,4 @@
-"""The gallery page: it lists pictures and starts downloads. It accepts only requests of its own user."""
+"""The gallery page: it lists pictures and starts downloads. It accepts only requests of the user who runs it."""
 
 import http.client
 import json
@@ -87,7 +87,7 @@ def test_the_page_lists_only_the_pictures_of_its_folder(page):
     assert (answer.status, answer.getheader("Content-Type"), content) == (200, "image/jpeg", b"sunset")
 
 
-def test_names_are_text_and_never_markup(page):
+def test_file_names_are_escaped_in_the_page(page):
     content = page.ask("GET", "/")[1]
     assert b"<script>alert" not in content
     assert b"&lt;script&gt;alert" in content
@@ -109,7 +109,7 @@ def test_an_absolute_path_in_a_request_is_not_found(page, folder):
     assert page.ask("GET", f"/pictures/{quote(str(folder.parent / 'secret.jpg'))}")[0].status == 404
 
 
-def test_the_button_starts_a_download_and_a_reload_does_not_press_it_again(page):
+def test_the_button_starts_a_download_and_a_reload_does_not_repeat_it(page):
     answer, _ = page.press(page.token(), " https://example.org/moon.jpg ")
     assert (answer.status, answer.getheader("Location")) == (303, "/")
     assert page.button.pressed == ["https://example.org/moon.jpg"]
@@ -122,7 +122,7 @@ def test_a_refused_url_is_reported_as_text(page):
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "ü"])
-def test_another_page_cannot_press_the_button(page, token):
+def test_a_request_without_the_pages_token_starts_no_download(page, token):
     assert page.press(token, "https://example.org/moon.jpg")[0].status == 403
     assert page.button.pressed == []
 

@@ -50,7 +50,7 @@ def sentence(error):
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 256, "has space", "sl/ash", "ümlaut", ".dot", "-dash", "a\nb"])
-def test_an_applications_identifier_is_checked(store, identifier):
+def test_an_invalid_application_identifier_is_refused(store, identifier):
     with pytest.raises(InvalidArgument) as caught:
         backhaul.Application(identifier, store, hosting=Hosting.EMBEDDED)
     assert "identifier" in sentence(caught.value)
@@ -58,7 +58,7 @@ def test_an_applications_identifier_is_checked(store, identifier):
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 256, "é" * 128, "a\nb", "a\x7fb"])
-def test_a_sessions_identifier_is_checked(application, identifier):
+def test_an_invalid_session_identifier_is_refused(application, identifier):
     for open_ in (application.session, application.attach):
         with pytest.raises(InvalidArgument) as caught:
             open_(identifier)
@@ -74,7 +74,7 @@ def test_a_sessions_identifier_is_checked(application, identifier):
     ],
     ids=str,
 )
-def test_a_configuration_is_checked(application, changes):
+def test_an_invalid_configuration_is_refused(application, changes):
     with pytest.raises(InvalidArgument) as caught:
         application.session("gallery", **in_parts(**changes))
     assert next(iter(changes)).split("_")[0] in sentence(caught.value).lower().replace("-", "_")
@@ -89,7 +89,7 @@ def test_a_configuration_is_checked(application, changes):
         "http://127.0.0.1/" + "a" * 16_384, "javascript:alert(1)", "http://127.0.0.1/\x01",
     ],
 )
-def test_a_url_is_checked(session, url):
+def test_an_invalid_url_is_refused(session, url):
     with pytest.raises(InvalidArgument) as caught:
         session.download(url)
     assert caught.value.index == 0
@@ -120,7 +120,7 @@ def destinations(place):
     "relative", "empty", "ends in a slash", "dots", "a directory", "in a directory that is missing", "below a file",
     "a name that is too long", "a path that is too long", "root itself", "in the kernel's file system"])
 @pytest.mark.parametrize("if_exists", ["fail", "replace"])
-def test_a_destination_is_checked(session, place, name, if_exists):
+def test_an_invalid_destination_is_refused(session, place, name, if_exists):
     destination, status = destinations(place)[name]
     with pytest.raises(BackhaulError) as caught:
         session.download(GOOD_URL, destination, if_exists=if_exists)
@@ -142,7 +142,7 @@ def test_a_destination_is_checked(session, place, name, if_exists):
     ],
     ids=lambda options: str(options)[:40],
 )
-def test_a_request_is_checked(session, options):
+def test_an_invalid_request_is_refused(session, options):
     with pytest.raises(InvalidArgument) as caught:
         session.download(GOOD_URL, **options)
     assert caught.value.index == 0
@@ -196,7 +196,7 @@ def enqueue_raw(session, array, count):
     ("count", "size"),
     [(1, 0), (1, 8), (1, SIZE - 1), (1, SIZE + 1), (2, 2**63), (2**64 - 1, SIZE), (10_000_001, SIZE)],
 )
-def test_absurd_counts_and_sizes_are_refused(session, count, size):
+def test_excessive_counts_and_sizes_are_refused(session, count, size):
     array = _writing_transfers.requests([Request(GOOD_URL)])
     array[0].struct_size = size
     with pytest.raises(InvalidArgument):
@@ -260,7 +260,7 @@ def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(applicatio
 
 
 @pytest.mark.parametrize("maximum", [0, 10_001, 2**64 - 1])
-def test_absurd_maxima_are_refused(session, maximum):
+def test_excessive_maxima_are_refused(session, maximum):
     with pytest.raises(InvalidArgument):
         session.start.poll(0, maximum)
     with pytest.raises(InvalidArgument):
@@ -268,7 +268,7 @@ def test_absurd_maxima_are_refused(session, maximum):
 
 
 @pytest.mark.parametrize("timeout", [-1, -2, -(2**31), 86_400_001, 2**31 - 1])
-def test_absurd_timeouts_are_refused(session, timeout):
+def test_timeouts_out_of_range_are_refused(session, timeout):
     batch = _ctypes.bh_batch()
     with pytest.raises(InvalidArgument):
         call(loaded.bh_session_poll, session._handle.pointer, 0, 10, timeout, byref(batch))
@@ -327,7 +327,7 @@ def test_a_call_after_close_is_refused(application, misbehaving):
     assert b"closed" in details.message
 
 
-def test_a_path_of_the_store_is_checked(place):
+def test_an_invalid_store_path_is_refused(place):
     (place / "file").write_bytes(b"")
     for path, status in {
         "relative": Status.INVALID_ARGUMENT,

@@ -57,7 +57,7 @@ def test_a_calendar_set_forward_before_a_restart_times_out_no_task(start, calend
     assert ended.state is TaskState.SUCCEEDED, ended.error_message
 
 
-def test_a_calendar_that_is_set_back_gives_no_task_more_time(start, calendar, misbehaving, downloads):
+def test_a_calendar_that_is_set_back_does_not_extend_the_resource_timeout(start, calendar, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(silent=True)])
     one = start()
     one.session(resource_timeout_ms=3_000, **QUICK)

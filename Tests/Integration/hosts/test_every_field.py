@@ -147,7 +147,7 @@ def kept(given, struct, but=()):
     return values(fill(struct, given), given)
 
 
-def test_a_configuration_comes_back_from_the_store_with_every_field(hosts):
+def test_every_field_of_a_configuration_is_stored(hosts):
     struct = _ctypes.bh_session_configuration
     expected = kept(CONFIGURATION, struct)
     first, session = hosts(), _ctypes.bh_session()
@@ -158,7 +158,7 @@ def test_a_configuration_comes_back_from_the_store_with_every_field(hosts):
     assert values(back, CONFIGURATION) == expected
 
 
-def test_the_limits_of_a_store_come_back_with_every_field(hosts):
+def test_every_field_of_the_limits_is_stored(hosts):
     first = hosts()
     expected = kept(LIMITS, _ctypes.bh_limits)
     first.call("bh_store_set_limits", first.application, byref(fill(_ctypes.bh_limits, LIMITS)), 20_000)
@@ -166,7 +166,7 @@ def test_the_limits_of_a_store_come_back_with_every_field(hosts):
     assert values(later.item("bh_store_limits", later.application, 11, _ctypes.bh_limits), LIMITS) == expected
 
 
-def test_the_settings_of_a_network_come_back_with_every_field(hosts):
+def test_every_field_of_a_networks_settings_is_stored(hosts):
     only_read = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
     expected = kept(NETWORK, _ctypes.bh_network, but=only_read)
     first = hosts()
@@ -178,7 +178,7 @@ def test_the_settings_of_a_network_come_back_with_every_field(hosts):
     assert expected in [values(network, NETWORK) for network in listed]
 
 
-def test_an_activity_comes_back_with_every_field(hosts):
+def test_every_field_of_an_activity_is_stored(hosts):
     # These fields are not compared: the request is enqueued, and by then the next window is another one.
     not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
     expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
@@ -191,7 +191,7 @@ def test_an_activity_comes_back_with_every_field(hosts):
     assert values(back, ACTIVITY) == expected
 
 
-def test_a_launch_command_comes_back_with_every_field_that_is_listed(hosts):
+def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     not_listed = {"attach_timeout_ms", "first_delay_ms", "longest_delay_ms", "maximum_launches"}
     expected = kept(LAUNCH, _ctypes.bh_launch_command, but=not_listed)
     first = hosts()

@@ -97,7 +97,7 @@ def test_a_repeated_passing_fault_ends_after_the_configured_attempts(host, misbe
     assert event.attempts == len(misbehaving.log()) == 3
 
 
-def test_the_last_of_several_refusals_shows_the_start_of_its_body(host, misbehaving, downloads):
+def test_the_error_body_is_that_of_the_last_attempt(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=2, **QUICK)
@@ -197,7 +197,7 @@ def test_resuming_a_waiting_task_starts_its_attempt_at_once(host, misbehaving, d
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_redirects_are_followed_to_the_end(host, misbehaving, downloads):
+def test_a_chain_of_redirects_is_followed(host, misbehaving, downloads):
     steps = [301, 302, 303, 307, 308]
     for number, status in enumerate(steps):
         misbehaving.serve(f"/{number}", CONTENT, otherwise=redirect(f"/{number + 1}", status))

@@ -91,7 +91,7 @@ def test_a_host_that_returns_during_a_transfer_keeps_its_exit_status(host, nginx
         name: served.digests[name] for name in served.names[:20]}
 
 
-def test_threads_and_descriptors_are_gone_after_the_last_close(host, misbehaving, downloads):
+def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbehaving, downloads):
     one = host(opened=False)
     threads = one.thread_names()
     left = []

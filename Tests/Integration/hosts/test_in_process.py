@@ -14,7 +14,7 @@ from backhaul import Hosting
 from servers.content import Content
 
 
-def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloads):
+def test_several_threads_can_use_one_session_at_once(store, misbehaving, downloads):
     failures = []
 
     def work(number):

@@ -158,7 +158,7 @@ def test_an_invalid_option_is_refused_by_name(host, options, name):
 
 
 @pytest.mark.parametrize("kind", ["missing", "directory", "relative"])
-def test_a_body_that_is_no_file_is_refused(host, place, kind):
+def test_a_body_that_is_no_regular_file_is_refused(host, place, kind):
     one = host()
     one.session()
     path = {"missing": place / "nowhere", "directory": place, "relative": "file"}[kind]
@@ -214,7 +214,7 @@ def test_attempts_of_an_unknown_task_are_not_found(host):
     assert one.history() == []
 
 
-def test_a_replaced_configuration_keeps_the_rest(host):
+def test_a_configuration_with_one_changed_field_keeps_the_others(host):
     one = host()
     one.session(proxy=Proxy(url="http://127.0.0.1:3128"), headers={"A": "b"})
     one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=7))

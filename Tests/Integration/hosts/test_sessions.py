@@ -76,7 +76,7 @@ def test_an_unknown_session_is_not_found(host):
         host().attach("never made")
 
 
-def test_identifiers_are_any_text_and_belong_to_their_application(host):
+def test_session_identifiers_may_be_any_text_and_belong_to_their_application(host):
     one, other = host(), host(identifier="org.example.other")
     name = "Galerie d'été 📷 " + "x" * 200
     one.session(name)
@@ -153,7 +153,7 @@ def test_polling_again_returns_the_same_events_until_they_are_acknowledged(host,
     assert one.poll(timeout=0) == []
 
 
-def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, downloads):
+def test_unacknowledged_events_are_delivered_to_the_next_process(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", user_data=b"1")
@@ -303,7 +303,7 @@ def test_higher_priorities_run_first(host, misbehaving, downloads):
     assert [asked.path for asked in misbehaving.log()] == ["/blocker", "/late", "/high", "/normal", "/low"]
 
 
-def test_no_more_connections_to_an_origin_than_configured(host, misbehaving, downloads):
+def test_connections_to_an_origin_obey_the_configured_limit(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=3)
     gate = Behaviour(pace=500_000)

@@ -99,7 +99,7 @@ def test_a_stopped_host_costs_the_engine_little_memory_and_continues_reading(hos
 
 
 @pytest.mark.both_hostings
-def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, downloads):
+def test_events_arrive_once_and_in_order_while_engines_die(host, misbehaving, downloads):
     """The consumer acknowledges in small steps while other processes take over as the engine."""
     hosts = [host() for _ in range(3)]
     consumer = host()
@@ -140,7 +140,7 @@ def test_progress_reaches_another_process_and_continues_with_the_next_engine(hos
 
 @pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.skipif(
     "BACKHAUL_MILLION" not in os.environ, reason="takes minutes: set BACKHAUL_MILLION"))])
-def test_a_large_enqueue_takes_little_memory_on_both_sides(host, store, count):
+def test_a_large_enqueue_uses_little_memory_in_host_and_engine(host, store, count):
     engine = host(identifier="org.example.engine")
     engine.all_sessions()
     before = resident(engine.pid)

@@ -9,7 +9,7 @@ from testbed.host import until
 from testbed.rounds import finish_round
 
 
-def test_a_finished_round_launches_the_application_when_its_host_is_gone(stage, hosts):
+def test_a_finished_round_launches_the_application_without_a_host(stage, hosts):
     host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
     assert stage.nobody_comes(1.5), "its host is connected"

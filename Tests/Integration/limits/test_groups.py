@@ -48,7 +48,7 @@ def test_each_group_finishes_independently(host, misbehaving):
     assert finished(one.wait_for()) == [("album", 1, 0, 0), ("films", 0, 0, 1)]
 
 
-def test_a_group_that_fills_again_finishes_again(host, misbehaving):
+def test_a_group_with_new_tasks_finishes_again(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(100))

@@ -132,7 +132,7 @@ class UserManager:
             self.process.wait()
             self.log.close()
         if self.groups and self.groups.exists():
-            # Ends the processes that the namespace's process 1 has left behind, and waits for their end.
+            # Ends the remaining processes of the namespace, and waits for their end.
             kill = self.groups / "cgroup.kill"
             if kill.exists():
                 kill.write_text("1")

@@ -29,7 +29,7 @@ def test_a_bus_that_accepts_and_never_replies_is_given_up(tmp_path):
     assert 1 < seconds < 20
 
 
-def test_a_bus_whose_queue_is_full_is_given_up(tmp_path):
+def test_a_bus_with_a_full_queue_is_given_up(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))
         silent.listen(0)

@@ -89,7 +89,7 @@ def test_without_a_daemon_the_error_names_the_searched_paths(backhaul):
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_a_program_that_systemd_would_not_run_is_refused(backhaul, daemon):
+def test_a_program_path_that_systemd_cannot_run_is_refused(backhaul, daemon):
     program = daemon.rename(daemon.with_name("the user's daemon"))
     assert "quotes" in backhaul("service", "install", code=4, BACKHAUL_DAEMON=str(program)).stderr
     assert not backhaul.json("service", "status", code=3)["installed"]

@@ -65,7 +65,7 @@ def reserved(struct):
             for offset in range(begin, ends[ends.index(begin) + 1])}
 
 
-def test_new_fields_are_at_the_end_or_take_reserved_bytes(earlier, manifest):
+def test_new_fields_are_at_the_end_or_replace_reserved_bytes(earlier, manifest):
     misplaced = [
         f"{name}.{field}" for name, struct in earlier["structs"].items()
         for field, offset in manifest["structs"][name]["fields"].items()

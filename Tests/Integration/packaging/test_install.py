@@ -107,7 +107,7 @@ def test_make_install_prints_how_programs_find_the_library_in_another_folder(pre
     assert output(sys.executable, "-c", VERSION, env=variables)
 
 
-def test_an_installed_library_is_a_module_for_swift(prefix, tmp_path):
+def test_swift_can_import_the_installed_library(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     source = tmp_path / "host.swift"
     source.write_text("import CBackhaul\nlet version: UInt32 = bh_version()\n")

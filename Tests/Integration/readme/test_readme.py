@@ -142,7 +142,7 @@ def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
     assert not list(home.glob(".*.part*")), "a part file is left"
 
 
-def test_the_commands_to_try_are_targets_of_make():
+def test_commands_of_the_readme_are_targets_of_make():
     targets = set(re.findall(r"^\$ make(?: (\w+))?", "\n".join(blocks("console")), flags=re.M)) - {""}
     assert targets
     help_text = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True).stdout

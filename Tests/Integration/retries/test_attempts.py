@@ -62,7 +62,7 @@ def test_attempts_and_history_stay_after_the_acknowledgement(host, misbehaving, 
         one.attempts(good + 1_000)
 
 
-def test_the_history_has_a_limit(host, misbehaving, downloads):
+def test_the_history_keeps_only_the_newest_tasks(host, misbehaving, downloads):
     one = host()
     one.session(**SOON, history_limit=5)
     url = misbehaving.serve("/a", Content(10))

@@ -62,7 +62,7 @@ def test_the_host_chooses_which_statuses_are_retried(host, misbehaving, download
     (RetryErrors.NAME, Status.CONNECTION_LOST, DROP), (RetryErrors.LOST, Status.HTTP_STATUS, Behaviour(status=503)),
     (RetryErrors.NONE, Status.CONNECTION_LOST, DROP),
 ], ids=["lost", "status", "nothing"])
-def test_errors_without_their_bit_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
+def test_errors_that_the_policy_does_not_retry_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
     one = host()
     one.session(**SOON, retry=RetryPolicy(errors=errors))
     one.download(misbehaving.serve("/a", CONTENT, [behaviour]), downloads / "a")

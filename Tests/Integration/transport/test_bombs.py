@@ -125,7 +125,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("respond", ENDLESS.values(), ids=ENDLESS)
-def test_a_response_without_an_end_is_not_held_in_memory(download, downloads, respond):
+def test_a_response_without_an_end_is_not_buffered_in_memory(download, downloads, respond):
     events, resident = download(respond, request_timeout_ms=3_000)
     assert {event.state for event in events} == {TaskState.FAILED}
     assert os.listdir(downloads) == []

@@ -27,7 +27,7 @@ class Refused:
         return info
 
 
-def test_an_error_page_that_drips_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
+def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
     """The time is five seconds. Both hostings are tested at once."""
     with ExitStack() as stack:
         servers, refused = [], []

@@ -71,14 +71,14 @@ def fetch_all(one, closing, downloads):
 
 
 @pytest.mark.both_hostings
-def test_an_idle_engine_closes_what_its_server_has_closed(host, closing, downloads):
+def test_an_idle_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
     one = host()
     engine = fetch_all(one, closing, downloads)
     until(lambda: count(engine, CLOSE_WAIT), lambda open_ones: open_ones == 0, SOON)
 
 
 @pytest.mark.both_hostings
-def test_a_busy_engine_closes_what_its_server_has_closed(host, closing, downloads):
+def test_a_busy_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
     one = host()
     with DrippingServer() as dripping:
         one.session("busy", **QUICK)

@@ -144,7 +144,7 @@ def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squ
 
 
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
-def test_a_socks_proxy(fetch, server, authority, scheme):
+def test_a_socks_proxy_resolves_names_or_gets_addresses(fetch, server, authority, scheme):
     with Socks() as socks:
         way = backhaul.Proxy(url=f"{scheme}://{socks.address}")
         options = {"ca_file": authority.file, "proxy": way, "environment": CLEAN}
@@ -155,7 +155,7 @@ def test_a_socks_proxy(fetch, server, authority, scheme):
     assert event.status is Status.CONNECTION_FAILED
 
 
-def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
+def test_user_and_password_are_sent_to_a_socks_proxy(fetch, server, authority):
     with Socks("porter", "key") as socks:
         way = backhaul.Proxy(url=f"socks5://{socks.address}", user="porter", password="key")
         options = {"ca_file": authority.file, "environment": CLEAN}

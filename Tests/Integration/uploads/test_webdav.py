@@ -55,7 +55,7 @@ def test_a_large_upload_of_a_killed_engine_starts_again_and_arrives_complete(hos
     assert webdav.put() == {"large": content.data}
 
 
-def test_files_arrive_over_http_2(host, nginx_dav, certificates, sources):
+def test_uploads_over_http_2_arrive_complete(host, nginx_dav, certificates, sources):
     contents = {str(i): Content(size, i) for i, size in enumerate([0, 1, 70_000, 1_500_000, 6_000_000])}
     write(sources, contents)
     one = host()

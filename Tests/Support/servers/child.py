@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-# The kernel is asked for the signal first (setpriv), and then the parent is checked: it may be dead already.
+# The signal is requested first (setpriv), and then the parent is checked: it may be dead already.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 

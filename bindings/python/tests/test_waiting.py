@@ -27,7 +27,7 @@ def test_a_readable_descriptor_wakes_all_its_waiters(pipe):
     assert asyncio.run(scenario()) == [True, True, True]
 
 
-def test_a_wait_that_ends_leaves_no_reader_behind(pipe):
+def test_an_ended_wait_leaves_no_reader_in_the_loop(pipe):
     async def scenario():
         assert not await readable(pipe[0], 0.01)
         return asyncio.get_running_loop().remove_reader(pipe[0])

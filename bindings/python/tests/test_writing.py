@@ -162,7 +162,7 @@ def test_the_options_of_an_application_are_written_unchanged():
     assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
 
 
-def test_without_options_the_library_chooses():
+def test_without_options_the_fields_of_an_application_are_unset():
     raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
     assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
 
