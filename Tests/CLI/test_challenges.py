@@ -96,7 +96,7 @@ def test_a_token_is_read_from_a_file(backhaul, guarded):
     (backhaul.here / "token").write_text("Authorization: Bearer a-token\n")
     found = challenge(backhaul)
     ended = backhaul("respond", found["id"], "-u", "ann", "--password-file", "-", stdin="x\n", code=2)
-    assert "asic" in ended.stderr, "what is not offered is refused"
+    assert "asic" in ended.stderr, "the error does not name the offered scheme"
     assert backhaul.json("respond", found["id"], "--header-file", "token") == [{"challenge_id": found["id"]}]
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 

@@ -40,7 +40,7 @@ def test_a_transfer_continues_after_its_command_has_ended(backhaul, serve, numbe
         assert "1 transfer is left" in errors and "goes on in the background" in errors
         assert backhaul.wait_command in errors
     until((backhaul.here / "a").exists, "the file")
-    assert len(server.requests()) == 1, "nobody asked twice"
+    assert len(server.requests()) == 1, "the file was requested twice"
 
 
 def test_the_daemon_exits_when_it_is_idle(backhaul, serve):

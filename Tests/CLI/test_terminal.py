@@ -89,7 +89,7 @@ def screen(seen, columns=80):
             column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
             assert column < columns, "a line fills the terminal's last column"
         else:
-            pytest.fail(f"a terminal would not know {match[0]!r}")
+            pytest.fail(f"the simulated terminal does not support {match[0]!r}")
     return ["".join(line) for line in lines]
 
 
@@ -103,7 +103,7 @@ def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
     lines = screen(terminal.seen, columns)
     assert re.search(r"%", terminal.seen.decode())
     assert re.fullmatch(r"2 files, 4\.\d MB in \d+ s\.", lines[0]), lines
-    assert not any(lines[1:]), "the panel is erased at the end"
+    assert not any(lines[1:]), "the panel was not erased at the end"
 
 
 def test_results_and_progress_can_use_the_same_terminal(backhaul, serve):

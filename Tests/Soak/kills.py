@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=500, help="how many kills")
     parser.add_argument("--hosting", choices=["daemon", "embedded"], default="daemon", help="who is the engine")
     parser.add_argument("--seed", type=int, default=None, help="chosen at random unless given")
-    parser.add_argument("--keep", action="store_true", help="leave the store, the files and the journals")
+    parser.add_argument("--keep", action="store_true", help="keep the store, the files and the journals")
     options = parser.parse_args()
     seed = secrets.randbits(32) if options.seed is None else options.seed
     (ROOT / "build").mkdir(exist_ok=True)

@@ -51,8 +51,8 @@ def kill_and_finish(host, server, folder, **variables):
     second = subprocess.run([*host, store], env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert (second.returncode, second.stderr) == (0, "")
     asked_after = server.requests()[asked_before:]
-    assert not whole & {request.path[1:] for request in asked_after}, "finished files were asked for again"
-    assert any(request.status == 206 for request in asked_after), "no cut-off file went on"
+    assert not whole & {request.path[1:] for request in asked_after}, "finished files were requested again"
+    assert any(request.status == 206 for request in asked_after), "no incomplete file was resumed"
     for url, path in server.files.items():
         assert digest(Path(f"{target}{url}")) == digest(path), url
     assert {path.name for path in target.iterdir()} == {url[1:] for url in server.files}

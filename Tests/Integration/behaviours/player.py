@@ -117,7 +117,7 @@ class Player:
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
                 if event.kind is EventKind.CHALLENGE and event.challenge is not None:
-                    assert answers, f"nobody was to be asked: {event.challenge}"
+                    assert answers, f"unexpected challenge: {event.challenge}"
                     _respond(session, event.challenge, answers.pop(0), here)
                 if event.kind is EventKind.TASK_ENDED and event.task_id == task:
                     session.acknowledge_through(event.id)
@@ -126,7 +126,7 @@ class Player:
         info = session.task(task)
         # The slot is needed for the rows that follow.
         session.cancel(tasks=[task])
-        raise AssertionError(f"for {limit} s no end: {info}")
+        raise AssertionError(f"the task did not end within {limit} s: {info}")
 
     @staticmethod
     def _below(seen, key):

@@ -345,7 +345,7 @@ def main():
             print(bus.address, flush=True)
             serve(bus)
     except Unavailable as reason:
-        sys.exit(f"There can be no bus here: it {reason}.")
+        sys.exit(f"A private bus cannot run here: it {reason}.")
 
 
 if __name__ == "__main__":

@@ -22,11 +22,11 @@ def play(request, stage):
     try:
         return stage.result(request.param)
     except Unavailable as reason:
-        pytest.skip(f"no such machine can be made: {reason}")
+        pytest.skip(f"this machine cannot run the test: {reason}")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--idle-seconds", type=int, default=35, help="how long an engine is watched that does nothing")
+    parser.addoption("--idle-seconds", type=int, default=35, help="how many seconds an idle engine is watched")
 
 
 def pytest_collection(session):

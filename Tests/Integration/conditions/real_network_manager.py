@@ -50,11 +50,11 @@ class RealNetworkManager:
         with open(self.folder / "log", "ab") as log:
             self.process = child.start([*self.network.prefix, "unshare", "--mount", "sh", "-c", SCRIPT, self.folder],
                                        env=self.environment, stdout=log, stderr=log)
-        wait(self.has_begun, f"NetworkManager did not come; its output is in {self.folder}/log")
+        wait(self.has_begun, f"NetworkManager did not start; its output is in {self.folder}/log")
 
     def has_begun(self):
         if self.process.poll() is not None:
-            raise Unavailable("may not mount in a namespace, which NetworkManager needs")
+            raise Unavailable("cannot mount in a namespace, which NetworkManager needs")
         return self.bus.has_owner(NETWORK_MANAGER) and self.devices()
 
     def devices(self):

@@ -22,7 +22,7 @@ def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_appli
     host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
     host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
     host.kill()
-    assert stage.nobody_comes(0.5), "a task is left"
+    assert stage.nobody_comes(0.5), "launched although a task has not ended"
     tool = hosts.start(observes=True)
     tool.attach(role=Role.PRODUCE)
     tool.cancel([given_up])
@@ -45,7 +45,7 @@ def test_a_poll_reports_when_all_committed_events_are_delivered(hosts, nginx, se
     while more:
         events, more = host.page(handed_out[-1].id if handed_out else 0, 2)
         handed_out += events
-    assert len(handed_out) == 4, "and not before"
+    assert len(handed_out) == 4, "the last poll came before all events"
     assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
 
 

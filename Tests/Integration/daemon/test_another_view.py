@@ -14,7 +14,7 @@ GROUP = 4242
 
 def needs_root():
     if os.geteuid() != 0:
-        pytest.skip("needs root, for a mount or a group of its own")
+        pytest.skip("needs root, for a mount or another group")
 
 
 def refusal(one, url, destination):
@@ -48,7 +48,7 @@ def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, do
 def test_a_directory_that_only_the_hosts_groups_may_write_is_refused(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
-        pytest.skip("setpriv is not there")
+        pytest.skip("needs setpriv")
     # Without these capabilities root needs the permissions of a group, as other users do.
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
     shared = place / "shared"

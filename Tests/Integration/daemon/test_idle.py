@@ -58,7 +58,7 @@ def system_calls(process, folder, seconds):
     first = strace.stderr.readline()
     if "attached" not in first:
         strace.wait()
-        pytest.skip(f"strace may not look here: {first.strip()}")
+        pytest.skip(f"strace cannot attach: {first.strip()}")
     time.sleep(1)
     before = (folder / "calls").read_text().splitlines()
     time.sleep(seconds)

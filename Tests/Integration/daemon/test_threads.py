@@ -36,7 +36,7 @@ def traced(process, file):
     first = strace.stderr.readline()
     if "attached" not in first:
         strace.wait()
-        pytest.skip(f"strace may not look here: {first.strip()}")
+        pytest.skip(f"strace cannot attach: {first.strip()}")
     yield
     strace.send_signal(signal.SIGINT)
     strace.communicate()
@@ -86,4 +86,4 @@ def test_each_thread_touches_only_the_listed_files(host, daemon, store, place, d
         # The kernel serves /proc and /sys, and always replies.
         strangers = {path for path in paths
                      if not any(path == root or path.startswith(f"{root}/") for root in [*allowed, "/proc", "/sys"])}
-        assert strangers == set(), f"{thread} touches what docs/waiting.md does not say"
+        assert strangers == set(), f"{thread} opens files that docs/waiting.md does not list"

@@ -8,8 +8,8 @@ from desync.fuzz import Stage
 
 
 def pytest_addoption(parser):
-    parser.addoption("--desync-runs", type=int, default=300, help="how many runs are drawn from the seed")
-    parser.addoption("--desync-seed", type=int, default=1, help="of the runs; 0: one is drawn")
+    parser.addoption("--desync-runs", type=int, default=300, help="how many runs are generated from the seed")
+    parser.addoption("--desync-seed", type=int, default=1, help="the seed of the runs; 0: a random one")
 
 
 @pytest.fixture(scope="session")

@@ -65,7 +65,7 @@ def test_the_program_exits_at_once_and_is_launched_when_its_file_has_arrived(pro
     started = subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, capture_output=True,
                              text=True, timeout=300, check=False)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
-    assert home.files() == [], "it was there before the program had ended"
+    assert home.files() == [], "the file had arrived before the program ended"
     server.release()
     until(home.files, lambda files: files == ["report.pdf"])
     assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])

@@ -75,7 +75,7 @@ def end_of(opened):
 
 def test_the_picture_arrives_after_the_program_has_exited(images, server, sunset):
     assert images("get", sunset) == ["handed over sunset.jpg"]
-    assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
+    assert "sunset.jpg" not in images.files(), "the picture had arrived before the program ended"
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["handed over sunset.jpg", *USED]
@@ -101,7 +101,7 @@ def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, serve
     for _ in range(2):
         assert images("get", sunset) == ["sunset.jpg is there already"]
         assert end_of(images.open()) == ["there: sunset.jpg"]
-    assert [request.status for request in server.requests()] == [200], "it was asked for twice"
+    assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
 def test_after_a_kill_of_the_daemon_the_next_start_continues(images, server, sunset):

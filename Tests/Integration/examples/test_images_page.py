@@ -155,4 +155,4 @@ def test_the_content_security_policy_forbids_foreign_content(page):
     assert f'<script nonce="{nonce}">'.encode() in content
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert answer.getheader("X-Content-Type-Options") == "nosniff"
-    assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "each page has a nonce of its own"
+    assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "two pages have the same nonce"

@@ -143,7 +143,7 @@ def values(struct, paths):
 def kept(given, struct, but=()):
     """Fills the struct, for which `given` must have a value for every field, and returns the values that are
     compared."""
-    assert set(leaves(struct)) - set(but) == set(given), "each field has a value here, or a reason"
+    assert set(leaves(struct)) - set(but) == set(given), "a field has neither a value nor a reason here"
     return values(fill(struct, given), given)
 
 

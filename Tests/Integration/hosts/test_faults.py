@@ -181,7 +181,7 @@ def test_retry_after_is_respected(host, misbehaving, downloads, form):
     misbehaving.wait_until(lambda log: log and log[0].ended)
     info = until(lambda: one.task(task), lambda info: info.reason is Reason.RETRY)
     wait = info.next_attempt_ms / 1000 - time.time()
-    assert 0 < wait <= 3.5, "the promised moment"
+    assert 0 < wait <= 3.5, "the retry is not at the time of Retry-After"
     assert (info.state, info.status, info.http_status) == (TaskState.WAITING, Status.HTTP_STATUS, 503)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert len(misbehaving.log()) == 2

@@ -203,7 +203,7 @@ def test_a_program_that_the_host_starts_inherits_no_descriptor_of_the_library(ho
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")
     misbehaving.wait_until(lambda log: len(log) == 1)
     ours = {target for target in one.open_descriptors().values() if str(downloads.parent) in target}
-    assert ours, "the store's files are open in the host"
+    assert ours, "the host has no open file of the store"
     more = [target for number, target in one.inherited().items() if number not in before]
     # libcurl 7.88 makes both ends of its wake-up socket pair inheritable, and does not report their numbers.
     assert len(more) <= 2 and all(target.startswith("socket:") for target in more), more

@@ -50,7 +50,7 @@ def server(place, size):
 def start(host, server):
     """Returns a function that starts hosts, which look names up in the server's file."""
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
-        pytest.skip("names of its own need a mount namespace, which this user may not have here")
+        pytest.skip("the test's names need a mount namespace, which this user may not create")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])
 
 

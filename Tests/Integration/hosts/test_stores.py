@@ -121,7 +121,7 @@ def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
     except StoreError as error:
         assert error.status in (Status.STORE_DAMAGED, Status.STORE_UNAVAILABLE)
     else:
-        pytest.fail("nothing was told")
+        pytest.fail("no error was raised")
     if before is not None and damage in ("header", "replaced"):
         assert database.read_bytes() == before
 

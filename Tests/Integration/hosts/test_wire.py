@@ -53,7 +53,7 @@ def test_a_consumer_keeps_waiting_when_the_engine_changes(host):
     until(lambda: holder.attention(timeout=1), len)
     engine.kill()
     again = until(lambda: holder.attention(timeout=1), len)
-    assert again[0].waiting_consumers == 1, "the next engine asks anew"
+    assert again[0].waiting_consumers == 1, "the wait did not continue with the next engine"
     assert not waiter.is_done()
     holder.close_session()
     waiter.take_attached()
@@ -109,7 +109,7 @@ def test_events_arrive_once_and_in_order_while_engines_die(host, misbehaving, do
     ended, last = [], 0
     while len(ended) < 300:
         events = consumer.poll(maximum=20, timeout=20)
-        assert all(last < event.id for event in events), "nothing that was acknowledged comes again"
+        assert all(last < event.id for event in events), "an acknowledged event came again"
         assert len(events) > 0
         ended += [event.task_id for event in events if event.task_id]
         last = events[-1].id

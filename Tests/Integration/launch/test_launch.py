@@ -12,7 +12,7 @@ from testbed.rounds import finish_round
 def test_a_finished_round_launches_the_application_without_a_host(stage, hosts):
     host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
-    assert stage.nobody_comes(1.5), "its host is connected"
+    assert stage.nobody_comes(1.5), "launched although its host is connected"
     host.kill()
     launched = stage.next()
     launched.open()
@@ -161,7 +161,7 @@ def test_a_new_engine_continues_to_watch_the_launched_host(stage, hosts):
     os.kill(engine, signal.SIGKILL)
     looker = hosts.start("org.example.engine")
     until(lambda: hosts.engine_process(looker), lambda process: process != engine)
-    assert stage.nobody_comes(2), "the launched host lives"
+    assert stage.nobody_comes(2), "launched again although the launched host lives"
     assert [(info.state, info.process_id) for info in looker.launches()] == [(LaunchState.RUNNING, launched.pid)]
     launched.kill()
     again = stage.next()

@@ -49,7 +49,7 @@ def test_a_launched_program_without_a_free_session_is_not_ended(stage, hosts):
         launched.attach("gallery")
     assert raised.value.detail == user.pid
     assert stage.nobody_comes(4)
-    assert not launched.has_ended(), "it is not to blame"
+    assert not launched.has_ended(), "the launched program was ended although the session was in use"
     user.acknowledge(user.wait_for())
     user.complete()
     user.close()
@@ -70,7 +70,7 @@ def test_a_launched_program_that_waited_for_the_session_counts_as_attached(stage
     launched.finish()
     launched.close()
     assert stage.nobody_comes(3)
-    assert not launched.has_ended(), "it has attached, and may take its time"
+    assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
 def test_the_users_program_may_yield_the_session_to_the_launched_one(stage, hosts):
@@ -167,6 +167,6 @@ def test_a_consumer_that_stops_after_its_round_is_noticed_without_another_event(
     host = hosts.start(launch=stage.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])
-    assert stage.nobody_comes(2.5), "it runs"
+    assert stage.nobody_comes(2.5), "launched although the consumer runs"
     host.stop()
     stage.next()

@@ -64,7 +64,7 @@ def test_a_service_with_its_state_directory_resumes_at_its_next_start(manager, p
     photos("photos.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
-    assert len(processes(manager, "photos.service")) == 2, "the host and its daemon"
+    assert len(processes(manager, "photos.service")) == 2, "the service does not contain the host and its daemon"
     systemctl(manager, "stop", "photos.service")
     assert not is_whole(tmp_path, server)
     store = next(path for path in (manager.home / ".config", manager.home / ".local" / "state")

@@ -79,7 +79,7 @@ def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resum
         manager, host, backhaul, store, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     inside = processes(manager, unit)
-    assert len(inside) == 2, "the host and its daemon"
+    assert len(inside) == 2, "the service does not contain the host and its daemon"
     manager("systemctl", "--user", "stop", unit)
     assert not [process for process in inside if manager("kill", "-0", process, check=False).returncode == 0]
     host()

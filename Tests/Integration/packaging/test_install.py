@@ -56,7 +56,7 @@ def system(tmp_path):
                          stderr=subprocess.PIPE, text=True)
     try:
         if not keeper.stdout.readline():
-            pytest.skip(f"needs root, for a namespace of its own: {keeper.stderr.read().strip()}")
+            pytest.skip(f"needs root, for a separate namespace: {keeper.stderr.read().strip()}")
         yield ["nsenter", f"--mount=/proc/{keeper.pid}/ns/mnt", f"--wdns={PROJECT}"]
     finally:
         keeper.kill()

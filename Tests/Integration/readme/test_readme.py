@@ -29,7 +29,7 @@ def blocks(language):
 
 def the_block(language):
     found = blocks(language)
-    assert len(found) == 1, f"the README has {len(found)} {language} blocks; this test knows what to do with one"
+    assert len(found) == 1, f"the README has {len(found)} {language} blocks; this test expects one"
     return found[0]
 
 
@@ -109,7 +109,7 @@ class Runs:
     def kill(self, moment):
         host = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, **self._options)
         until(moment, bool)
-        assert host.poll() is None, "it has ended before it could be killed"
+        assert host.poll() is None, "the host ended before it could be killed"
         os.killpg(host.pid, signal.SIGKILL)
         host.wait()
 

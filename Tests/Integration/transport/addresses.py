@@ -20,7 +20,7 @@ class SilentNetwork(Network):
 
     def __init__(self, folder):
         if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
-            raise Unavailable("names of its own need a mount namespace, which cannot be made here, as in a chroot")
+            raise Unavailable("the network's names need a mount namespace, which cannot be made here, as in a chroot")
         super().__init__()
         self._hosts = folder / "hosts"
         try:

@@ -73,7 +73,7 @@ def test_a_body_that_the_server_refuses_as_too_large_fails_with_its_status(host,
     one.upload(f"{nginx_dav.url}/small/a", sources / "a")
     [event, _] = one.wait_for()
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 413)
-    assert event.bytes_sent == 0, "the server was asked first"
+    assert event.bytes_sent == 0, "the body was sent before the server refused it"
     assert b"413" in event.error_body
 
 

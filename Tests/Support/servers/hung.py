@@ -46,7 +46,7 @@ class FreezingDisk:
             self._run("mkfs.ext4", "-q", self._image)
             self._run("mount", "-o", "loop", self._image, folder)
         except (OSError, subprocess.CalledProcessError) as error:
-            pytest.skip(f"no file system of one's own here: {error}")
+            pytest.skip(f"no file system can be made here: {error}")
 
     def __enter__(self):
         return self

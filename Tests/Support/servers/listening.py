@@ -47,7 +47,7 @@ def start(command, ports=1, *, log=None, **options):
             said = output.read().decode(errors="replace")
     if log is not None and log.exists():
         said += log.read_text(errors="replace")
-    raise RuntimeError(f"{words[0]} does not start: {said or 'it says nothing'}")
+    raise RuntimeError(f"{words[0]} does not start: {said or 'it printed nothing'}")
 
 
 def _comes_to_listen(process, ports):

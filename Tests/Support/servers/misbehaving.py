@@ -95,7 +95,7 @@ class MisbehavingServer(AcceptingServer):
         """Waits until the condition, a function of the log, is true."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(list(self._log)), timeout):
-                raise TimeoutError(f"the server was asked {len(self._log)} times, and that is not what was waited for")
+                raise TimeoutError(f"the condition is still false after {len(self._log)} requests")
 
     def _serve(self, connection):
         reader = connection.makefile("rb")

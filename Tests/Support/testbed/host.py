@@ -24,7 +24,7 @@ def until(look, condition, timeout=180):
     deadline = time.monotonic() + timeout
     while not condition(seen := look()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"for {timeout} s nothing but {seen}")
+            raise AssertionError(f"the condition was false for {timeout} s; last seen: {seen}")
         time.sleep(0.01)
     return seen
 

@@ -76,7 +76,7 @@ class Launched:
     def wait(self, timeout=30):
         """Waits until the program has ended."""
         if not select.select([self._descriptor], [], [], timeout)[0]:
-            raise AssertionError(f"{self} lives after {timeout} s")
+            raise AssertionError(f"{self} has not ended after {timeout} s")
 
     def has_ended(self):
         return bool(select.select([self._descriptor], [], [], 0)[0])
@@ -136,7 +136,7 @@ class Stage:
     def next(self, timeout=30):
         """Waits for the next launched program, and returns it."""
         if not select.select([self._listener], [], [], timeout)[0]:
-            raise AssertionError(f"nobody was launched within {timeout} s")
+            raise AssertionError(f"no program was launched within {timeout} s")
         self._came.append(Launched(self._listener.accept()[0], self.hosting))
         return self._came[-1]
 
