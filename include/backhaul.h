@@ -103,8 +103,9 @@
  *
  * Threads
  *   Any thread may call any function at any time. Calls on one handle from several threads take effect one after
- *   another, in no fixed order. A call that waits when its application is closed returns BH_INVALID_HANDLE. Signals do
- *   not end a wait. The library makes no call-backs, installs no signal handler, and blocks all signals in its threads.
+ *   another, in no fixed order. If the application is closed while a call waits, the call returns BH_INVALID_HANDLE.
+ *   Signals do not end a wait. The library makes no call-backs, installs no signal handler, and blocks all signals in
+ *   its threads.
  *
  * Fork
  *   Handles belong to the process that made them. In a forked child each call on an inherited handle returns
@@ -115,18 +116,17 @@
  *   Arguments are copied before a call returns. The caller owns what a function returns through a `**` parameter, and
  *   error->ticket, and passes it to the close or release function of its type; bh_application_next_ticket is the
  *   exception. Handles may be closed in any order; these functions accept NULL. Closing an application also closes its
- *   sessions and tickets; batches stay valid. A closed handle is refused with BH_INVALID_HANDLE; functions without a
- *   status return 0 or NULL. All that a batch points to lives as long as the batch. Strings are UTF-8 and end with NUL.
- *   NULL stands for "none" where a pointer is documented as optional.
+ *   sessions and tickets; batches stay valid. A call on a closed handle returns BH_INVALID_HANDLE; functions without a
+ *   status return 0 or NULL. All memory that a batch points to is valid until the batch is released. Strings are UTF-8
+ *   and end with NUL. NULL stands for "none" where a pointer is documented as optional.
  *
  * Structs
  *   Initialize each struct that has struct_size with BH_INIT, and others with {0}; 0 and NULL mean the default. From a
  *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields, or use reserved
  *   ones of an embedded struct, whose size never changes. The library accepts structs of every 1.x header; a field that
- *   it does not have must be 0. Later versions also add values to enumerations and bits to sets. A host ignores kinds,
- *   reasons and bits that it does not have, and treats an unknown status as a failure. The elements of an array of
- *   arguments have the distance struct_size of the first one; arrays of results hold pointers, or structs that never
- *   grow.
+ *   the library does not have must be 0. Later versions also add values to enumerations and bits to sets. A host
+ *   ignores unknown kinds, reasons and bits, and treats an unknown status as a failure. The stride of an array of
+ *   arguments is the struct_size of its first element. Arrays in results contain pointers, or structs that never grow.
  *
  * Times
  *   Fields that end in _ms: int64_t are Unix times, unsigned ones are durations. Times that a host passes are between
@@ -144,13 +144,13 @@
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30
  *   seconds. There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT, or
  *   BH_ENGINE_UNRESPONSIVE while the engine's process is stopped, with its process id in `detail`. When error->ticket
- *   is not NULL the operation goes on: the ticket returns its outcome later, so do not repeat the call. Without a
- *   ticket the call may be repeated. After a time-out with a NULL error the operation goes on, too; a session that it
- *   attaches is closed.
- *   BH_START in place of a time-out starts the operation and does not wait for the engine. The call returns BH_STARTED
- *   with a ticket, or an error without one; never BH_OK. It sets no output parameters; these may be NULL. It still
- *   reads its arguments, and an enqueue checks directories and files. A NULL error is BH_INVALID_ARGUMENT. Hosts with
- *   an event loop use it together with bh_application_event_fd and bh_application_next_ticket.
+ *   is not NULL the operation continues: the ticket returns its outcome later, so do not repeat the call. Without a
+ *   ticket the call may be repeated. After a time-out with a NULL error the operation continues, too; a session that it
+ *   attaches is closed. BH_START in place of a time-out starts the operation and does not wait for the engine. The call
+ *   returns BH_STARTED with a ticket, or an error without one; never BH_OK. It sets no output parameters; these may be
+ *   NULL. It still reads its arguments, and an enqueue checks directories and files. A NULL error is
+ *   BH_INVALID_ARGUMENT. Hosts with an event loop use it together with bh_application_event_fd and
+ *   bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -208,7 +208,7 @@ template <typename type> inline type bh_initialized() {
 #define BH_CAST(type, value) (type)(value)
 #endif
 
-/* Whether a struct of a result has this field: bindings and hosts that run with older libraries test it before they
+/* Whether a struct of a result has this field. Bindings and hosts that run with older libraries check this before they
  * read a field that was added after 1.0. */
 #define BH_HAS(pointer, type, field)                                                                                   \
     ((pointer)->struct_size >= offsetof(type, field) + sizeof((pointer)->field))
@@ -251,28 +251,28 @@ BH_API const char *bh_abi_json(void);
 #define BH_STATUS_TABLE(X)                                                                                             \
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
-    X(INVALID_HANDLE, 2, "the handle is closed or was never one")                                                      \
+    X(INVALID_HANDLE, 2, "the handle is closed or was never valid")                                                    \
     X(FORKED, 3, "the handle belongs to the parent process; open the application again in this one")                   \
     X(NOT_FOUND, 4, "there is no such session, task, challenge or activity")                                           \
     X(ALREADY_EXISTS, 5, "something else is already there")                                                            \
     X(KEY_CONFLICT, 6, "the idempotency key was used for another request")                                             \
     X(DESTINATION_IN_USE, 7, "another task has the same destination")                                                  \
     X(IN_USE, 8, "another consumer has the session")                                                                   \
-    X(TIMEOUT, 9, "the wait ended before the operation did; ask for its outcome with the ticket")                      \
+    X(TIMEOUT, 9, "the wait ended before the operation did; the ticket returns its outcome later")                     \
     X(WRONG_STATE, 10, "the session or task is not in a state that allows this")                                       \
     X(WRONG_ROLE, 11, "the handle's role does not allow this")                                                         \
     X(INVALIDATED, 12, "the session was invalidated")                                                                  \
     X(EVENTS_OUTSTANDING, 13, "events were handed out and not acknowledged")                                           \
     X(TOO_MANY, 14, "a limit of the library is reached")                                                               \
     X(COMPLETED, 15, "the session was completed, which ended this handle; attach again")                               \
-    X(STARTED, 16, "the operation was started; ask for its outcome with the ticket")                                   \
+    X(STARTED, 16, "the operation was started; the ticket returns its outcome")                                        \
     X(STORE_UNAVAILABLE, 20, "the store cannot be opened or made")                                                     \
     X(STORE_READ_ONLY, 21, "the store cannot be written")                                                              \
     X(STORE_FULL, 22, "the store's file system is full")                                                               \
     X(STORE_DAMAGED, 23, "the store's database is damaged")                                                            \
     X(STORE_NEWER, 24, "the store was written by a newer version of the library")                                      \
-    X(STORE_ON_NETWORK_FILE_SYSTEM, 25, "the store is on a network file system, where locks do not hold")              \
-    X(ENGINE_UNRESPONSIVE, 30, "the engine holds the store but does not answer")                                       \
+    X(STORE_ON_NETWORK_FILE_SYSTEM, 25, "the store is on a network file system, where locks are not reliable")         \
+    X(ENGINE_UNRESPONSIVE, 30, "the engine has the lock of the store, but does not reply")                             \
     X(ENGINE_INCOMPATIBLE, 31, "the engine speaks another version of the protocol")                                    \
     X(ENGINE_FAILED, 32, "the engine stopped because of an error")                                                     \
     X(OUT_OF_RESOURCES, 33, "memory, threads or descriptors are exhausted")                                            \
@@ -281,24 +281,24 @@ BH_API const char *bh_abi_json(void);
     X(CANCELLED, 40, "the task was cancelled")                                                                         \
     X(NAME_NOT_RESOLVED, 41, "the server's name cannot be resolved")                                                   \
     X(CONNECTION_FAILED, 42, "no connection to the server can be made")                                                \
-    X(CONNECTION_LOST, 43, "the connection broke before the transfer was whole")                                       \
-    X(REQUEST_TIMEOUT, 44, "the server sent nothing for as long as the request time-out")                              \
+    X(CONNECTION_LOST, 43, "the connection broke before the transfer was complete")                                    \
+    X(REQUEST_TIMEOUT, 44, "the server sent no bytes within the request time-out")                                     \
     X(RESOURCE_TIMEOUT, 45, "the task did not end within its resource time-out")                                       \
     X(TLS_FAILED, 46, "the TLS connection cannot be made or the certificate does not verify")                          \
-    X(HTTP_STATUS, 47, "the server answered with a status that is not accepted")                                       \
-    X(REDIRECT_REFUSED, 48, "a redirect leads nowhere, in circles or to a scheme that is not allowed")                 \
+    X(HTTP_STATUS, 47, "the server responded with a status that is not accepted")                                      \
+    X(REDIRECT_REFUSED, 48, "a redirect has no valid target, leads in a circle, or to a scheme that is not allowed")   \
     X(BAD_RESPONSE, 49, "the server's response breaks the rules of HTTP")                                              \
     X(DESTINATION_EXISTS, 50, "a file with the destination's name is already there")                                   \
     X(DESTINATION_UNAVAILABLE, 51, "the destination cannot be written")                                                \
     X(DISK_FULL, 52, "the destination's file system is full")                                                          \
     X(DISK_FAILED, 53, "the disk reported an error")                                                                   \
     X(TOO_LARGE, 54, "the server's response is larger than a limit allows")                                            \
-    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy asks for a credential, and none that it accepts was given")    \
-    X(CHECKSUM_MISMATCH, 56, "the bytes have another digest than they should have")                                    \
-    X(SIZE_MISMATCH, 57, "the file has another size than it should have")                                              \
+    X(AUTHENTICATION_REQUIRED, 55, "the server or proxy demands a credential, and got none that it accepts")           \
+    X(CHECKSUM_MISMATCH, 56, "the digest of the bytes is not the expected one")                                        \
+    X(SIZE_MISMATCH, 57, "the size of the file is not the expected one")                                               \
     X(BODY_UNAVAILABLE, 58, "a file of the request's body cannot be read")                                             \
-    X(BODY_CHANGED, 59, "a file of the request's body was changed after it was handed over")                           \
-    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may have been cut")
+    X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
+    X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")
 
 /* What a call returns, and why a task failed. */
 BH_ENUM(bh_status) {
@@ -330,23 +330,23 @@ typedef struct bh_batch bh_batch;             /* what a list or poll returns */
 
 /* Bytes of bh_error.message, the NUL included. */
 #define BH_ERROR_MESSAGE_SIZE 512
-/* No item of an array was wrong. */
+/* The value of bh_error.index when no item of an array was wrong. */
 #define BH_NO_INDEX 18446744073709551615u
 
-/* Details of a call, owned by the caller. A call that returns BH_OK sets `status` to BH_OK and `ticket` to NULL, and
- * leaves the rest; any other sets all fields. Release a ticket, or keep it elsewhere, before the struct is used again.
- * An error whose struct_size is not set counts as NULL. */
+/* The error of a call; the caller owns the struct. A call that returns BH_OK sets `status` to BH_OK and `ticket` to
+ * NULL, and does not change the other fields. Any other call sets all fields. Release a ticket, or copy its pointer,
+ * before the struct is used again. An error whose struct_size is not set counts as NULL. */
 typedef struct bh_error {
     size_t struct_size;
     bh_status status;                    /* what the call returned */
     bh_domain domain;                    /* what `detail` is */
     int64_t detail;
     uint64_t index;                      /* number of the first wrong item of an array argument, or BH_NO_INDEX */
-    bh_ticket *ticket;                   /* of an operation that goes on, owned by the caller; else NULL */
+    bh_ticket *ticket;                   /* of an operation that continues, owned by the caller; else NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
 } bh_error;
 
-/* Values of timeout_ms. Others below 0 are refused: -1 means "for ever" elsewhere, and there is no endless wait. */
+/* Values of timeout_ms. Other values below 0 are refused: -1 means "for ever" in POSIX, but each wait has a limit. */
 #define BH_WAIT_DEFAULT (-2147483647) /* 30 seconds */
 #define BH_START (-2147483646)        /* start the operation and do not wait: BH_STARTED */
 #define BH_WAIT_MAXIMUM 86400000      /* the longest wait of one call: a day */
@@ -358,7 +358,7 @@ BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
  * Application: a host opens it first, and closes it last.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs. */
+/* Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs. */
 BH_ENUM(bh_hosting) {
     BH_HOSTING_DEFAULT = 0, /* BH_HOSTING_DAEMON */
     BH_HOSTING_DAEMON = 1,  /* in backhauld, which the library starts */
@@ -374,13 +374,13 @@ typedef struct bh_launch_command {
     const char *const *environment; /* optional: additions, "NAME=value". docs/launch.md has the rest of it */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
-    uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has attached no session by then gets
-                                       SIGTERM, and SIGKILL ten seconds later; then it is launched again */
+    uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has not attached a session after this time
+                                       gets SIGTERM, and SIGKILL ten seconds later; then it is launched again */
     uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
                                        with each such launch */
     uint32_t longest_delay_ms;      /* default 3,600,000 */
-    uint32_t maximum_launches;      /* default 8: after so many in a row without completing, launches end until a host
-                                       of the application connects by itself. Events stay */
+    uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
+                                       launches no host until one of the application connects by itself. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */
@@ -397,35 +397,35 @@ typedef struct bh_application_options {
     const char *store;               /* absolute path of the store's directory, made with mode 0700 if its parent
                                         exists. It must be on a local file system and belong to the user. NULL: the
                                         user's default store, $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul, made with its parents. All programs of a user share
-                                        it, and with it limits */
+                                        ~/.local/state/backhaul, made with its parents. All programs of a user share it,
+                                        and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
     const char *daemon;              /* absolute path of backhauld; NULL: searched for at $BACKHAUL_DAEMON, beside the
                                         library, in ../libexec/backhaul, then below /usr/local and /usr */
-    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: what is registered stays */
+    const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
 } bh_application_options;
 
 /* Opens the application on its store, and waits until an engine replies: one that runs, the daemon, or one in this
- * process. With timeout_ms 0 it does not wait, though it may start the daemon, and the first call that needs the engine
- * reports what went wrong. A process may open one store several times. A time-out gives neither handle nor ticket;
- * BH_START is refused.
- * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where it was searched
- * for, or why it did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
+ * process. With timeout_ms 0 it does not wait, but may start the daemon; the first call that needs the engine then
+ * reports errors. A process may open one store several times. A call that times out returns neither a handle nor a
+ * ticket; BH_START is refused.
+ * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the daemon was
+ * searched, or why it did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
-/* Frees the handle. Its sessions and tickets become invalid, its tasks go on. When a process with an embedded engine
- * closes its last handle, another process takes over, or the engine ends. The call waits for the engine's threads,
- * about a second at most. */
+/* Frees the handle. Its sessions and tickets become invalid; tasks continue. When a process with an embedded engine
+ * closes its last handle, another process becomes the engine, or the engine ends. The call waits for the engine's
+ * threads, about a second at most. */
 BH_API void bh_application_close(bh_application *application);
 
 /* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while one of these
- * holds: a session that this handle attached as consumer has events that were not handed out; bh_application_poll has
- * news; an ended ticket was not returned by bh_application_next_ticket, nor released. A host with BH_START calls
- * bh_application_next_ticket until it gives NULL. It watches bh_session_event_fd of each session for events, and starts
- * a poll only when that is readable and no poll of the session is under way. The library owns the descriptor until the
- * application is closed: do not read, write or close it. Its number never changes. */
+ * holds: a session that this handle attached as consumer has events that were not handed out; bh_application_poll has a
+ * session to return; an ended ticket was neither returned by bh_application_next_ticket nor released. A host with
+ * BH_START calls bh_application_next_ticket until it returns NULL. It watches bh_session_event_fd of each session for
+ * events, and starts a poll only when that is readable and no poll of the session is under way. The library owns the
+ * descriptor until the application is closed: do not read, write or close it. Its number never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
@@ -439,13 +439,13 @@ BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application
 BH_API BH_CHECK_RESULT bh_status bh_application_sessions(bh_application *application, int32_t timeout_ms,
                                                          bh_batch **sessions, bh_error *error);
 
-/* Registers the application's launch command, durably, in place of an earlier one; NULL removes it. Whether the program
- * exists is found out at the launch. */
+/* Registers the application's launch command, durably, in place of an earlier one; NULL removes it. The call does not
+ * check whether the program exists. */
 BH_API BH_CHECK_RESULT bh_status bh_application_set_launch(bh_application *application,
                                                            const bh_launch_command *command, int32_t timeout_ms,
                                                            bh_error *error);
 
-/* The launch that started this process or one of its ancestors, and is not over: a batch with one bh_launch, or an
+/* The launch that started this process or one of its ancestors, if it is not over: a batch with one bh_launch, or an
  * empty one. A launched program has the launch in its environment, as BACKHAUL_LAUNCH. */
 BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *application, int32_t timeout_ms,
                                                                bh_batch **launch, bh_error *error);
@@ -471,7 +471,7 @@ typedef struct bh_engine_info {
 BH_API BH_CHECK_RESULT bh_status bh_store_engine(bh_application *application, int32_t timeout_ms, bh_batch **engine,
                                                  bh_error *error);
 
-/* What all sessions of the store may use together. 0 is the default. */
+/* Limits for all sessions of the store together. 0 is the default. */
 typedef struct bh_limits {
     size_t struct_size;
     uint64_t bytes_per_second;       /* both directions; default: no limit */
@@ -481,7 +481,7 @@ typedef struct bh_limits {
     uint32_t reserved;
 } bh_limits;
 
-/* Sets the store's limits, durably and at once. */
+/* Sets the store's limits durably. They apply immediately. */
 BH_API BH_CHECK_RESULT bh_status bh_store_set_limits(bh_application *application, const bh_limits *limits,
                                                      int32_t timeout_ms, bh_error *error);
 
@@ -529,7 +529,8 @@ BH_FLAGS(bh_retry_errors) {
     BH_RETRY_CONNECTION = 2,    /* BH_CONNECTION_FAILED */
     BH_RETRY_LOST = 4,          /* BH_CONNECTION_LOST, BH_TLS_TRUNCATED */
     BH_RETRY_TIMEOUT = 8,       /* BH_REQUEST_TIMEOUT */
-    BH_RETRY_TLS = 16,          /* a broken handshake, but never a certificate that does not verify */
+    BH_RETRY_TLS = 16,          /* BH_TLS_FAILED because of a broken handshake, but never because of a certificate that
+                                   does not verify */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
     BH_RETRY_NONE = 128         /* none of them; not to be combined */
@@ -545,7 +546,7 @@ typedef struct bh_retry_policy {
     bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
                                    9.2.2) are repeated although a server may have acted on them. BH_NO, the default:
-                                   only when no server has */
+                                   only when no server can have */
     const char *statuses;       /* default "408,425,429,500,502-504" */
     uint64_t reserved[2];
 } bh_retry_policy;
@@ -558,8 +559,8 @@ BH_ENUM(bh_http_version) {
     BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* without negotiation, also without TLS (RFC 9113, section 3.3) */
 };
 
-/* Which redirects are followed (RFC 9110, section 15.4). None leads from https to http. Headers and credentials of the
- * host never reach another origin. */
+/* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers and
+ * credentials of the host never reach another origin. */
 BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
@@ -567,13 +568,13 @@ BH_ENUM(bh_redirects) {
     BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other, accepted or not by its status */
 };
 
-/* What is accepted from a server, and for how long it is waited for. */
+/* Which responses are accepted, and how long a task waits for them. */
 typedef struct bh_transfer_rules {
     uint32_t request_timeout_ms;   /* default 60,000 without a byte from the server (Apple:
                                       timeoutIntervalForRequest) */
     bh_http_version http_version;
     uint64_t resource_timeout_ms;  /* default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource).
-                                      It stands still while the task is suspended */
+                                      It does not count the time in which the task is suspended */
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
     const char *accepted_statuses; /* default "200-299": statuses and ranges; others are failures. The body of an
@@ -583,8 +584,8 @@ typedef struct bh_transfer_rules {
     uint64_t reserved[2];
 } bh_transfer_rules;
 
-/* A set of constraints by its common name. Fields that are set beside it take the place of its own. A preset's
- * constraints end at bh_request.latest_start_ms; those of fields hold always. docs/conditions.md */
+/* A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
+ * constraints end at bh_request.latest_start_ms; constraints of fields do not end. docs/conditions.md */
 BH_ENUM(bh_preset) {
     BH_PRESET_DEFAULT = 0,       /* no constraints */
     BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
@@ -602,7 +603,7 @@ BH_ENUM(bh_thermal_state) {
     BH_THERMAL_CRITICAL = 4 /* within 3 degrees of a critical trip point, or above it: no task runs */
 };
 
-/* Kinds of network: that of the default route. */
+/* Kinds of network. The network of the default route counts. */
 BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_ETHERNET = 1,
     BH_NETWORK_WIFI = 2,
@@ -612,8 +613,8 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session and
- * request both have constraints, the stricter one holds. */
+/* Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
+ * defaults. If session and request both have a constraint, the stricter one applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
@@ -621,7 +622,8 @@ typedef struct bh_constraints {
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
                                                  BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* held on battery with less, then until it has 5 more; 1 to 100 */
+    uint32_t minimum_battery_percent;         /* held on battery with less charge, and then until it has 5 more, or
+                                                 external power is there; 1 to 100 */
     bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* percentage of the last ten seconds in which a process waited for a
                                                  processor (/proc/pressure); 1 to 100; default: no limit */
@@ -631,12 +633,12 @@ typedef struct bh_constraints {
     uint64_t minimum_bytes_per_second;        /* tasks pause when an origin, or the network, is slower than this for
                                                  slow_after_ms; one task then probes. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
-                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". An end before its
-                                                 begin is on the next day. Default: none */
+                                                 with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
+                                                 the begin, it is on the next day. Default: none */
     uint64_t reserved[2];
 } bh_constraints;
 
-/* Oldest version of TLS. */
+/* The oldest version of TLS that is accepted. */
 BH_ENUM(bh_tls_version) {
     BH_TLS_DEFAULT = 0, /* BH_TLS_1_2 */
     BH_TLS_1_2 = 12,
@@ -654,7 +656,7 @@ typedef struct bh_tls_settings {
     uint64_t reserved[2];
 } bh_tls_settings;
 
-/* The way to servers. */
+/* The proxy through which servers are reached. */
 typedef struct bh_proxy_settings {
     const char *url;      /* "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without
                              user and password; "none": no proxy; NULL: http_proxy, https_proxy, all_proxy and no_proxy
@@ -665,12 +667,12 @@ typedef struct bh_proxy_settings {
     uint64_t reserved[2];
 } bh_proxy_settings;
 
-/* Not one byte. */
+/* A budget that permits no bytes. */
 #define BH_BUDGET_NOTHING 18446744073709551615u
 
 /* Bytes that may move on one network, both directions. It never grows. */
 typedef struct bh_budget {
-    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: none */
+    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
     uint64_t monthly; /* in a calendar month */
 } bh_budget;
 
@@ -680,36 +682,36 @@ typedef struct bh_header {
     const char *value;
 } bh_header;
 
-/* How one task differs from its session. 0 and NULL: as the session's configuration says. */
+/* Settings of one task in place of its session's. 0 and NULL: the session's setting. */
 typedef struct bh_policy {
     size_t struct_size;
     bh_retry_policy retry;
     bh_transfer_rules rules;
     bh_constraints constraints;
-    uint64_t bytes_per_second; /* of this task, beside the session's limit; bh_tasks_set_rate changes it */
+    uint64_t bytes_per_second; /* limit of this task; the session's limit also applies; bh_tasks_set_rate changes it */
 } bh_policy;
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Session: a host creates it once, attaches it by its identifier ever after, and completes it after the work.
+ * Session: a host creates it once, later attaches it by its identifier, and completes it after the work.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What a handle may do. Every role lists tasks. */
 BH_ENUM(bh_role) {
-    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. It may do all that other
-                                     roles may */
+    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. It has the rights of all
+                                     other roles */
     BH_ROLE_PRODUCE = 2,          /* enqueues, controls, claims, responds, configures, invalidates, sets activities */
     BH_ROLE_OBSERVE = 3,          /* lists and watches */
-    BH_ROLE_CONSUME_WHEN_FREE = 4 /* BH_ROLE_CONSUME, after waiting while another handle consumes. That handle is asked
-                                     to yield (BH_ATTENTION_YIELD). Releasing the ticket ends the wait */
+    BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The other
+                                     handle gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
 };
 
-/* Faults of servers that a session accepts. */
+/* Violations by servers that a session tolerates. */
 BH_FLAGS(bh_tolerances) {
     BH_TOLERATE_MISSING_CLOSE_NOTIFY = 1, /* a body that ends with its TLS connection is complete without close_notify
                                              (RFC 9112, section 9.8). Without this flag the task fails with
-                                             BH_TLS_TRUNCATED, because an attacker can cut such a body */
-    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response to an upload counts before its body was sent. Without
-                                             this flag the whole body must be sent */
+                                             BH_TLS_TRUNCATED, because an attacker can truncate the body */
+    BH_TOLERATE_EARLY_RESPONSE = 2        /* a successful response makes an upload succeed even if its body was not sent
+                                             completely. Without this flag the whole body must be sent */
 };
 
 /* Where a session's cookies are kept (RFC 6265). */
@@ -745,16 +747,18 @@ typedef struct bh_session_configuration {
     bh_tolerances tolerances;
     bh_choice sends_launch_events;       /* BH_YES, the default: its rounds and challenges launch the application
                                             (Apple: sessionSendsLaunchEvents) */
-    bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, for which tasks wait. BH_NO, the
-                                            default: they are failures, as other statuses that are not accepted */
+    bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, and tasks wait for the response to it.
+                                            BH_NO, the default: they are failures, like other statuses that are not
+                                            accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
                                             with tasks of an app in the background. Default BH_NO */
-    uint32_t launch_if_stopped_ms;       /* launches a host although one consumes the session, when the session needs it
-                                            and the consumer's process was stopped for this long (SIGSTOP, debugger,
-                                            freezer). 0: never. The library does not resume stopped processes */
-    uint32_t slow_after_ms;              /* default 60,000: time for constraints.minimum_bytes_per_second */
+    uint32_t launch_if_stopped_ms;       /* if the consumer's process was stopped for this long (SIGSTOP, debugger,
+                                            freezer), and the session needs a host, the engine launches another one. 0:
+                                            never. The library does not resume stopped processes */
+    uint32_t slow_after_ms;              /* default 60,000: how long the rate must be below
+                                            constraints.minimum_bytes_per_second before tasks pause */
     uint32_t slow_pause_ms;              /* default 300,000: pause before the first probe of a slow origin; it doubles
-                                            up to twelve times this */
+                                            with each failed probe, up to twelve times this */
     uint32_t reserved;
 } bh_session_configuration;
 
@@ -777,7 +781,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_create(bh_application *application,
 BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, const char *identifier, bh_role role,
                                                    int32_t timeout_ms, bh_session **session, bh_error *error);
 
-/* Frees the handle and gives up its role. Transfers go on; events that are not acknowledged stay. */
+/* Frees the handle and releases its role. Transfers continue; events that are not acknowledged stay. */
 BH_API void bh_session_close(bh_session *session);
 
 /* A descriptor like that of bh_application_event_fd, readable while this session has events that were not handed out
@@ -788,19 +792,19 @@ BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *d
 BH_API BH_CHECK_RESULT bh_status bh_session_get_configuration(bh_session *session, int32_t timeout_ms,
                                                               bh_batch **configuration, bh_error *error);
 
-/* Replaces the stored configuration; its identifier is the session's or NULL. It applies to attempts that start after
- * that. bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and
- * time-outs apply at once. */
+/* Replaces the stored configuration; its identifier is the session's or NULL. It applies to attempts that start later.
+ * bytes_per_second, maximum_running_tasks, connections_per_origin, history_limit, and shorter delays and time-outs
+ * apply immediately. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *session,
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);
 
 /* Reports that the host has processed all events that were handed to it (Apple: the completion handler of
  * handleEventsForBackgroundURLSession). It ends the launch for this session. If a launched host attached the handle for
- * that launch, the handle ends too: later calls return BH_COMPLETED. Create and attach work at once, in any process.
- * Other handles stay. An open challenge whose event is acknowledged does not launch again. Without a launch the call
- * has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in `detail`, when events that this handle was handed
- * are not acknowledged. */
+ * that launch, the handle ends too: later calls return BH_COMPLETED. The session can be created or attached again
+ * immediately, in any process. Other handles stay. An open challenge whose event is acknowledged causes no further
+ * launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in `detail`, when
+ * events that were handed to this handle are not acknowledged. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -841,13 +845,14 @@ typedef struct bh_session_info {
     uint8_t reserved[3];
 } bh_session_info;
 
-/* A launch, for the host that it started. */
+/* A launch, as the host that it started sees it. */
 typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
-    uint32_t launches;               /* in a row, this one included: 1 unless earlier ones did not complete */
+    uint32_t launches;               /* launches in a row without completing, this one included: 1 if the launch before
+                                        completed */
     bh_attention attention;          /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY of its sessions */
-    const bh_session_info *const *sessions; /* pointers to those that need their host and are not completed */
+    const bh_session_info *const *sessions; /* pointers to the sessions that need a host and are not completed */
     size_t session_count;
 } bh_launch;
 
@@ -855,25 +860,28 @@ typedef struct bh_launch {
  * Enqueue: a host passes requests to the engine.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* What happens to a file that has the destination's name, at the enqueue and when the download is finished. */
+/* What the engine does with an existing file that has the destination's name, at the enqueue and when the download is
+ * finished. */
 BH_ENUM(bh_if_exists) {
     BH_IF_EXISTS_FAIL = 0,
     BH_IF_EXISTS_REPLACE = 1, /* replaced atomically by rename(2); a directory is never replaced */
-    BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file matches those given, the task succeeds
-                                 without a request (attempts and http_status are 0). Otherwise the file is replaced */
+    BH_IF_EXISTS_SKIP = 2     /* requires checksum or expected_size. If the file has the given checksum and size, the
+                                 task succeeds without a request (attempts and http_status are 0). Otherwise the file is
+                                 replaced */
 };
 
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
     BH_REQUEST_STARTS_SUSPENDED = 1,
     BH_REQUEST_IF_CHANGED = 2,      /* a conditional request (RFC 9110, section 13.1). It applies to a file that an
-                                       earlier task with this flag fetched from this URL. If the server's
+                                       earlier task with this flag downloaded from this URL. If the server's
                                        representation is the same, the task succeeds with http_status 304 and the file
-                                       stays. A file that was changed or removed since is fetched. Requires
-                                       BH_IF_EXISTS_REPLACE */
-    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The file's name is that of
-                                       Content-Disposition (RFC 6266), else the URL's last part: never a path, never
-                                       hidden, at most 255 bytes. bh_event.path has it */
+                                       stays. A file that was changed or removed since then is downloaded again.
+                                       Requires BH_IF_EXISTS_REPLACE */
+    BH_REQUEST_NAMED_BY_SERVER = 4, /* `destination` is an existing directory. The engine names the file as
+                                       Content-Disposition says (RFC 6266), else by the last segment of the URL's path.
+                                       The name is never a path, never hidden, and has at most 255 bytes. bh_event.path
+                                       contains it */
     BH_REQUEST_IGNORES_DIGESTS = 8  /* Repr-Digest and Content-Digest (RFC 9530) are not verified */
 };
 
@@ -882,18 +890,19 @@ BH_ENUM(bh_body_source) {
     BH_BODY_REFERENCE = 0, /* reads them where they are; a change after the enqueue is BH_BODY_CHANGED */
     BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink where the file system can */
     BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. When the task
-                              ends otherwise, bh_event.path says where the file is. The files of a form are beside the
-                              first, ".0", ending in ".1" and so on. When the event is acknowledged, each file returns
-                              to its own place, or beside it as "NAME.~TASK" if that name is taken. One that cannot be
-                              returned stays in the store, and the engine tries again. The acknowledgement returns
-                              after that. bh_task_claim moves a file elsewhere before. Symbolic links are refused */
+                              ends otherwise, bh_event.path is the file's path in the store. With a form, it is the path
+                              of the first file, which ends in ".0"; the others are beside it, ending in ".1" and so on.
+                              When the event is acknowledged, each file gets its old path back, or "NAME.~TASK" beside
+                              it if that path is taken. The acknowledgement returns after that. If a file cannot be
+                              returned, it stays in the store, and the engine tries again. bh_task_claim can move a file
+                              elsewhere before the acknowledgement. Symbolic links are refused */
 };
 
-/* What expires, and what the host is asked for then, by a challenge of the kind BH_CHALLENGE_REFRESH. */
+/* Which part of the request expires. The host gets a challenge of the kind BH_CHALLENGE_REFRESH for a new one. */
 BH_ENUM(bh_refresh) {
     BH_REFRESH_NONE = 0,
-    BH_REFRESH_HEADERS = 1, /* headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
-                               responds for those enqueued before */
+    BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
+                               applies to all tasks that were enqueued before it */
     BH_REFRESH_URL = 2      /* the URL: one challenge for each task, for BH_RESPOND_URL or …_HEADERS. A partial
                                download continues only if the strong entity tag and the size are the same */
 };
@@ -905,12 +914,12 @@ typedef struct bh_part {
     const char *file;       /* absolute path, or NULL */
     const void *value;      /* bytes of a part without a file */
     size_t value_size;
-    const char *file_name;  /* sent to the server; NULL: the last part of `file`, none for a value */
+    const char *file_name;  /* the name that the server gets; NULL: the last part of `file`, none for a value */
     const char *media_type; /* NULL: application/octet-stream for a file, none for a value */
 } bh_part;
 
-/* Priority of a task that starts at once, beyond its session's limits. At the engine's limits it preempts the task with
- * the lowest priority. */
+/* Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
+ * reached, it preempts the task with the lowest priority. */
 #define BH_PRIORITY_NOW 101
 #define BH_URL_SIZE_MAXIMUM 16384
 #define BH_USER_DATA_SIZE_MAXIMUM 65536
@@ -921,31 +930,33 @@ typedef struct bh_part {
 #define BH_GROUP_SIZE_MAXIMUM 255
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
-/* A download or an upload. A request with a body and without a destination is an upload, whose event has the response's
- * body. One with both is a download with that method; it starts from its first byte after each break. Fields that
- * contradict each other are refused, and the message names both. */
+/* A download or an upload. A request with a body and without a destination is an upload, and its event has the
+ * response's body. A request with both is a download with that method; after each break it starts again from the first
+ * byte. Fields that contradict each other are refused, and the message names both. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
-    const char *destination;     /* absolute path of the file to make; NULL: kept in the store until it is claimed, or
-                                    an upload */
-    const char *idempotency_key; /* 1 to 255 bytes. A request with a key that is used in the session finds the earlier
-                                    task, and is not checked against existing files. It is BH_KEY_CONFLICT if it differs
-                                    in more than rate, constraints, priority, starts and expiry. The key is free when
-                                    the event of a failed or cancelled task is acknowledged. After a success it is free
-                                    when the event at the end of the round is acknowledged */
+    const char *destination;     /* absolute path of the file to make; NULL: the file is kept in the store until it is
+                                    claimed, or the request is an upload */
+    const char *idempotency_key; /* 1 to 255 bytes. If the session has used the key, the request finds the earlier task,
+                                    and existing files are not checked. If the request differs in more than rate,
+                                    constraints, priority, starts and expiry, the call fails with BH_KEY_CONFLICT. After
+                                    a failure or cancellation, the key is free when the task's event is acknowledged.
+                                    After a success, it is free when the event at the end of the round is acknowledged
+                                    */
     const bh_header *headers;    /* sent to the URL's origin only; stored with mode 0600. At most
                                     BH_HEADER_COUNT_MAXIMUM, names and values at most BH_HEADERS_SIZE_MAXIMUM bytes */
     size_t header_count;
-    const void *user_data;       /* any bytes, which come back with events and lists */
+    const void *user_data;       /* any bytes, which are returned with events and lists */
     size_t user_data_size;
     const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: GET; with body_file
                                     or body PUT; with parts POST */
-    const char *group;           /* 1 to 255 bytes: when the group's last live task has ended there is one
+    const char *group;           /* 1 to 255 bytes: the name of a group. When its last live task has ended there is one
                                     BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* of a download: "sha-256:" with 64, or "sha-512:" with 128 hexadecimal digits. A file
-                                    with another digest is fetched once more, then it is BH_CHECKSUM_MISMATCH; it never
-                                    gets its final name. Digests of the server are not verified then */
+                                    with another digest is downloaded once more; after that the task fails with
+                                    BH_CHECKSUM_MISMATCH. The file never gets its final name. With a checksum, digests
+                                    of the server are not verified */
     uint64_t expected_size;      /* bytes of the file, else BH_SIZE_MISMATCH after a second attempt; 0: any */
     const char *body_file;       /* the body: absolute path of a regular file, */
     const void *body;            /* or bytes, which are kept in the store, */
@@ -953,12 +964,12 @@ typedef struct bh_request {
     const bh_part *parts;        /* or a form */
     size_t part_count;
     const bh_policy *policy;     /* NULL: the session's rules. Requests may share one */
-    int64_t expires_ms;          /* until when the headers or URL that `refresh` names are valid: the host is asked
-                                    before an attempt starts later. 0: not known; it is asked at a 401 or 403 */
-    int64_t earliest_start_ms;   /* the task does not start before (Apple: earliestBeginDate); 0: at once */
-    int64_t latest_start_ms;     /* from then on presets do not hold the task, those of its session included; not before
-                                    earliest_start_ms; 0: they always do */
-    uint64_t expected_bytes_received; /* upper bound, for budgets: held when less is left (Apple:
+    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. Before a later attempt
+                                    the host gets a challenge. 0: not known; it gets one after a 401 or 403 */
+    int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
+    int64_t latest_start_ms;     /* after this time presets do not hold the task, also not its session's; not before
+                                    earliest_start_ms; 0: no such time */
+    uint64_t expected_bytes_received; /* upper bound, for budgets: the task is held when less is left (Apple:
                                          countOfBytesClientExpectsToReceive); 0: expected_size, or not known */
     uint64_t expected_bytes_sent; /* the same for the body (Apple: countOfBytesClientExpectsToSend); 0: its size */
     bh_request_flags flags;
@@ -971,7 +982,7 @@ typedef struct bh_request {
 
 /* State of a task. The last three are final. */
 BH_ENUM(bh_task_state) {
-    BH_TASK_NONE = 0, /* not of a task */
+    BH_TASK_NONE = 0, /* no task */
     BH_TASK_WAITING = 1,
     BH_TASK_RUNNING = 2,
     BH_TASK_SUSPENDED = 3,
@@ -991,18 +1002,19 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* of the end of a task that its idempotency key found, while it is not acknowledged;
-                                 else 0 */
+    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until it is
+                                 acknowledged; else 0 */
     bh_enqueue_disposition disposition;
-    bh_task_state task_state; /* of a found task. BH_TASK_SUCCEEDED without event_id: its event was acknowledged, and no
-                                 event comes again; another transfer needs another key */
+    bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
+                                 acknowledged and is not delivered again; another transfer needs another key */
 } bh_enqueued;
 
-/* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first, and a bad
- * one refuses the call, with its number in error->index. Then they are applied in chunks, each atomically. When the
- * engine refuses one, error->index is its number and no request of its chunk is applied; later chunks may be. `results`
- * (optional) is a batch of bh_enqueued, one for each applied request. It is set on a refusal, too: to NULL if none was
- * applied. BH_START copies all requests; otherwise a few thousand are in memory at a time.
+/* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first. If one is
+ * invalid, the call is refused, and error->index is its number. Then the requests are applied in chunks, each
+ * atomically. If the engine refuses one, error->index is its number and no request of its chunk is applied; later
+ * chunks may be. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set when the
+ * engine refuses a request: to NULL if none was applied. BH_START copies all requests; otherwise a few thousand are in
+ * memory at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1019,15 +1031,16 @@ BH_ENUM(bh_event_kind) {
     BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. Acknowledging it does not
                                       respond to it */
     BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
-    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches. Windows that open before it is
-                                      acknowledged make no other event */
+    BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches a host. Until it is
+                                      acknowledged, further windows of the activity make no event */
 };
 
-/* Who asks for a credential. */
+/* What demands a credential. */
 BH_ENUM(bh_challenge_kind) {
-    BH_CHALLENGE_SERVER = 1, /* a server asks: 401 */
-    BH_CHALLENGE_PROXY = 2,  /* a proxy asks: 407 */
-    BH_CHALLENGE_REFRESH = 3 /* the engine asks: what bh_request.refresh names has expired, or got a 401 or 403 */
+    BH_CHALLENGE_SERVER = 1, /* a server, with 401 */
+    BH_CHALLENGE_PROXY = 2,  /* a proxy, with 407 */
+    BH_CHALLENGE_REFRESH = 3 /* the engine: the part of the request that bh_request.refresh names has expired, or got a
+                                401 or 403 */
 };
 
 /* Authentication schemes that were offered (RFC 9110, section 11). */
@@ -1041,7 +1054,7 @@ BH_FLAGS(bh_schemes) {
 
 /* A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
  * bh_session_respond, or until no task waits for it; acknowledging its event does not end it. When the server refuses
- * the credential, a new challenge opens with a new id, whose `failures` is one more. docs/credentials.md */
+ * the credential, a new challenge opens with a new id, and its `failures` is one higher. docs/credentials.md */
 typedef struct bh_challenge {
     size_t struct_size;
     uint64_t id;            /* grows; never used twice in a store */
@@ -1049,11 +1062,11 @@ typedef struct bh_challenge {
     bh_schemes schemes;
     const char *origin;     /* "https://example.org:443", of the server or the proxy */
     const char *realm;      /* or NULL */
-    const char *url;        /* of BH_CHALLENGE_REFRESH for a URL: the present one; else NULL */
-    uint64_t task_id;       /* of the same: its task; else 0 */
+    const char *url;        /* of BH_CHALLENGE_REFRESH for a URL: the present URL; else NULL */
+    uint64_t task_id;       /* of BH_CHALLENGE_REFRESH for a URL: its task; else 0 */
     uint64_t waiting_tasks; /* when this was read */
     int64_t time_ms;        /* of its opening */
-    uint32_t failures;      /* credentials in a row that were refused: limit your tries */
+    uint32_t failures;      /* credentials in a row that were refused. A host should stop after a few */
     uint32_t reserved;
 } bh_challenge;
 
@@ -1077,7 +1090,7 @@ typedef struct bh_event {
     size_t struct_size;
     uint64_t id;             /* grows; never used twice in a store */
     int64_t time_ms;         /* of the commit */
-    uint64_t round;          /* that has ended, or of the task */
+    uint64_t round;          /* the round that has ended, or the round of the task */
     uint64_t task_id;
     bh_event_kind kind;
     bh_task_kind task_kind;
@@ -1088,9 +1101,9 @@ typedef struct bh_event {
     int64_t error_detail;
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
-    const char *final_url;   /* after redirects; NULL when no response came */
-    const char *path;        /* of the complete, synced file; of a task without success that of its consumed body until
-                                the event is acknowledged; else NULL */
+    const char *final_url;   /* after redirects; NULL without a response */
+    const char *path;        /* of the complete, synced file. If the task did not succeed: of its consumed body, until
+                                the event is acknowledged. Else NULL */
     const char *media_type;  /* or NULL */
     const char *checksum;    /* of the file, as bh_request.checksum, if its digest was computed; else NULL */
     const char *idempotency_key;
@@ -1099,7 +1112,8 @@ typedef struct bh_event {
     uint64_t size;           /* bytes of the file */
     uint64_t bytes_received; /* body bytes over all attempts */
     uint64_t bytes_sent;     /* body bytes over all attempts */
-    const bh_header *headers; /* of the last response, at most 16 KiB: validators, Content-Type and the like first */
+    const bh_header *headers; /* of the last response, at most 16 KiB: the important ones first, such as validators and
+                                 Content-Type */
     size_t header_count;
     const void *error_body;  /* of a response that was not accepted: first 4,096 bytes of its body, or NULL */
     size_t error_body_size;
@@ -1107,26 +1121,26 @@ typedef struct bh_event {
     size_t response_body_size;
     uint32_t attempts;       /* requests that were sent */
     uint32_t reserved;
-    const bh_challenge *challenge; /* NULL when it is not open any more */
+    const bh_challenge *challenge; /* NULL when it is no longer open */
     const char *group;
-    uint64_t group_succeeded; /* tasks of the group that ended so since the group last finished */
+    uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
     uint64_t group_failed;
     uint64_t group_cancelled;
     const char *activity;    /* its identifier */
 } bh_event;
 
 /* Returns up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after`, a batch of
- * bh_event. 0 starts at the first that is not acknowledged. It waits up to timeout_ms for the first; an empty batch is
- * no error, and means that all events committed so far were handed out. The engine has five seconds to reply, also with
- * timeout_ms 0: use BH_START in an event loop, which does not wait for events. The same `after` returns the same events
- * until they are acknowledged. bh_batch_more says whether others follow. Consumers only. */
+ * bh_event. 0 starts at the first that is not acknowledged. It waits up to timeout_ms for the first event. An empty
+ * batch is not an error: it means that all events committed so far were handed out. The engine has five seconds to
+ * reply, also with timeout_ms 0: use BH_START in an event loop, which does not wait for events. The same `after`
+ * returns the same events until they are acknowledged. bh_batch_more returns whether others follow. Consumers only. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 
-/* Acknowledges events: they are not delivered again, and kept files of theirs that were not claimed are removed. Events
- * that are gone are skipped, so it may be repeated. It needs no poll before: a host may keep ids over its own restart.
- * `acknowledged` (optional) is the number of events removed. An id that the session has not used is
- * BH_INVALID_ARGUMENT. */
+/* Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed. Events
+ * that no longer exist are skipped, so the call may be repeated. It needs no earlier poll: a host may store ids and use
+ * them after a restart. `acknowledged` (optional) is the number of events removed. An id that the session has not used
+ * is BH_INVALID_ARGUMENT. */
 BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count,
                                         int32_t timeout_ms, uint64_t *acknowledged, bh_error *error);
 
@@ -1140,13 +1154,13 @@ BH_API BH_CHECK_RESULT bh_status bh_session_challenges(bh_session *session, int3
 
 /* How a host responds to a challenge. */
 BH_ENUM(bh_challenge_response_kind) {
-    BH_RESPOND_REFUSE = 1,     /* tasks that wait fail with BH_AUTHENTICATION_REQUIRED */
+    BH_RESPOND_REFUSE = 1,     /* waiting tasks fail with BH_AUTHENTICATION_REQUIRED */
     BH_RESPOND_CREDENTIAL = 2, /* user and password, for Basic and Digest. Both empty, for Negotiate: the user's
                                   Kerberos credentials */
     BH_RESPOND_HEADERS = 3,    /* header fields such as "Authorization: Bearer …". For a refresh they replace the tasks'
-                                  own of the same name, durably */
-    BH_RESPOND_DEFAULT = 4,    /* no credential: tasks that wait end as their status says (Apple:
-                                  performDefaultHandling). For a refresh: they are sent unchanged */
+                                  headers of the same name, durably */
+    BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 counts as any other (Apple:
+                                  performDefaultHandling). For a refresh: requests are sent unchanged */
     BH_RESPOND_URL = 5         /* for a refresh of a URL: the new one; https if the old one was. Headers of request and
                                   session are not sent to another origin */
 };
@@ -1157,7 +1171,7 @@ BH_FLAGS(bh_challenge_response_flags) {
 };
 
 /* The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only, and
- * keeps it in memory. A later engine asks for it again. */
+ * keeps it in memory. A later engine opens a new challenge. */
 typedef struct bh_challenge_response {
     size_t struct_size;
     bh_challenge_response_kind kind;
@@ -1167,13 +1181,14 @@ typedef struct bh_challenge_response {
     const bh_header *headers; /* for BH_RESPOND_HEADERS; for a proxy Proxy-Authorization */
     size_t header_count;
     const char *url;          /* for BH_RESPOND_URL */
-    int64_t expires_ms;       /* the host is asked again before a request starts later; 0: valid until refused */
+    int64_t expires_ms;       /* until when the credential is valid. Before a later request the host gets a new
+                                 challenge; 0: until it is refused */
 } bh_challenge_response;
 
-/* Responds to an open challenge, and acknowledges its event. One of the tasks that wait is tried first, then the
- * others. Consumers and producers. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT for a
- * credential without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a URL if
- * none was asked for, and expires_ms in the past. */
+/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks is tried first, then the others.
+ * Consumers and producers. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT for a credential
+ * without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a URL for a challenge
+ * that is not for a URL, and expires_ms in the past. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
@@ -1182,7 +1197,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_
  * Tasks: what a host shows to its user, and what the user decides.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Why a task does not move. */
+/* Why a task does not progress. */
 BH_ENUM(bh_reason) {
     BH_REASON_NONE = 0,      /* it runs, or has ended */
     BH_REASON_SLOT = 1,      /* other tasks run before it: limits on connections or running tasks */
@@ -1190,10 +1205,10 @@ BH_ENUM(bh_reason) {
     BH_REASON_RETRY = 3,     /* after an error, until next_attempt_ms */
     BH_REASON_CONNECTING = 4, /* no response came yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
-    BH_REASON_FINISHING = 6, /* all bytes are here, and are being made durable */
+    BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the
                                 file system, the smaller of both. Checked again at next_attempt_ms. A file larger than
-                                the file system is BH_TOO_LARGE at once */
+                                the file system fails immediately with BH_TOO_LARGE */
     BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
     BH_REASON_RATE = 10,     /* a limit of bytes per second */
@@ -1211,7 +1226,7 @@ BH_ENUM(bh_reason) {
     BH_REASON_PORTAL = 22    /* all servers fail in the same manner: a portal asks for a login, or the uplink is dead */
 };
 
-/* Size of a file that no response has said yet. */
+/* The size of a file, while no response has stated it. */
 #define BH_SIZE_UNKNOWN 18446744073709551615u
 
 typedef struct bh_task_info {
@@ -1236,7 +1251,7 @@ typedef struct bh_task_info {
     int32_t http_status;
     uint32_t attempts;
     uint32_t reserved;
-    uint64_t offset;          /* bytes of the file that are here */
+    uint64_t offset;          /* bytes of the file that were received and kept */
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t body_sent;       /* bytes of the request's body that were sent in this attempt */
     uint64_t body_size;       /* of the request's body; 0 without one */
@@ -1253,8 +1268,8 @@ typedef struct bh_task_info {
 /* The bit of a state, for bh_task_selection.states. */
 #define BH_STATE(state) (1u << (state))
 
-/* Which tasks: those that are among `ids` (all if id_count is 0), in one of `states` (0: any) and in `group` (NULL:
- * any). A NULL selection is all tasks. */
+/* Selects tasks. A selected task is one of `ids` (all if id_count is 0), in one of `states` (0: any) and in `group`
+ * (NULL: any). A NULL selection selects all tasks. */
 typedef struct bh_task_selection {
     size_t struct_size;
     const uint64_t *ids;
@@ -1280,8 +1295,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
 /* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. `affected` (optional in this
- * and the next functions) counts the tasks that changed, and those for which one is tried. Tasks that have ended or are
- * already so are skipped. */
+ * and the next functions) is the number of tasks that changed, including tasks with BH_REASON_PORTAL, of which a resume
+ * starts one. Tasks that have ended, or are already in the requested state, are skipped. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1289,8 +1304,9 @@ BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *s
 BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *selection,
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
-/* Resumes suspended tasks. It also starts the next attempt of waiting tasks at once, as far as conditions allow. Tasks
- * with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of tasks with BH_REASON_PORTAL it tries one. */
+/* Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow it.
+ * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with BH_REASON_PORTAL it starts one.
+ * */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1299,12 +1315,13 @@ BH_API bh_status bh_tasks_set_priority(bh_session *session, const bh_task_select
                                        int32_t priority, int32_t timeout_ms, uint64_t *affected,
                                        bh_error *error);
 
-/* Limits each of the tasks, both directions. 0: no limit but those of session and store. */
+/* Limits the rate of each of the tasks, both directions. 0: only the limits of session and store apply. */
 BH_API bh_status bh_tasks_set_rate(bh_session *session, const bh_task_selection *selection,
                                    uint64_t bytes_per_second, int32_t timeout_ms, uint64_t *affected,
                                    bh_error *error);
 
-/* Replaces the tasks' own constraints; NULL removes them. Those of the session stay (bh_session_set_configuration). */
+/* Replaces the tasks' own constraints; NULL removes them. The session's constraints stay
+ * (bh_session_set_configuration). */
 BH_API bh_status bh_tasks_set_constraints(bh_session *session, const bh_task_selection *selection,
                                           const bh_constraints *constraints, int32_t timeout_ms,
                                           uint64_t *affected, bh_error *error);
@@ -1320,7 +1337,7 @@ BH_API bh_status bh_tasks_reschedule(bh_session *session, const bh_task_selectio
                                      int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Moves the kept file of a successful task to `destination` (absolute path), synced, across file systems if needed.
- * Its event has the new path. Repeating it with the same destination has no effect.
+ * The task's event then has the new path. A repeated call with the same destination has no effect.
  * Errors: BH_NOT_FOUND, BH_WRONG_STATE (no success, or claimed elsewhere), BH_DESTINATION_EXISTS,
  * BH_DESTINATION_UNAVAILABLE, BH_DISK_…. */
 BH_API BH_CHECK_RESULT bh_status bh_task_claim(bh_session *session, uint64_t task_id, const char *destination,
@@ -1335,7 +1352,8 @@ BH_ENUM(bh_next_step) {
 };
 
 /* One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
- * microseconds after the start, or -1 when that was not reached, or not needed on a connection that was open. */
+ * microseconds after the start, or -1 if the attempt did not get so far, or did not need the step because its
+ * connection was open. */
 typedef struct bh_attempt {
     size_t struct_size;
     uint64_t task_id;
@@ -1350,15 +1368,15 @@ typedef struct bh_attempt {
     const char *url;              /* of the last request, after redirects */
     int32_t http_status;          /* 0 when no response came */
     uint32_t redirects;
-    uint64_t offset;              /* of the file's byte that it started with */
-    uint64_t end_offset;          /* bytes of the file that were here after it */
+    uint64_t offset;              /* offset in the file at which the attempt started */
+    uint64_t end_offset;          /* bytes of the file that were received after it */
     int64_t domain_lookup_us;     /* the name was resolved (Apple: domainLookupEndDate) */
     int64_t connect_us;           /* TCP, or the proxy's tunnel, was connected (connectEndDate) */
     int64_t secure_connection_us; /* TLS was negotiated (secureConnectionEndDate) */
     int64_t request_start_us;     /* the request was about to be sent (requestStartDate) */
     int64_t request_end_us;       /* its last body byte was sent (requestEndDate) */
-    int64_t response_start_us;    /* the first byte of the response came (responseStartDate) */
-    int64_t response_end_us;      /* the last one came (responseEndDate) */
+    int64_t response_start_us;    /* the first byte of the response was received (responseStartDate) */
+    int64_t response_end_us;      /* the last byte was received (responseEndDate) */
     const char *protocol;         /* "h2", "http/1.1" (names of RFC 7301), or NULL (networkProtocolName) */
     const char *local_address;    /* or NULL */
     const char *remote_address;   /* of the server or proxy, or NULL */
@@ -1370,28 +1388,28 @@ typedef struct bh_attempt {
     uint64_t response_body_bytes;
     uint16_t local_port;
     uint16_t remote_port;
-    bool reused_connection;       /* the connection was open (isReusedConnection) */
+    bool reused_connection;       /* the connection was open before (isReusedConnection) */
     bool proxy_connection;        /* through a proxy (isProxyConnection) */
     uint8_t reserved[2];
 } bh_attempt;
 
-/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt; of more, the first and the newest.
- * BH_NOT_FOUND if the session has no such task, live or in its history. */
+/* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, it has the first and the
+ * newest ones. BH_NOT_FOUND if the session has no such task, live or in its history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
-/* A time in which a task did not run. */
+/* A period in which a task did not run, and why. */
 typedef struct bh_wait_record {
     size_t struct_size;
     bh_reason reason;
     uint32_t reserved;
     const char *reason_text; /* one sentence */
     int64_t began_ms;
-    int64_t ended_ms;        /* or 0: it lasts */
+    int64_t ended_ms;        /* or 0 while the wait lasts */
 } bh_wait_record;
 
-/* When and why a task waited, oldest first: a batch of at most 1,000 bh_wait_record, the newest. Tasks of the history
- * included, else BH_NOT_FOUND. Waits for a slot, for a rate and for a response are too short and too many to be
+/* When and why a task waited: a batch of the newest bh_wait_record, at most 1,000, oldest first. The task may be in the
+ * history; otherwise BH_NOT_FOUND. Waits for a slot, for a rate and for a response are too short and too many to be
  * recorded. */
 BH_API BH_CHECK_RESULT bh_status bh_task_waits(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                bh_batch **waits, bh_error *error);
@@ -1405,7 +1423,7 @@ typedef struct bh_progress {
     uint64_t task_id;
     bh_task_state state;
     bh_reason reason;
-    uint64_t offset;           /* bytes of the file that are here */
+    uint64_t offset;           /* bytes of the file that were received and kept */
     uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t bytes_per_second; /* over the last seconds, both directions */
     uint64_t body_sent;        /* bytes of the request's body that were sent in this attempt */
@@ -1413,7 +1431,7 @@ typedef struct bh_progress {
 } bh_progress;
 
 /* Sends readings of the session's running tasks to this handle, for each task at most one in interval_ms (100 to
- * 60,000; 0 ends it). Any role. */
+ * 60,000; 0: no more readings). Any role. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
@@ -1444,7 +1462,7 @@ BH_ENUM(bh_condition_kind) {
     BH_CONDITION_THROUGHPUT = 11      /* bytes per second of all transfers together, over the last seconds */
 };
 
-/* How far the network reaches. */
+/* How much of the internet the network reaches. */
 BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_NONE = 1,    /* no default route */
     BH_CONNECTIVITY_PORTAL = 2,  /* a portal asks for a login */
@@ -1461,7 +1479,7 @@ typedef struct bh_condition {
     const char *name;   /* of the network; else NULL */
     const char *text;   /* the value in words: "on battery" */
     const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it cannot be read */
-    int64_t since_ms;   /* when the engine saw it become so */
+    int64_t since_ms;   /* when the engine first read the present value */
 } bh_condition;
 
 /* The present conditions, read for this call if no task depends on them: a batch of bh_condition, one of each kind. */
@@ -1482,7 +1500,7 @@ typedef struct bh_hold {
     uint64_t tasks;          /* number of tasks held */
 } bh_hold;
 
-/* What is held in all sessions of the store: a batch of bh_hold. */
+/* The holds of all sessions of the store: a batch of bh_hold. */
 BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int32_t timeout_ms, bh_batch **holds,
                                                 bh_error *error);
 
@@ -1491,19 +1509,19 @@ BH_API BH_CHECK_RESULT bh_status bh_store_holds(bh_application *application, int
 typedef struct bh_network {
     size_t struct_size;
     const char *name;          /* required: 1 to 255 bytes, as conditions and lists show it */
-    bh_choice metered;         /* BH_YES or BH_NO in place of what the system says; BH_DEFAULT: as the system says */
+    bh_choice metered;         /* BH_YES or BH_NO in place of the system's value; BH_DEFAULT: the system's value */
     uint32_t month_starts_on;  /* first day of the budget's month: 1 to 28; 0: 1 */
     bh_budget budget;          /* of all sessions together */
     bh_network_kinds kind;     /* read only: one kind, or 0 when this engine has not seen it */
     bool is_current;           /* read only: the default route uses it */
     uint8_t reserved[3];
-    uint64_t used_today;       /* read only: bytes; an engine that is killed loses the count of its last seconds */
+    uint64_t used_today;       /* read only: bytes; a killed engine does not count the bytes of its last seconds */
     uint64_t used_this_month;  /* read only */
     int64_t day_ends_ms;       /* read only */
     int64_t month_ends_ms;     /* read only */
 } bh_network;
 
-/* Stores the settings of a network; they apply at once. All defaults remove them. */
+/* Stores the settings of a network; they apply immediately. If all are defaults, they are removed. */
 BH_API BH_CHECK_RESULT bh_status bh_store_set_network(bh_application *application, const bh_network *network,
                                                       int32_t timeout_ms, bh_error *error);
 
@@ -1513,8 +1531,8 @@ BH_API BH_CHECK_RESULT bh_status bh_store_networks(bh_application *application, 
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Activities: work that repeats (Apple: NSBackgroundActivityScheduler). Each has windows of time. It starts once in a
- * window: when the conditions are as its quality of service asks, at the latest when the window ends. Windows that
- * passed while no engine ran are made up for by one.
+ * window: when the conditions of its quality of service are met, or at the end of the window. If windows passed while
+ * no engine ran, the activity starts once for all of them.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What an activity waits for in its window. */
@@ -1527,14 +1545,14 @@ BH_ENUM(bh_quality_of_service) {
 
 typedef struct bh_activity {
     size_t struct_size;
-    const char *identifier;    /* required: 1 to 255 bytes, its name within the session */
+    const char *identifier;    /* required: 1 to 255 bytes, the activity's name within the session */
     uint64_t interval_ms;      /* required: from one window's opening to the next; 1,000 to ten years */
     uint64_t tolerance_ms;     /* how long a window is open; less than interval_ms; 0: half of it */
     bh_choice repeats;         /* BH_NO: it runs once and is removed. Default BH_YES */
     bh_quality_of_service quality_of_service;
-    const bh_request *request; /* what is enqueued, without idempotency_key, body files, earliest and latest start; its
-                                  destination with BH_IF_EXISTS_REPLACE or named by the server. No second task is made
-                                  while one lives. NULL: BH_EVENT_ACTIVITY */
+    const bh_request *request; /* the request that is enqueued, without idempotency_key, body files, earliest and latest
+                                  start; a destination needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a
+                                  task of the activity has not ended, no second one is made. NULL: BH_EVENT_ACTIVITY */
     int64_t first_ms;          /* opening of the first window, of an existing activity of the next one; 0: after
                                   interval_ms */
     int64_t next_ms;           /* read only: opening of the open or the next window */
@@ -1544,12 +1562,12 @@ typedef struct bh_activity {
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces that with its identifier, whose next window stays unless first_ms or
- * interval_ms changes. A session has at most 1,000. Consumers and producers. */
+/* Makes the activity, durably, or replaces the one with the same identifier. A replaced activity keeps its next window
+ * unless first_ms or interval_ms changes. A session has at most 1,000. Consumers and producers. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 
-/* Removes an activity; its tasks go on. BH_NOT_FOUND. */
+/* Removes an activity; its tasks continue. Errors: BH_NOT_FOUND. */
 BH_API BH_CHECK_RESULT bh_status bh_session_remove_activity(bh_session *session, const char *identifier,
                                                             int32_t timeout_ms, bh_error *error);
 
@@ -1595,9 +1613,9 @@ BH_API size_t bh_batch_count(const bh_batch *batch);
 BH_API bool bh_batch_more(const bh_batch *batch);
 
 /* The item at `index`, or NULL when the batch has another kind or fewer items. `size` is sizeof the struct in the
- * caller's header. The item's struct_size is the smaller of that and the library's size, so that a copy can be passed
- * back. Fields that the library does not have read as 0. A struct that an item points to has the library's struct_size:
- * see BH_HAS. */
+ * caller's header. The item's struct_size is the smaller of `size` and the library's size, so that a copy can be passed
+ * back to the library. Fields that the library does not have read as 0. A struct that an item points to has the
+ * library's struct_size: see BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 
 /* The same for each kind: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index), and so on. */
@@ -1615,8 +1633,9 @@ BH_API void bh_batch_release(bh_batch *batch);
  * Tickets: outcomes of operations that were started or timed out.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* An ended ticket of this application that this function has not returned before, in the order of their ends; NULL in
- * `ticket` when there is none. It is the pointer that the host got from the call; the host still releases it. */
+/* Returns an ended ticket of this application that this function has not returned before, in the order in which
+ * operations end. `ticket` is NULL if there is none. It is the pointer that the host got from the call; the host still
+ * releases it. */
 BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *application, bh_ticket **ticket,
                                                             bh_error *error);
 
@@ -1627,20 +1646,20 @@ BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error 
 /* Each returns a result of an ended operation, in place of its output parameter: a session of create and attach, a
  * count of acknowledge and of the functions that change tasks, a batch of those that return one. For operations without
  * a result call bh_ticket_wait with timeout_ms 0. Errors: the operation's own status when it failed; BH_TIMEOUT or
- * BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no such result, or a session or batch was
- * taken. bh_ticket_batch gives the results of a refused enqueue, too. */
+ * BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no such result, or when its session or
+ * batch was already taken. bh_ticket_batch also returns the results of a refused enqueue. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer of the host, for its own use; NULL at first. An operation may end before it is set. */
+/* A pointer that the host stores with the ticket; NULL at first. An operation may end before the host sets it. */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 
-/* Frees the ticket. Its operation goes on, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
- * bh_application_next_ticket does not return it any more. A session that was not taken is closed. Events that were not
- * taken count as not handed out. */
+/* Frees the ticket. Its operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
+ * bh_application_next_ticket does not return the ticket after that. A session that was not taken is closed. Events that
+ * were not taken count as not handed out. */
 BH_API void bh_ticket_release(bh_ticket *ticket);
 
 #if defined(__cplusplus)

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
 private enum Options {
     static let firstSize = StructArgument.end(of: \bh_application_options.launch)
@@ -34,7 +34,7 @@ public func bh_application_open(
     }
 }
 
-/// Without a deadline the command waits for its engine like any other that the host sends.
+/// Registers the launch command. With a deadline of nil the command is only sent, and its reply is not awaited.
 private func register(
     _ launch: LaunchCommand, _ client: ApplicationClient, until deadline: Deadline?
 ) throws(Failure) {

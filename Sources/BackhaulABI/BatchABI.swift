@@ -1,7 +1,7 @@
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: what is returned lies in the batch's memory and lives as long as the batch.
+// Unsafe: the returned pointers lead into the batch's memory, and are valid as long as the batch.
 
 @c @implementation
 public func bh_batch_count(_ batch: OpaquePointer?) -> Int { Batch.of(batch)?.count ?? 0 }

@@ -3,10 +3,10 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
-/// Checks all requests first. Many of them are converted as they go out, while the host waits; a call that only starts
-/// copies them.
+/// Checks all requests first. A call that waits converts a large array in chunks, while it sends them. A call that only
+/// starts the operation copies the array.
 private func enqueue(
     _ session: OpaquePointer?, _ requests: UnsafePointer<bh_request>?, _ count: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {
@@ -29,7 +29,7 @@ public func bh_session_enqueue(
     _ results: UnsafeMutablePointer<OpaquePointer?>?, _ error: UnsafeMutablePointer<bh_error>?
 ) -> bh_status {
     Call.verb(timeout_ms, error) { deadline throws(Failure) in
-        // None is applied yet. What is only started leaves it alone.
+        // No request is applied yet. A call that only starts the operation does not write `results`.
         if deadline != nil { results?.pointee = nil }
         return try enqueue(session, requests, count, until: deadline)
     } deliver: { verb, outcome throws(Failure) in

@@ -3,11 +3,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
 // MARK: Poll
 
-/// A nil deadline asks for what is there now.
+/// Polls for events. A nil deadline returns only events that are available now.
 private func poll(
     _ session: OpaquePointer?, _ after: UInt64, _ maximum: Int, until deadline: Deadline?
 ) throws(Failure) -> StartedVerb {

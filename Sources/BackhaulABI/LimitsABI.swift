@@ -2,7 +2,7 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
 private func set(
     _ application: OpaquePointer?, _ limits: UnsafePointer<bh_limits>?

@@ -2,9 +2,9 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
-/// `waits`: the caller waits while another handle consumes the session.
+/// Reads a role. `waits`: the caller waits while another handle consumes the session.
 private func role(_ number: Int32) throws(Failure) -> (role: Role, waits: Bool) {
     if Int(number) == BH_ROLE_CONSUME_WHEN_FREE { return (.consume, true) }
     let names = "BH_ROLE_CONSUME, BH_ROLE_PRODUCE, BH_ROLE_OBSERVE or BH_ROLE_CONSUME_WHEN_FREE"

@@ -2,7 +2,7 @@ internal import BackhaulClient
 internal import BackhaulModel
 public import CBackhaul
 
-// Unsafe: the host promises that what it passes can be read, and its out parameters written, until the call returns.
+// Unsafe: until the call returns, the host keeps its arguments readable and its out parameters writable.
 
 // MARK: Listing
 
@@ -53,7 +53,7 @@ private func claim(
         throw Failure(.invalidArgument, "if_exists is BH_IF_EXISTS_SKIP, which is for requests only")
     }
     var checker = DestinationChecker()
-    // What lies there may be this very file, claimed before: the engine knows.
+    // The file at the destination may be this task's, from an earlier claim. The engine decides that.
     let destination = try checker.check(path: path, ifExists: .replace)
     return StartedVerb(session.client.claim(TaskID(ofHost: task), destination, policy), .nothing, session.application)
 }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 public import CBackhaul
 
-// Unsafe: the host promises that its out parameters can be written until the call returns.
+// Unsafe: the host keeps its out parameters writable until the call returns.
 
 @c @implementation
 public func bh_application_next_ticket(
@@ -15,7 +15,7 @@ public func bh_application_next_ticket(
         let ticket = try NumberArgument.required(ticket, "ticket")
         var pointer: OpaquePointer?
         while pointer == nil, let next = application.client.nextTicket() {
-            // Passes over what another thread has released in this moment.
+            // Skips a ticket that another thread has just released.
             pointer = HandleTable.current.pointer(of: next)
         }
         ticket.pointee = pointer
@@ -87,13 +87,13 @@ public func bh_ticket_release(_ ticket: OpaquePointer?) {
     verb?.release()
 }
 
-/// A verb of the right kind, and its outcome.
+/// The verb of the ticket and its outcome. Throws if the verb has a result of another kind.
 private func answered(
     _ ticket: OpaquePointer?, _ isRight: (StartedVerb.Kind) -> Bool
 ) throws(Failure) -> (StartedVerb, Ticket.Outcome) {
     let verb = try StartedVerb.of(ticket)
     guard isRight(verb.kind) else {
-        throw Failure(.wrongState, "the ticket is of a verb that has no such result")
+        throw Failure(.wrongState, "the ticket's operation has no result of this kind")
     }
     guard let outcome = try verb.outcome(until: nil) else { throw verb.unanswered }
     return (verb, outcome)

@@ -1,10 +1,10 @@
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Where message buses listen (D-Bus specification, "Server Addresses").
+/// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
-    /// The user's bus as sd_bus_open_user(3) finds it: the address in the environment, else the socket in the runtime
-    /// directory. Nil where there is neither.
+    /// The address of the user's bus, found as by sd_bus_open_user(3): from the environment, otherwise the socket in
+    /// the runtime directory. Nil if there is neither.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
@@ -13,31 +13,31 @@ public enum BusAddress {
         return "unix:path=" + escaped(directory + "/bus")
     }
 
-    /// Whether a user manager says that it is there: the socket that it listens on beside the bus.
+    /// Whether a user manager is running, which shows in the socket that it has beside the bus.
     public static var hasManagerSocket: Bool {
         variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
 
-    /// The system's bus as sd_bus_open_system(3) finds it.
+    /// The address of the system's bus, found as by sd_bus_open_system(3).
     public static var system: String {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// The alternatives that are sockets of this machine. The others would start a child of the host ("unixexec:",
-    /// "x-machine-unix:") or wait for a name server ("tcp:").
+    /// The alternatives of the address that are sockets of this machine. Others would start a child of the host
+    /// ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
     public static func local(_ address: String) -> String? {
         let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
         return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")
     }
 
-    /// The path of the socket, where the address is one of a path alone.
+    /// The path of the socket, if the address has one alternative with a path; otherwise nil.
     public static func path(of address: String) -> String? {
         guard !address.contains(";"), let place = local(address) else { return nil }
         let value = place.dropFirst("unix:".count).split(separator: ",").first { $0.hasPrefix("path=/") }
         return value.flatMap { unescaped($0.dropFirst("path=".count)) }
     }
 
-    /// Nil for what is not escaped well.
+    /// Decodes %xx. Nil for an invalid escape.
     private static func unescaped(_ value: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = value.utf8[...]
@@ -54,7 +54,7 @@ public enum BusAddress {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Bytes that a value may not hold as they are become %xx.
+    /// Encodes bytes that a value must not contain as %xx.
     public static func escaped(_ value: String) -> String {
         var result = ""
         for byte in value.utf8 {
@@ -68,7 +68,7 @@ public enum BusAddress {
         return result
     }
 
-    /// An empty one is none.
+    /// The value of an environment variable. An empty value counts as missing.
     private static func variable(_ name: String) -> String? {
         Environment.variable(name).flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -3,29 +3,29 @@ internal import CLinux
 internal import CSystemd
 internal import Glibc
 
-/// A connection to a message bus, for the few calls of one conversation. Not for two threads at once.
+/// A connection to a message bus, for the few calls of one caller. Two threads must not use it at the same time.
 ///
-/// sd-bus's own waits are not used: until a bus has greeted they last up to 90 seconds, whatever limit a call was
-/// given. Here each step is asked of sd-bus, and the waiting is poll(2) with the caller's deadline.
+/// sd-bus's own waits are not used. Until the bus has accepted the connection they last up to 90 seconds, whatever the
+/// limit of the call. Here sd-bus does each step without waiting, and poll(2) waits with the caller's deadline.
 public final class BusConnection {
     /// Why a call has no result.
     public enum CallError: Error {
-        /// The other side refused: the D-Bus error's name and sentence.
+        /// The other side refused. `name` and `sentence` are those of the D-Bus error.
         case refused(name: String, sentence: String)
         case timedOut
-        /// The connection broke, or the call could not be made.
+        /// The connection broke, or the call could not be sent. The value is an errno.
         case broken(Int32)
     }
 
     private let library: bhl_systemd
-    // Unsafe: an opaque object of libsystemd, whose reference is ours.
+    // Unsafe: an opaque object of libsystemd. We own the reference.
     private let bus: OpaquePointer
-    /// sd-bus's own, noted so that forked children do not keep it.
+    /// sd-bus's socket, registered so that forked children close it.
     private let socket: Descriptor
-    /// Signals that came while something else was awaited.
+    /// Signals that arrived during a wait for another message.
     private var signals: [BusMessage] = []
 
-    /// Nil where libsystemd is missing or nobody listens. Does not wait.
+    /// Nil if libsystemd is missing, or if no bus listens at the address. Does not wait.
     public init?(address: String) {
         guard let library = BusConnection.library else { return nil }
         var made: OpaquePointer?
@@ -44,10 +44,10 @@ public final class BusConnection {
     }
 
     deinit {
-        // A host that closed every descriptor may have a file of its own under this number by now: what is left of the
-        // connection is memory, and stays.
+        // A host that closed every descriptor may have its own file under this number now. The rest of the connection
+        // is memory, which is leaked.
         guard socket.isOurs else { return }
-        // Without a flush, which waits: every reply that matters has come.
+        // The connection is closed without a flush, which would wait. All replies that matter have arrived.
         library.close(bus)
         _ = library.unref(bus)
         socket.abandon()
@@ -60,14 +60,15 @@ public final class BusConnection {
         return bhl_systemd_load(&functions) == 1 ? functions : nil
     }()
 
-    /// Who made the socket (unix(7), SO_PEERCRED): the user manager itself where it listens for its bus.
+    /// The process that made the socket (unix(7), SO_PEERCRED). For a bus, this is the user manager if it made the
+    /// bus's socket.
     public var listener: (processID: Int32, userID: UInt32)? {
         var peer = bhl_peer()
         return bhl_peer_credential(socket.number, &peer) == 0 ? (peer.pid, peer.uid) : nil
     }
 
 
-    /// Calls and waits for the reply.
+    /// Sends a call and waits for its reply.
     public func call(
         _ method: BusMethod, _ arguments: [BusValue], until deadline: Deadline
     ) throws(CallError) -> BusMessage {
@@ -77,13 +78,13 @@ public final class BusConnection {
         return reply
     }
 
-    /// Waits for the first signal that `isWanted`, also among those that have come already.
+    /// Waits for the first signal that `isWanted`. Signals that have already arrived count.
     public func signal(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         if let index = signals.firstIndex(where: isWanted) { return signals.remove(at: index) }
         return try next(until: deadline) { $0.replyCookie == nil && isWanted($0) }
     }
 
-    /// Hands a call over, whose reply will carry the cookie. Does not wait.
+    /// Sends a call. Its reply will have the returned cookie. Does not wait.
     public func send(_ method: BusMethod, _ arguments: [BusValue]) throws(CallError) -> UInt64 {
         try requireSocket()
         var made: OpaquePointer?
@@ -94,7 +95,7 @@ public final class BusConnection {
                     bus, &made, method.destination, method.path, method.interface, method.member))
             guard let made else { throw BusError(code: ENOMEM) }
             let message = BusMessage(owning: made, library)
-            // A bus without a manager answers that there is none, instead of trying to start one.
+            // If the service is missing, the bus reports that at once. It does not try to start the service.
             try BusError.check(library.message_set_auto_start(message.pointer, 0))
             for argument in arguments { try message.append(argument) }
             try BusError.check(library.send(bus, message.pointer, &cookie))
@@ -112,7 +113,7 @@ public final class BusConnection {
         case idle
     }
 
-    /// Does one thing that there is to do, without waiting.
+    /// Does one step without waiting.
     public func step() throws(CallError) -> Step {
         try requireSocket()
         var received: OpaquePointer?
@@ -123,9 +124,8 @@ public final class BusConnection {
     }
 
     /// Waits until there is something to do.
-    /// - Parameters:
-    ///   - deadline: Nil: for as long as it takes, which only the library's own threads do.
-    ///   - other: Descriptors that end the wait when they are readable.
+    /// - deadline: nil waits without a limit, which only the library's own threads may do.
+    /// - other: descriptors that end the wait when they are readable.
     public func wait(until deadline: Deadline?, or other: [Int32] = []) throws(CallError) {
         try requireSocket()
         let events = library.get_events(bus)
@@ -141,15 +141,16 @@ public final class BusConnection {
         poll(&items, nfds_t(items.count), deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    /// A host that closed every descriptor may have a file of its own under this number by now. Of an address with
-    /// several alternatives sd-bus may have gone on to the next, whose socket has another number.
+    /// Throws if the socket is not ours any more. A host that closed every descriptor may have its own file under this
+    /// number. For an address with several alternatives, sd-bus may have tried the next one, whose socket has another
+    /// number.
     private func requireSocket() throws(CallError) {
         let number = library.get_fd(bus)
         guard number >= 0 else { throw .broken(-number) }
         guard number == socket.number, socket.isOurs else { throw .broken(EBADF) }
     }
 
-    /// The first message that `isWanted`. Signals that are not are kept, anything else is dropped.
+    /// The first message that `isWanted`. Other signals are buffered, and other messages are dropped.
     private func next(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         while true {
             let step = try step()

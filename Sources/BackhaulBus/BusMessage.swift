@@ -3,9 +3,9 @@ internal import CLinux
 internal import CSystemd
 internal import Glibc
 
-/// A message of sd-bus, released with its last reference.
+/// A message of sd-bus. It is released with its last reference.
 public final class BusMessage {
-    // Unsafe: an opaque object of libsystemd, whose reference is ours.
+    // Unsafe: an opaque object of libsystemd. We own the reference.
     let pointer: OpaquePointer
     private let library: bhl_systemd
 
@@ -45,7 +45,7 @@ public final class BusMessage {
         try BusError.check(library.message_close_container(pointer))
     }
 
-    /// The next value, which has to be a string (`s`) or an object's path (`o`).
+    /// Reads the next value, which must be a string (`s`) or an object's path (`o`).
     public func readString(_ letter: Unicode.Scalar = "s") throws(BusError) -> String {
         // Unsafe: points into the message, and is copied here.
         var text: UnsafePointer<CChar>?
@@ -53,7 +53,8 @@ public final class BusMessage {
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// A copy of the descriptor that comes next, closed with its last reference and in programs that are started.
+    /// Reads a descriptor and returns a copy. The copy is closed with its last reference, and is not inherited by
+    /// started programs.
     public func readDescriptor() throws(BusError) -> Descriptor {
         var number: Int32 = -1
         try BusError.check(library.message_read_basic(pointer, type("h"), &number))
@@ -62,8 +63,8 @@ public final class BusMessage {
         return Descriptor(owning: copy)
     }
 
-    /// Of the properties that come next (`a{sv}`) those of the names. Values of types that `BusValue` cannot hold and
-    /// those in containers are left out.
+    /// Reads the properties that come next (`a{sv}`), and returns those with these names. Containers, and types that
+    /// `BusValue` does not have, are ignored.
     public func readProperties(_ names: Set<String>) throws(BusError) -> [String: BusValue] {
         var properties: [String: BusValue] = [:]
         try BusError.check(library.message_enter_container(pointer, type("a"), "{sv}"))
@@ -83,7 +84,7 @@ public final class BusMessage {
         return properties
     }
 
-    /// Nil, and nothing is read, when it holds a value of another type.
+    /// Reads a variant. Returns nil and reads nothing if the variant has another type.
     private func readSimpleVariant() throws(BusError) -> BusValue? {
         var letter: CChar = 0
         // Unsafe: points into the message.
@@ -118,7 +119,7 @@ public final class BusMessage {
         return number != 0
     }
 
-    /// What `read` makes of the contents of the variant that comes next.
+    /// Applies `read` to the contents of the next variant.
     public func readVariant<Result>(
         _ signature: String, _ read: (BusMessage) throws(BusError) -> Result
     ) throws(BusError) -> Result {
@@ -128,29 +129,30 @@ public final class BusMessage {
         return result
     }
 
-    /// What `read` makes of the message's contents, for the caller of a call.
+    /// Applies `read` to the message. Errors become those of a call.
     public func value<Result>(
         _ read: (BusMessage) throws(BusError) -> Result
     ) throws(BusConnection.CallError) -> Result {
         do throws(BusError) { return try read(self) } catch { throw .broken(error.code) }
     }
 
-    /// The cookie of the call that this answers.
+    /// The cookie of the call to which this message replies, or nil.
     public var replyCookie: UInt64? {
         var cookie: UInt64 = 0
         return library.message_get_reply_cookie(pointer, &cookie) >= 0 ? cookie : nil
     }
 
-    /// The error that this message is: its name and sentence.
+    /// The name and sentence of the error that this message reports, or nil.
     public var error: (name: String, sentence: String)? {
         guard let error = library.message_get_error(pointer), let name = error.pointee.name else { return nil }
         return (String(cString: name), error.pointee.message.map { String(cString: $0) } ?? "")
     }
 
-    /// The connection that it is from, as the bus says: nobody can take another's name. Nil before the bus has greeted.
+    /// The unique name of the sender, set by the bus and not by the sender. Nil before the bus has accepted the
+    /// connection.
     public var sender: String? { library.message_get_sender(pointer).map { String(cString: $0) } }
 
-    /// The object that a signal is from.
+    /// The path of the object that sent the signal.
     public var path: String? { library.message_get_path(pointer).map { String(cString: $0) } }
 
     public func isSignal(_ member: String, of interface: String) -> Bool {

@@ -12,14 +12,14 @@ public struct BusMethod: Equatable, Sendable {
         self.member = member
     }
 
-    /// Of the bus itself (D-Bus specification, "Message Bus Messages").
+    /// A method of the bus itself (D-Bus specification, "Message Bus Messages").
     public static func bus(_ member: String) -> BusMethod {
         BusMethod(
             destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
             member: member)
     }
 
-    /// Of an object's properties (D-Bus specification, "Standard Interfaces").
+    /// A method for an object's properties (D-Bus specification, "Standard Interfaces").
     public static func properties(_ member: String, of path: String, at destination: String) -> BusMethod {
         BusMethod(
             destination: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: member)

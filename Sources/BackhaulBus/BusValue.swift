@@ -1,13 +1,13 @@
-/// A value of D-Bus's type system (D-Bus specification, "Type System"), as far as the calls here need it.
+/// A value of the types that the calls here need (D-Bus specification, "Type System").
 public indirect enum BusValue: Equatable, Sendable {
     case string(String)
-    /// Of an object.
+    /// The path of an object.
     case path(String)
     case bool(Bool)
     case int32(Int32)
     case uint32(UInt32)
     case uint64(UInt64)
-    /// The signature is that of an element.
+    /// An array. The string is the signature of an element.
     case array(String, [BusValue])
     case structure([BusValue])
     case variant(BusValue)
@@ -29,7 +29,7 @@ public indirect enum BusValue: Equatable, Sendable {
     }
 }
 
-/// A system error number of a call of sd-bus; 0 for what is no system error.
+/// An errno that sd-bus returned. 0 if there is no system error.
 public struct BusError: Error {
     public var code: Int32
 

@@ -4,16 +4,16 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// A host's side of one open application: finds or becomes the engine, sends commands, sends them again to the next
-/// engine when one dies, and keeps what arrived until the host asks. Any thread may use it.
+/// A host's side of an open application. It finds or becomes the engine, and sends commands. When an engine dies, it
+/// sends them again to the next one. It buffers what arrives until the host reads it. Any thread may use it.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: WakeUp
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Opens the store and, with a deadline, waits until an engine answers. Without one the first verb tells what went
-    /// wrong.
+    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline, the first verb
+    /// reports a failure to find one.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -42,7 +42,7 @@ public final class ApplicationClient: Sendable {
     }
 
     private init(_ options: ApplicationOptions) throws {
-        // Opened here once so that a bad path is told at once; the thread opens it for itself.
+        // Opened here too, so that the call itself reports a bad path. The thread opens the store again.
         _ = try StoreDirectory.open(path: options.storePath)
         storePath = options.storePath
         descriptor = try WakeUp()
@@ -52,10 +52,12 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Readable while a consumed session has events not handed out, attention is untold, or a ticket was answered.
+    /// The descriptor that is readable while there is something for the host: events of a consumed session that were
+    /// not handed out, sessions that need attention and were not reported, or an announced ticket with its outcome.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Gives up the sessions' roles and leaves the engine; the last client of a process stops its engine. Bounded.
+    /// Releases the sessions' roles and disconnects from the engine. The last client of an engine in this process stops
+    /// it. The call takes a limited time.
     public func close() {
         let (waiting, carrier) = state.change { $0.close() }
         carrier?.close()
@@ -68,7 +70,7 @@ public final class ApplicationClient: Sendable {
 
     // MARK: Verbs
 
-    /// `waits`: while another handle consumes the session, the ticket is answered when it is free.
+    /// Creates a session. `waits`: if another handle consumes the session, the ticket gets its outcome when it is free.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
         open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }
@@ -81,31 +83,31 @@ public final class ApplicationClient: Sendable {
 
     public func engine() -> Ticket { submit(.engine) }
 
-    /// Nil removes what is registered.
+    /// Registers the launch command of the application; nil removes it.
     public func setLaunch(_ command: LaunchCommand?) -> Ticket { submit(.setLaunch(command)) }
 
-    /// Of all applications of the store.
+    /// Lists the launches of all applications of the store.
     public func launches() -> Ticket { submit(.launches) }
 
-    /// Of the whole store.
+    /// Sets the limits of the whole store.
     public func setLimits(_ limits: EngineLimits) -> Ticket { submit(.setLimits(limits)) }
 
     public func limits() -> Ticket { submit(.limits) }
 
-    /// What the engine sees now.
+    /// Lists the present conditions.
     public func conditions() -> Ticket { submit(.conditions) }
 
-    /// What is held back, in all sessions of the store.
+    /// Lists the holds of all sessions of the store.
     public func holds() -> Ticket { submit(.holds) }
 
     public func setNetwork(_ settings: NetworkSettings) -> Ticket { submit(.setNetwork(settings)) }
 
     public func networks() -> Ticket { submit(.networks) }
 
-    /// The launch that this process was started by.
+    /// Returns the launch that started this process.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
-    /// Sessions that need attention and were not told since they began to. Waits for the first.
+    /// Waits for sessions that need attention and have not been reported for it, and returns them.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
             let wanted: Result<Attention.Untold, Failure>? = state.wait(until: deadline) { state in
@@ -130,12 +132,12 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// An announced ticket that was answered and not handed out here before.
+    /// Returns the next announced ticket that has its outcome. Each is returned once.
     public func nextTicket() -> Ticket? {
         state.change { $0.takeAnnounced() }
     }
 
-    /// What a wait that ended without an answer is due to. `hasTicket`: the outcome can still be asked for.
+    /// The failure of a wait that timed out. `hasTicket`: the outcome can still be read from the ticket.
     public func timeoutFailure(hasTicket: Bool = true) -> Failure {
         state.withLock { $0.timeoutFailure(hasTicket: hasTicket) }
     }
@@ -153,7 +155,7 @@ public final class ApplicationClient: Sendable {
         }
         let handle = session.handle
         let waitingFor =
-            "another handle still consumes the session \(identifier); the ticket waits on until that one is closed"
+            "another handle still consumes the session \(identifier); the ticket waits until that handle is closed"
         let ticket = makeTicket(abandoned: { [weak self] in
             if waits { self?.send(.stopWaiting(handle)) { _ in } }
         }, waitingFor: waits ? waitingFor : nil)
@@ -185,14 +187,14 @@ public final class ApplicationClient: Sendable {
             unread: unread, waitingFor: waitingFor)
     }
 
-    /// The ticket of a verb whose reply is known without the engine.
+    /// Returns a ticket with a reply that needs no engine.
     func answered(_ reply: Reply) -> Ticket {
         let ticket = makeTicket()
         ticket.complete(with: .reply(reply))
         return ticket
     }
 
-    /// `then` is called once, from any thread, without a lock.
+    /// Sends a command. `then` is called once with the reply, on any thread, without a lock.
     func send(_ command: Command, then: @escaping @Sendable (Reply) -> Void) {
         if let failure = state.change({ $0.send(command, then) }) { then(.failed(failure)) }
     }

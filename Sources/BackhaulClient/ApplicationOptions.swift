@@ -1,15 +1,15 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// How a host opens an application: `bh_application_options`, checked and with its defaults filled in.
+/// The options of an application: `bh_application_options`, checked and with its defaults filled in.
 public struct ApplicationOptions: Sendable {
     public var application: String
-    /// Absolute.
+    /// The absolute path of the store.
     public var storePath: String
     public var hosting: Hosting
-    /// A tool that looks on and is no host.
+    /// Whether this is a tool that only observes, and not a host.
     public var isObserver = false
-    /// The launch that started this process, or one before it.
+    /// The launch that started this process or one of its ancestors; nil: none.
     public var launch: LaunchToken?
 
     public init(application: String, storePath: String, hosting: Hosting) {
@@ -18,7 +18,7 @@ public struct ApplicationOptions: Sendable {
         self.hosting = hosting
     }
 
-    /// What the environment tells of a launch.
+    /// The launch token from the environment; nil: there is none.
     public static var inheritedLaunch: LaunchToken? {
         Environment.variable(LaunchToken.variable).flatMap(LaunchToken.init)
     }

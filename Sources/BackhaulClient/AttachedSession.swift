@@ -1,23 +1,23 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A session handle as its client knows it.
+/// The client's state of a session handle.
 struct AttachedSession: Sendable {
     let identifier: String
     let role: Role
     let descriptor: WakeUp
     var isAttached = false
-    /// It could not be attached again after an engine had changed.
+    /// The reason why the handle does not work any more: it could not be attached to the next engine, or has ended.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var handedOutThrough = EventID.zero
-    /// Events that were pushed and not handed out.
+    /// The events that were pushed and not handed out.
     var pushed = EventCache()
-    /// Readings that the host has not read, and how often it wants new ones.
+    /// The progress that the host has not read, and the interval of the host's watch.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
     var progressDescriptor: WakeUp?
-    /// What the descriptor shows.
+    /// Whether the descriptor is readable.
     private var isShown = false
 
     init(identifier: String, role: Role, descriptor: WakeUp) {
@@ -34,7 +34,7 @@ struct AttachedSession: Sendable {
         descriptor.set(isShown)
     }
 
-    /// The engine knows the handle no more.
+    /// Ends the handle, because the engine does not know it any more.
     mutating func end(_ failure: Failure) {
         self.failure = failure
         isAttached = false
@@ -44,7 +44,7 @@ struct AttachedSession: Sendable {
 
     mutating func learn(newest id: EventID) { newest = max(newest, id) }
 
-    /// Nothing up to here is to be handed out unasked.
+    /// Counts the events up to this one as handed out. Pushes start again after the last event that was handed out.
     mutating func begin(at id: EventID) {
         handOut(through: id)
         pushed.restart(at: handedOutThrough)

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// Which sessions need attention and were not told yet.
+/// The sessions that need attention and have not been reported to the host yet.
 struct Attention: Sendable {
     private struct Known {
         var newest = EventID.zero
         var told = EventID.zero
-        /// Another handle waits for the session, and this was not told.
+        /// Whether another handle waits for the session, and this has not been reported.
         var isAskedToYield = false
 
         var isUntold: Bool { newest > told || isAskedToYield }
@@ -13,11 +13,11 @@ struct Attention: Sendable {
 
     private var known: [ExactText: Known] = [:]
 
-    /// What is to be told, before the engine is asked for its present state.
+    /// The sessions to report, as they were before the engine was asked for their present state.
     struct Untold: Sendable {
-        /// By identifier, the newest event of which was known.
+        /// The newest known event of each session, by identifier.
         fileprivate var newest: [ExactText: EventID]
-        /// Of these, sessions for which another handle waits.
+        /// The sessions of these for which another handle waits.
         fileprivate var asked: Set<ExactText>
 
         var isEmpty: Bool { newest.isEmpty }
@@ -48,14 +48,14 @@ struct Attention: Sendable {
         known[name, default: Known()].told = max(before, id)
     }
 
-    /// What was told after this one was not taken.
+    /// Marks the events after this one as not reported, because the host did not read them.
     mutating func takeBack(_ identifier: String, after id: EventID) {
         let name = ExactText(identifier)
         guard let told = known[name]?.told else { return }
         known[name]?.told = min(told, id)
     }
 
-    /// A listing was handed out: what it shows counts as told. Somebody may have begun to wait after it was made.
+    /// A listing was handed out, so its content counts as reported. A handle may have begun to wait after it was made.
     mutating func told(_ untold: Untold, _ infos: [SessionInfo]) {
         var gone = untold.newest
         for info in infos {
@@ -65,7 +65,7 @@ struct Attention: Sendable {
             if info.waitingConsumers > 0 || untold.asked.contains(name) { known[name]?.isAskedToYield = false }
         }
         for (name, newest) in gone {
-            // One that was made anew after the listing has newer events, or somebody who waits for it.
+            // A session that was created again after the listing has newer events, or a handle that waits for it.
             guard let now = known[name], now.newest == newest, !now.isAskedToYield || untold.asked.contains(name) else {
                 continue
             }

@@ -2,15 +2,15 @@ internal import BackhaulEngine
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// How a client's messages reach its engine: through memory or over the store's socket. They cannot be told apart but
-/// by speed.
+/// A connection from a client to its engine, through memory or over the store's socket. Both work in the same way.
 protocol Carrier: Sendable {
-    /// Never blocks; what cannot be sent any more is dropped, because the end of the carrier is told separately.
+    /// Sends a message and never blocks. After the end of the connection messages are dropped: the end is reported
+    /// separately.
     func send(_ message: ClientMessage)
     func close()
 }
 
-/// An engine of this process.
+/// The connection to an engine of this process.
 final class LocalCarrier: Carrier {
     private let port: LocalPort
     private let lease: EngineLease

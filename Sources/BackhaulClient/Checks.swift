@@ -3,30 +3,30 @@ internal import BackhaulStore
 internal import BackhaulEngine
 public import BackhaulModel
 
-/// Checks requests for a host before anything is sent. A value of its own for each enqueue.
+/// Checks requests in the host before they are sent. Each enqueue has its own value.
 public struct RequestIntake {
     private var intake = BackhaulEngine.RequestIntake()
 
     public init() {}
 
-    /// URL, headers, key and sizes.
+    /// Checks the URL, the headers, the key and the sizes.
     public mutating func check(_ request: Request) throws(Failure) { _ = try intake.check(request) }
 }
 
-/// Looks at the files of a request's body as the host sees them.
+/// Checks the files of a request's body in the host's file system.
 public enum BodyChecker {
     public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         try BodyCheck.check(path: path, orAbsent: orAbsent)
     }
 }
 
-/// Where the store is when the host names none.
+/// The default path of the store.
 public enum DefaultStorePath {
-    /// Makes its parents. Throws storeUnavailable.
+    /// Returns the path, and creates its parent directories. Throws storeUnavailable.
     public static func find() throws(Failure) -> String { try DefaultStore.path() }
 }
 
-/// Checks destinations as the host sees them. Remembers the directories that it has looked at.
+/// Checks destinations in the host's file system. It caches the directories that it has checked.
 public struct DestinationChecker {
     private var check = DestinationCheck()
 
@@ -36,7 +36,7 @@ public struct DestinationChecker {
         try check.check(path: path, ifExists: ifExists)
     }
 
-    /// Of a file that the server names.
+    /// Checks the directory for a file whose name comes from the server.
     public mutating func check(directory: String) throws(Failure) -> Destination {
         try check.check(directory: directory)
     }

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Events on their way to the host: pushed ones answer polls, and what was handed out renews the engine's credit.
+/// Events for the host. Polls return pushed events, and events that were handed out renew the engine's credit.
 extension ClientState {
-    /// Nil when the engine is to be asked.
+    /// Returns pushed events for a poll; nil: the poll has to be sent to the engine.
     mutating func takePushed(
         _ handle: HandleID, after: EventID, maximum: UInt32
     ) -> (events: [Event], more: Bool)? {
@@ -15,9 +15,9 @@ extension ClientState {
         return found
     }
 
-    /// The store has answered a poll. `newest`: what was known when it was asked.
+    /// Takes the reply to a poll from the store. `newest`: the newest known event when the poll was sent.
     mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
-        // With nothing more, all that was committed when the poll was sent has been handed out.
+        // Without more events, all that were committed when the poll was sent have been handed out.
         let last = events.last?.id ?? .zero
         handedOut(handle, through: more ? last : max(last, newest))
         if let known = sessions[handle]?.newest {
@@ -33,17 +33,17 @@ extension ClientState {
         renewCredit(handle)
     }
 
-    /// The session was attached, by this or another engine.
+    /// The session was attached, to this or the next engine.
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
         sessions[handle]?.learn(newest: newest)
-        // All acknowledged: nothing waits, whatever the newest id is.
+        // If all events are acknowledged, none waits, also when the newest id is greater.
         sessions[handle]?.begin(at: unacknowledged == 0 ? newest : .zero)
         renewCredit(handle)
         updateDescriptors()
     }
 
-    /// Events up to this id were handed out by this handle.
+    /// Notes that this handle has handed out the events up to this id.
     private mutating func handedOut(_ handle: HandleID, through id: EventID) {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.handOut(through: id)
@@ -51,7 +51,7 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// Events from this one on were handed out to a host that did not take them: the descriptors tell of them again.
+    /// The host did not take the events from this one on that were handed out. The descriptors show them again.
     mutating func takeBack(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)
@@ -60,7 +60,7 @@ extension ClientState {
         updateDescriptors()
     }
 
-    // MARK: Acknowledging
+    // MARK: Acknowledgements
 
     mutating func acknowledging(_ handle: HandleID, _ acknowledgement: Acknowledgement) {
         sessions[handle]?.pushed.acknowledging(acknowledgement)

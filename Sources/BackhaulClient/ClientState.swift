@@ -1,13 +1,13 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What a client knows, behind its lock.
+/// The state of a client, which its lock protects.
 struct ClientState: Sendable {
     enum Link: Sendable {
-        /// No engine answers yet; commands wait.
+        /// No engine replies yet, and commands wait.
         case seeking
         case connected
-        /// The store or its engine cannot be used; the next command makes the client look again.
+        /// The store or its engine cannot be used. The next command makes the client try again.
         case failed(Failure)
         case closed
     }
@@ -24,25 +24,25 @@ struct ClientState: Sendable {
     let application: String
     private let isObserver: Bool
     private let launch: LaunchToken?
-    /// Of the engine that answers, or answered last.
+    /// The process of the present engine, or of the last one.
     private(set) var engineProcess: Int32?
-    /// An engine has answered: what is asked for from now on is in its store.
+    /// Whether an engine has replied. The client's sessions are then in that engine's store.
     var hasBeenServed: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var carrier: (any Carrier)?
-    /// Over it an engine was asked to answer, which is that of this process.
+    /// The connection over which the hello was sent and the welcome is awaited, and the engine's process.
     private var openingCarrier: (any Carrier)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
     private var pending: [UInt64: Sent] = [:]
-    /// Attaching again after an engine has changed: nothing else is sent before these are answered.
+    /// The commands that attach sessions to a new engine. No other command is sent before their replies.
     private var reattaching: [UInt64: HandleID] = [:]
     private var lastHandle: UInt64 = 0
     var sessions: [HandleID: AttachedSession] = [:]
     var attention = Attention()
     private var announced: [Ticket] = []
     private let descriptor: WakeUp
-    /// What the descriptor shows.
+    /// Whether the descriptor is readable.
     private var isShown = false
 
     init(_ options: ApplicationOptions, descriptor: WakeUp) {
@@ -69,7 +69,7 @@ struct ClientState: Sendable {
         }
     }
 
-    /// Why a wait ended without an answer. `hasTicket`: the outcome can still be asked for.
+    /// The failure of a wait that timed out. `hasTicket`: the outcome can still be read from the ticket.
     func timeoutFailure(hasTicket: Bool = true) -> Failure {
         let advice = hasTicket ? "ask for the outcome with the ticket" : "try again"
         guard let process = openingProcess ?? (isLocal ? nil : engineProcess) else {
@@ -88,7 +88,7 @@ struct ClientState: Sendable {
 
     // MARK: Commands
 
-    /// Returns why it can never be answered, if so.
+    /// Sends a command. Returns a failure if it can never have a reply.
     mutating func send(_ command: Command, _ waiting: @escaping Waiting) -> Failure? {
         if isClosed { return Self.closedFailure }
         lastSequence += 1
@@ -102,12 +102,12 @@ struct ClientState: Sendable {
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
-        // What waits for a session may wait for long, and the engine keeps nothing for it.
+        // Commands that wait for a session are left out: they may wait long, and the engine stores no reply for them.
         let answeredThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         carrier?.send(.command(sequence: sequence, answeredThrough: answeredThrough, command))
     }
 
-    /// The command's waiter, to be called without the lock.
+    /// Takes a reply. Returns the command's call-back, which the caller calls without the lock.
     mutating func answered(_ sequence: UInt64, _ reply: Reply) -> Waiting? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
@@ -119,8 +119,8 @@ struct ClientState: Sendable {
 
     // MARK: The engine
 
-    /// An engine answers. Sessions are attached again, then what was not answered is sent again, with the same ids.
-    /// False when the client was closed meanwhile.
+    /// An engine has sent its welcome. Attaches the sessions again, and then sends the commands without a reply again,
+    /// with the same ids. Returns false when the client was closed meanwhile.
     mutating func connected(_ carrier: any Carrier, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
         openingCarrier = nil
@@ -159,7 +159,7 @@ struct ClientState: Sendable {
         }
     }
 
-    /// False when the client was closed meanwhile.
+    /// Notes the connection on which the welcome is awaited. Returns false when the client was closed meanwhile.
     mutating func opening(_ carrier: any Carrier, engineProcess: Int32) -> Bool {
         guard !isClosed else { return false }
         openingCarrier = carrier
@@ -171,13 +171,13 @@ struct ClientState: Sendable {
         carrier = nil
         openingCarrier = nil
         openingProcess = nil
-        // The next engine does not know what this one has pushed.
+        // The next engine does not know which events this one has pushed.
         for handle in sessions.keys { sessions[handle]?.begin(at: .zero) }
         guard !isClosed else { return }
         link = .seeking
     }
 
-    /// No engine can be had: everything that waits is answered with the reason.
+    /// No engine can be reached. Returns the call-backs of all waiting commands, which fail with this failure.
     mutating func failed(_ failure: Failure) -> [Waiting] {
         guard !isClosed else { return [] }
         link = .failed(failure)
@@ -185,8 +185,8 @@ struct ClientState: Sendable {
         return pending.values.map(\.waiting)
     }
 
-    /// Everything that waits, to be told of the close, and the carrier, to be closed: both without the lock, which an
-    /// engine that is stopping takes to deliver its last replies.
+    /// Closes the client. Returns the call-backs of all waiting commands, and the carrier to close. The caller uses
+    /// both without the lock, because an engine that stops takes the lock to deliver its last replies.
     mutating func close() -> (waiting: [Waiting], carrier: (any Carrier)?) {
         guard !isClosed else { return ([], nil) }
         link = .closed
@@ -227,7 +227,7 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// The launch that the handle was attached for is over, and the handle with it.
+    /// Ends the handle, because the launch for which it was attached is over.
     mutating func completed(_ handle: HandleID) {
         sessions[handle]?.end(
             Failure(.completed, "the session was completed, which ended this handle; attach it again"))
@@ -239,14 +239,14 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// A new engine knows of no watcher; its reply is waited for by nobody.
+    /// Sends the watch of progress to a new engine, which does not know it. The reply is not used.
     private mutating func watchAgain(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
         transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
-    /// Lets the engine push more, when enough was handed out.
+    /// Sends a new credit when enough events were handed out, so that the engine pushes more.
     mutating func renewCredit(_ handle: HandleID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, let carrier,
             let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)
@@ -264,7 +264,7 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Otherwise the descriptor would tell for ever of a ticket that the host has waited for and released.
+    /// Removes a ticket that the host has released. Otherwise the descriptor would be readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
         announced.removeAll { $0 === ticket }
         updateDescriptors()
@@ -282,7 +282,7 @@ struct ClientState: Sendable {
             sessions[handle]?.show()
             anything = anything || session.hasUnseen
         }
-        // Written again while it is shown: a host that watches for edges learns of what is new.
+        // Written also while it is readable, for hosts that use edge-triggered polling.
         guard anything || isShown else { return }
         isShown = anything
         descriptor.set(anything)
@@ -290,7 +290,7 @@ struct ClientState: Sendable {
 }
 
 extension Command {
-    /// Answered when a session is free.
+    /// Whether the reply may wait until a session is free.
     fileprivate var waits: Bool {
         switch self {
         case .createSession(_, _, _, let waits), .attachSession(_, _, _, let waits): waits

@@ -1,19 +1,19 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What a daemon that ended at once has left in its log. Whose line it is does not matter: all daemons of a store that
-/// fail at the same time fail for one reason.
+/// The error in the log of a daemon that ended right after its start. The line may be from another daemon of the store:
+/// daemons that fail at the same time have the same cause.
 struct DaemonComplaint {
     private static let log = "daemon.log"
     private let before: Int
 
-    /// Before the daemon is started.
+    /// Made before the daemon is started, because it notes the size of the log.
     init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
 
-    /// The last error that was written since, as the daemon's own failure.
+    /// The last error that was logged since, as a failure; nil: there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
         let size = directory.sizeOfFile(Self.log) ?? 0
-        // Shorter: the log was begun anew.
+        // If the log is shorter, it was replaced by a new one.
         let new = size < before ? size : size - before
         guard new > 0, let text = directory.endOfFile(Self.log, size: min(new, 16_384)) else { return nil }
         return Self.last(in: text)

@@ -1,19 +1,20 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What a daemon gets of its host's environment: what names the user, the user's places and the way into the network.
-/// Everything else is the host's own business and often secret. In debug builds the switches of tests, too.
+/// The environment of a daemon. It gets the host's variables for the user, the user's directories, and the access to
+/// the network. The other variables belong to the host and are often secret. Debug builds also pass the switches of
+/// tests.
 enum DaemonEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",
         // curl's environment variables (https://everything.curl.dev/usingcurl/proxies/env.html), and OpenSSL's.
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         "SSL_CERT_FILE", "SSL_CERT_DIR",
-        // Where a container or a test has the system's conditions.
+        // The places of the system's conditions in a container or a test.
         "DBUS_SYSTEM_BUS_ADDRESS", "BACKHAUL_SYS_ROOT", "BACKHAUL_PROC_ROOT",
     ]
 
-    /// By name.
+    /// The variables of this process for a daemon, by name.
     static var current: [String: String] { selection(of: Environment.entries) }
 
     static func selection(of entries: [String]) -> [String: String] {

@@ -4,9 +4,9 @@ internal import BackhaulUserManager
 
 /// A daemon that this process has started.
 enum DaemonProcess {
-    /// Nobody's child, in this process's control group.
+    /// A process that is not a child of this one, but in its control group.
     case detached(DetachedProcess)
-    /// A service of the user manager, which restarts it and keeps it when this process's own service is stopped.
+    /// A service of the user manager, which restarts it. It continues when this process's own service is stopped.
     case service(StartedService)
 
     var processID: Int32? {
@@ -23,7 +23,8 @@ enum DaemonProcess {
         }
     }
 
-    /// By the user manager where one answers that sees what this process sees, else detached.
+    /// Starts the daemon. The user manager does it if it replies and sees the same file system. Otherwise the daemon is
+    /// a detached process.
     static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
         if let service = startService(program, directory) { return .service(service) }
         let process = try DetachedProcess.start(
@@ -40,11 +41,12 @@ enum DaemonProcess {
             arguments: ["--store", store])
         service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
-        // A wrong command line, or a store that cannot be served, stays so; those are told to whoever asks next.
+        // A wrong command line, or a store that cannot be served, does not change by a restart. The next client gets
+        // these errors.
         service.restart = .init(
             delayMilliseconds: 1_000, attempts: 5, withinMilliseconds: 60_000, exitCodesWithout: [1, 2])
         service.stopMilliseconds = 10_000
-        // It is not there, or refuses: the detached process needs nobody's leave.
+        // If the manager is missing or refuses, the caller starts a detached process.
         return try? manager.startService(service)
     }
 }

@@ -3,32 +3,34 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// Starts the daemon of a store when nobody holds its lock, and watches that it comes up.
+/// Starts the daemon of a store when no process has its lock, and checks that it starts to serve.
 struct DaemonStarter {
     private let path: String?
     private var started: (program: String, process: DaemonProcess, complaint: DaemonComplaint)?
     private var pause = RestartPause()
     private var complaint: Failure?
 
-    /// - path: the host's option.
+    /// - path: the path of the daemon's program from the host's options; nil: it is searched.
     init(path: String?) { self.path = path }
 
-    /// An engine answered: whatever ended before is forgotten.
+    /// An engine has replied. Forgets earlier failures.
     mutating func succeeded() {
         started = nil
         complaint = nil
-        // A long pause was for one that never answered.
+        // A long pause belongs to daemons that never replied.
         if pause.isLong { pause = RestartPause() }
     }
 
-    /// What is started in its place may be as old, or an older library starts its own again: it is not asked for ever.
+    /// The most requests to older daemons to end. The program that is started instead may be as old, or an older
+    /// library may start its own daemon again.
     private static let mostAsked = 3
     private var asked = 0
-    /// Nor is one that works when there is no program to take its place.
+    /// Whether an older daemon may be asked to end. Not if there is no program that can replace it.
     var mayAskToLeave: Bool { asked < Self.mostAsked && DaemonFinder(path: path).program != nil }
     mutating func askedToLeave() { asked += 1 }
 
-    /// One that answered has ended soon after: the next one is given a moment, in case it ends the same way.
+    /// A daemon that replied has ended soon after. Waits a moment before the next start, in case it ends in the same
+    /// way.
     mutating func endedEarly() {
         started = nil
         pause.failed(longestMilliseconds: 100)
@@ -38,35 +40,35 @@ struct DaemonStarter {
 
     var isStarting: Bool { started != nil }
 
-    /// Why there is none, at the end of the patience for one that starts.
+    /// The failure after the time for a start has passed.
     var failure: Failure? {
         guard let started else { return complaint }
         return Failure(
-            .daemonUnavailable, "the daemon \(started.program) was started and serves nobody yet; try again",
+            .daemonUnavailable, "the daemon \(started.program) was started and does not reply yet; try again",
             domain: .process, detail: Int64(started.process.processID ?? 0))
     }
 
-    /// Looks after it. Returns when there is something to wait for. Throws daemonUnavailable: no program, or one that
-    /// cannot be run; and what one that ended at once complained of.
+    /// Starts the daemon if it is needed. Returns when the caller has to wait for an engine. Throws daemonUnavailable
+    /// if there is no program or it cannot be run, or the error that an ended daemon has logged.
     mutating func tend(_ directory: StoreDirectory) throws(Failure) {
-        // A daemon that was started here or elsewhere, or an engine that is ending.
+        // A daemon that this or another process has started has the lock, or an engine that is ending.
         guard !directory.isLocked else { return }
         if let (program, process, complaint) = started {
             guard process.hasEnded else { return }
             started = nil
             pause.failed()
-            // On a full disk the daemon cannot write down why, but that can be seen from here.
+            // On a full disk the daemon cannot write its log. This process checks for that itself.
             let said = complaint.read(directory) ?? directory.writeFailure()
-            let reason = said.map { ": \($0.message)" } ?? ", and its log says nothing"
+            let reason = said.map { ": \($0.message)" } ?? ", and its log has no error"
             let failure = Failure(
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
             self.complaint = failure
-            // One without a word was killed, or has found another one: the next may live.
+            // A daemon without an error was killed, or another one had the lock. The next start may succeed.
             if said != nil { throw failure }
         }
         guard pause.isOver else {
-            // It was said, and it would only be said again.
+            // The next start would probably fail with the same error.
             if let complaint, pause.isLong { throw complaint }
             return
         }
@@ -86,7 +88,7 @@ struct DaemonStarter {
     }
 }
 
-/// The growing pause between two starts of something that ends at once.
+/// The growing pause between two starts of a program that ends right after its start.
 struct RestartPause {
     private static let firstMilliseconds: Int64 = 20
     private static let longestMilliseconds: Int64 = 5_000
@@ -94,7 +96,7 @@ struct RestartPause {
     private var end: Deadline?
 
     var isOver: Bool { end?.hasPassed ?? true }
-    /// Too long for anyone to wait for its end.
+    /// Whether the pause is too long for a client to wait for its end.
     var isLong: Bool { milliseconds > 1_000 }
 
     mutating func failed(longestMilliseconds: Int64 = RestartPause.longestMilliseconds) {

@@ -4,13 +4,13 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The client's own thread: finds the store's engine, starts it or becomes it, moves the messages of a socket, and
-/// starts over when the engine is gone.
+/// The work of the client's own thread. It finds the store's engine, starts it or becomes it, transfers the messages of
+/// a socket, and starts again when the engine has ended.
 struct EngineSeeker: Sendable {
-    /// An engine that holds the lock and does not answer for so long is an error that names its process.
+    /// How long an engine that has the lock may take to reply. After that, commands fail with its process id.
     private static let answerMilliseconds: Int64 = 5_000
     private static let pauseMilliseconds: Int64 = 20
-    /// A daemon needs about ten milliseconds to begin.
+    /// The pause between two attempts while a daemon starts, which takes about ten milliseconds.
     private static let startingPauseMilliseconds: Int64 = 2
 
     let path: String
@@ -19,14 +19,14 @@ struct EngineSeeker: Sendable {
 
     func run() {
         var directory: StoreDirectory?
-        // Kept open: its inode is given to no other directory meanwhile.
+        // Kept open, so that no other directory gets its inode.
         var served: StoreDirectory?
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilWanted() {
             do throws(Failure) {
-                // Another store, or a fresh one, has nothing of what this client's sessions are about.
+                // Another or a new store does not have this client's sessions.
                 if let served, !served.isAtItsPath { throw served.displacement ?? moved(served) }
-                // The host may have closed our descriptor of it, or the store may be another directory by now.
+                // The host may have closed the descriptor, or another directory may have the path now.
                 if directory?.descriptor.isOurs != true || directory?.isAtItsPath != true {
                     directory = try StoreDirectory.open(path: path)
                 }
@@ -45,7 +45,7 @@ struct EngineSeeker: Sendable {
         Failure(.storeUnavailable, "the store \(store.path) was moved or removed; open the application again")
     }
 
-    /// False when the client was closed.
+    /// Waits until an engine is needed. Returns false when the client was closed.
     private func waitUntilWanted() -> Bool {
         state.wait(until: nil) { state in
             switch state.link {
@@ -56,7 +56,7 @@ struct EngineSeeker: Sendable {
         } ?? false
     }
 
-    /// Serves one engine until it ends, or throws why there can be none.
+    /// Finds an engine and uses it until it ends. Throws the reason if there can be none.
     private func seek(_ directory: StoreDirectory, _ starter: inout DaemonStarter) throws(Failure) {
         var deadline = Deadline.after(milliseconds: Self.answerMilliseconds)
         while state.withLock({ !$0.isClosed }) {
@@ -71,15 +71,15 @@ struct EngineSeeker: Sendable {
             }
             if hosting.isDaemon { try starter.tend(directory) }
             if deadline.hasPassed { throw (directory.isLocked ? nil : starter.failure) ?? unresponsive(directory) }
-            // Another store has the path by now, or none: `run` opens it.
+            // If another store or none has the path now, `run` opens the path again.
             guard directory.isAtItsPath else { return }
-            // The engine's process starts or ends just now: its lock and its socket do not change in one step.
+            // The engine's process may be starting or ending: its lock and its socket do not change in one step.
             let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
             _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
         }
     }
 
-    /// A share in an engine of this process, however it came to be one.
+    /// A lease of the engine of this process, also if another client of the process with other options made it.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)
@@ -101,7 +101,7 @@ struct EngineSeeker: Sendable {
 
     // MARK: An engine of this process
 
-    /// Throws the reason when the engine ends and another one would end the same way.
+    /// Uses an engine of this process until it ends. Throws the reason if the next engine would end in the same way.
     private func serveLocal(_ lease: EngineLease) throws(Failure) {
         let end = Lock(Ending())
         let carrier = LocalCarrier(lease: lease) { [state] message in
@@ -112,7 +112,7 @@ struct EngineSeeker: Sendable {
         }
         let process = ProcessIdentity.current.processID
         carrier.send(.hello(state.withLock { $0.hello(process: process) }))
-        // Where it was closed meanwhile, the wait ends at once.
+        // If the client was closed meanwhile, the wait ends immediately.
         _ = state.change { $0.connected(carrier, engineProcess: process, isLocal: true) }
         _ = state.wait(until: nil) { $0.isClosed || end.withLock { $0.hasEnded } ? true : nil }
         carrier.close()
@@ -122,7 +122,7 @@ struct EngineSeeker: Sendable {
     }
 
     private struct Ending: Sendable {
-        /// An engine that ends sooner is not started again until the host asks for something.
+        /// An engine that fails sooner is not started again until the host sends a command.
         static let shortLifeMilliseconds: Int64 = 5_000
 
         private let shortLife = Deadline.after(milliseconds: Ending.shortLifeMilliseconds)
@@ -131,9 +131,9 @@ struct EngineSeeker: Sendable {
 
         var isShort: Bool { !shortLife.hasPassed }
 
-        /// Whether what waits is to be told, and not sent to the next engine: that would end the same way, because the
-        /// store is damaged or this one lived too short a life; or it would have another store, because this one is
-        /// gone.
+        /// Whether waiting commands fail instead of being sent to the next engine. The next engine would end in the
+        /// same way if the store is damaged or this engine failed soon. If the store is gone, it would have another
+        /// store.
         func wouldRepeat(_ failure: Failure) -> Bool {
             failure.status == .storeDamaged || failure.status == .storeUnavailable || !shortLife.hasPassed
         }
@@ -151,11 +151,11 @@ struct EngineSeeker: Sendable {
     // MARK: An engine of another process
 
     private enum Served {
-        /// An engine, until it ended or the client was closed.
+        /// An engine was used until it ended or the client was closed.
         case engine
-        /// There is no one to talk to yet.
+        /// No engine replies yet.
         case nobody
-        /// An older daemon makes room.
+        /// An older daemon was asked to end.
         case older
     }
 
@@ -169,7 +169,7 @@ struct EngineSeeker: Sendable {
                 domain: .process, detail: Int64(peer.processID))
         }
         carrier.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
-        // From here on a close of the client reaches the carrier, too.
+        // From here on, a close of the client closes the carrier too.
         guard state.change({ $0.opening(carrier, engineProcess: peer.processID) }) else { return .engine }
         var reader = FrameReader()
         var welcome: Welcome?
@@ -210,8 +210,8 @@ struct EngineSeeker: Sendable {
         return .engine
     }
 
-    /// Returns when it has heard, or says no. On a connection of its own, because an engine of another version has
-    /// ended the one with the hello.
+    /// Asks an older daemon to end. Returns when the daemon has closed the connection or refused. This needs a new
+    /// connection, because an engine of another version has closed the one with the hello.
     private func askToLeave(_ directory: StoreDirectory, until deadline: Deadline) {
         guard let carrier = try? SocketCarrier(directory: directory) else { return }
         carrier.send(.leave(.current))

@@ -1,19 +1,19 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A large enqueue as a row of chunks. A few are under way at a time, so that the engine commits one while the next is
-/// on its way, and no more of them are in memory; the first refusal ends it with the applied prefix.
+/// A large enqueue, which is sent in chunks. A few chunks are under way at a time: the engine commits one while the
+/// next is sent, and the memory stays small. The first refused chunk ends the enqueue.
 final class EnqueueOperation: Sendable {
     private static let underWay = 4
 
     private struct State {
-        /// Those under way.
+        /// The number of chunks under way.
         var open = 0
-        /// How many requests each chunk had that was sent, and what became of them.
+        /// The number of requests of each sent chunk, and the results of applied chunks.
         var counts: [Int] = []
         var applied: [Int: EnqueuedList] = [:]
         var firstFailure: (chunk: Int, failure: Failure)?
-        /// What nobody gives any more: it goes on from here, the next chunk last.
+        /// The chunks that the operation still has to send itself. The next one is the last of the array.
         var rest: [[Request]] = []
         var isEnded = false
         var isAnswered = false
@@ -34,7 +34,7 @@ final class EnqueueOperation: Sendable {
 
     enum Room {
         case free
-        /// A chunk was refused: nothing more is wanted.
+        /// A chunk was refused, so no further chunk is sent.
         case notWanted
         case timeIsUp
     }
@@ -58,7 +58,8 @@ final class EnqueueOperation: Sendable {
         application.send(.enqueue(handle, chunk)) { self.answered(number, start, $0) }
     }
 
-    /// Nothing more comes from the caller but these chunks, which go out as room comes, or why the next is not there.
+    /// The caller passes no further chunks. The operation sends `rest` when there is room. `failure`: the reason for
+    /// which the caller could not make the next request.
     func end(_ rest: [[Request]] = [], _ failure: Failure? = nil) {
         state.withLock { state in
             state.isEnded = true
@@ -80,7 +81,7 @@ final class EnqueueOperation: Sendable {
             guard state.isEnded, state.open == 0, state.firstFailure != nil || state.rest.isEmpty, !state.isAnswered
             else { return nil }
             state.isAnswered = true
-            // Chunks after a refused one may have been applied already: their items are told, too.
+            // Chunks after a refused one may have been applied already. The outcome has their items too.
             var items = EnqueuedList()
             for (chunk, count) in state.counts.enumerated() {
                 items.append(contentsOf: state.applied[chunk] ?? EnqueuedList(notApplied: count))

@@ -4,10 +4,11 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Glibc
 
-/// The engines of this process, one for each store, shared by all applications of the process that have it open.
+/// The engines of this process, one for each store. All applications of the process that have a store open share its
+/// engine.
 final class LocalEngines: Sendable {
     private enum Entry {
-        /// A client of this process is making it.
+        /// A client of this process is starting the engine.
         case starting
         case running(Engine, leases: Int)
     }
@@ -22,7 +23,8 @@ final class LocalEngines: Sendable {
     private static let perProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
     static var current: LocalEngines { perProcess.current }
 
-    /// A share in the engine of this store, if this process has it or can become it; nil when another process has it.
+    /// Returns a lease of the store's engine, if this process has the engine or can become it. Nil: another process has
+    /// it.
     func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         if let lease = try join(store) { return lease }
@@ -43,14 +45,14 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// A share in the engine of this store if this process has one; it is not made.
+    /// Returns a lease of the store's engine, if this process has it already.
     func existing(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         guard state.withLock({ $0.entries[store] != nil }) else { return nil }
         return try lease(directory)
     }
 
-    /// Nil: it is the caller who starts it now.
+    /// Returns a lease of a running engine; nil: the caller has to start the engine.
     private func join(_ store: StoreIdentity) throws(Failure) -> EngineLease? {
         enum Found {
             case lease(EngineLease)
@@ -85,15 +87,17 @@ final class LocalEngines: Sendable {
         if isLast { engine.stop() }
     }
 
-    /// A failed engine takes no new clients; those it has leave it and so stop it.
+    /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and so stop
+    /// it.
     private func retire(_ store: StoreIdentity) {
         state.change { state in
             if case .running = state.entries[store] { state.entries[store] = nil }
         }
     }
 
-    /// A host that returns from main while TLS runs on our threads would die in OpenSSL's own exit hook. Ours is
-    /// registered after OpenSSL's and so runs before it.
+    /// Installs an exit hook that stops all engines. Without it, a host that returns from main while the engine's
+    /// threads use TLS would crash in OpenSSL's exit hook. This hook is registered after OpenSSL's, so it runs before
+    /// that.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true
@@ -110,7 +114,7 @@ final class LocalEngines: Sendable {
     }
 }
 
-/// The store as the kernel knows it: two paths may lead to one.
+/// The device and inode of a store's directory. Two paths may be the same store.
 struct StoreIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64
@@ -118,7 +122,7 @@ struct StoreIdentity: Hashable, Sendable {
     init(_ directory: StoreDirectory) { (device, inode) = directory.descriptor.identity }
 }
 
-/// One client's share in an engine of this process; the last one stops it.
+/// A client's lease of an engine of this process. The release of the last lease stops the engine.
 final class EngineLease: Sendable {
     let engine: Engine
     private let store: StoreIdentity

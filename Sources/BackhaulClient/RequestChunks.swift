@@ -1,17 +1,17 @@
 internal import BackhaulModel
 
-/// Cuts a row of requests into chunks that fit in a frame.
+/// Divides requests into chunks that fit in a frame.
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0
-    /// How many the next chunk may have.
+    /// The most requests of the next chunk.
     private var limit: Int
 
-    /// - first: how many the first may have. A small one is in the store soon, and its tasks begin while the others are
-    ///   on their way.
+    /// - first: the most requests of the first chunk. A small one is soon in the store, and its tasks start while the
+    ///   others are sent.
     init(first: Int = Limits.chunkCount) { limit = first }
 
-    /// The chunk that was full before this request.
+    /// Adds a request. Returns the chunk before it, if that is full.
     mutating func append(_ request: Request) -> [Request]? {
         let weight = request.weight
         let isFull = chunk.count >= limit || (!chunk.isEmpty && size + weight > Limits.chunkSize)
@@ -21,7 +21,7 @@ struct RequestChunks {
         return full
     }
 
-    /// What is left.
+    /// Returns the last chunk, and starts a new one.
     mutating func take() -> [Request] {
         defer {
             chunk = []
@@ -33,7 +33,7 @@ struct RequestChunks {
 }
 
 extension Request {
-    /// About how many bytes it takes on the wire.
+    /// The approximate number of bytes of the encoded request.
     fileprivate var weight: Int {
         var weight = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
         for field in headers { weight += 8 + field.name.utf8.count + field.value.utf8.count }

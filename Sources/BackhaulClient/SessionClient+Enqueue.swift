@@ -1,7 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// In atomic chunks, a few of them under way at a time; ends at the first that is refused.
+/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few are under way at a time, and the
+/// first refused chunk ends the enqueue.
 extension SessionClient {
     public func enqueue(_ requests: [Request]) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
@@ -15,9 +16,10 @@ extension SessionClient {
         return ticket
     }
 
-    /// Requests that `make` makes one by one, by their position, in the calling thread: no more of them are in memory
-    /// than are under way. Returns when all were sent; after the deadline the rest is made at once and goes out by
-    /// itself. What `make` throws refuses the chunk it falls into, and its position is the failure's index.
+    /// Enqueues requests that `make` makes one by one, by their position, in the calling thread. Until the deadline,
+    /// only the requests of chunks under way are in memory. The call returns when all were sent. After the deadline it
+    /// makes the rest without waiting, and the rest is sent later. If `make` throws, its chunk is refused, and the
+    /// position is the failure's index.
     public func enqueue(
         count: Int, until deadline: Deadline, _ make: (Int) throws(Failure) -> Request
     ) -> Ticket {
@@ -26,7 +28,7 @@ extension SessionClient {
         let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
         var chunks = RequestChunks(first: 512)
         var rest: [[Request]] = []
-        /// False when no more is wanted.
+        /// Returns false when no further chunk is sent.
         func pass(_ chunk: [Request]) -> Bool {
             guard rest.isEmpty else {
                 rest.append(chunk)

@@ -1,15 +1,16 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Live readings: what nobody reads is replaced by what is newer.
+/// Live progress. A newer reading of a task replaces one that was not read.
 extension SessionClient {
-    /// At most one reading of each task in the interval; 0 ends the stream. It goes on with the next engine.
+    /// Starts a stream with at most one reading of each task in the interval; 0 ends it. It continues with the next
+    /// engine.
     public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
         application.state.withLock { $0.sessions[handle]?.progressMilliseconds = intervalMilliseconds }
         return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))
     }
 
-    /// Readable while there are readings that `pollProgress` has not given. Made when first asked for.
+    /// Returns a descriptor that is readable while there are readings for `pollProgress`. The first call makes it.
     public func progressDescriptor() throws(Failure) -> Int32 {
         let fresh: WakeUp
         do throws(SystemError) {
@@ -28,7 +29,7 @@ extension SessionClient {
         return number
     }
 
-    /// The newest readings of the tasks that have changed, by task; waits for the first.
+    /// Waits for changed progress, and returns the newest reading of each changed task, sorted by task.
     public func pollProgress(until deadline: Deadline) throws(Failure) -> [Progress] {
         let found: Result<[Progress], Failure>? = application.state.wait(until: deadline) { state in
             if let failure = state.failure { return .failure(failure) }

@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A host's side of one attached session. Any thread may use it.
+/// A host's side of an attached session. Any thread may use it.
 public final class SessionClient: Sendable {
     public let identifier: String
     public let role: Role
@@ -22,10 +22,10 @@ public final class SessionClient: Sendable {
         }
     }
 
-    /// Readable while this session has events that were not handed out to this handle.
+    /// The descriptor that is readable while the session has events that were not handed out to this handle.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Gives up the role; transfers go on.
+    /// Releases the role. Transfers continue.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
         if wasAttached { _ = application.submit(.closeSession(handle)) }
@@ -39,7 +39,7 @@ public final class SessionClient: Sendable {
         submit(.updateConfiguration(handle, configuration))
     }
 
-    /// Ends this handle when it was attached for a launch; completing again is harmless then.
+    /// Completes the session. Ends this handle if it was attached for a launch; a second call then does nothing.
     public func complete() -> Ticket {
         if let failure { return application.answered(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
@@ -101,7 +101,7 @@ public final class SessionClient: Sendable {
         submit(.claim(handle, task, destination, ifExists))
     }
 
-    /// What is there now.
+    /// Returns the events that there are now.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.answered(.failed(failure)) }
         let ticket = application.makeTicket(unread: { [weak application, handle] outcome in
@@ -123,11 +123,11 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
-    /// How long an engine may take to answer although the host's own wait is over: it may be syncing to a slow disk,
-    /// and an empty answer a moment late serves a host better than an error.
+    /// How long an engine may take to reply after the host's deadline. It may be syncing to a slow disk, and a late
+    /// empty reply is better for the host than an error.
     private static let answerMilliseconds: Int64 = 5_000
 
-    /// Waits for the first event. The ticket has its outcome, unless the engine did not reply in time.
+    /// Waits for the first event. The returned ticket has its outcome, unless the engine did not reply in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }

@@ -4,7 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// An engine of another process. Messages are queued by any thread and moved by the client's own, in `run`.
+/// The connection to an engine of another process. Any thread may queue messages. The client's thread sends them in
+/// `run`.
 final class SocketCarrier: Carrier {
     private static let closeMilliseconds: Int64 = 500
 
@@ -41,20 +42,20 @@ final class SocketCarrier: Carrier {
     }
 
     enum End: Equatable {
-        /// `close` was called, and what was sent before it is on its way.
+        /// `close` was called, and all messages before it were sent.
         case closed
         case peerGone
         case failed(Failure)
         case timeIsUp
     }
 
-    /// Moves bytes in both directions until something ends it. Returns `timeIsUp` at the deadline.
+    /// Sends and receives messages until the connection ends, `deliver` returns false, or the deadline passes.
     func run(until deadline: Deadline?, _ reader: inout FrameReader, _ deliver: (EngineMessage) -> Bool) -> End {
         var pending: [UInt8] = []
         var sent = 0
         var deadline = deadline
         var isClosing = false
-        // What came together with the message that ended the run before.
+        // Messages that came together with the last one of the run before.
         do {
             while let message = try reader.nextEngineMessage() {
                 guard deliver(message) else { return .peerGone }
@@ -83,7 +84,7 @@ final class SocketCarrier: Carrier {
             }
             let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
             if isClosed, isDrained, sent == pending.count { return .closed }
-            // A stopped engine reads nothing: whoever closes waits for it only so long.
+            // A stopped engine reads nothing, so a closed connection waits for a limited time.
             if isClosed, !isClosing {
                 isClosing = true
                 deadline = .after(milliseconds: Self.closeMilliseconds)

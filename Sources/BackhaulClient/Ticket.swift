@@ -1,15 +1,15 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A verb that was started. Its outcome comes once and is kept until the ticket is released.
+/// A started verb. Its outcome comes once and is kept until the ticket is released.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
-        /// The engine's reply, which is passed on as it came.
+        /// The engine's reply, unchanged.
         case reply(Reply)
-        /// The session is attached. Takes the place of the reply to a create or attach.
+        /// The session is attached. This replaces the reply to a create or an attach.
         case session(SessionClient, isNew: Bool)
-        /// What became of each request, as far as that is known, and why some were not applied. Takes the place of the
-        /// replies to the chunks of an enqueue.
+        /// The known results of the requests, and the failure if some were not applied. This replaces the replies to
+        /// the chunks of an enqueue.
         case enqueued(EnqueuedList, Failure?)
     }
 
@@ -29,10 +29,10 @@ public final class Ticket: Sendable {
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
     private let unread: @Sendable (Outcome) -> Void
-    /// What the engine itself waits for before it replies, as a sentence; nil when it replies at once.
+    /// A sentence about what the engine waits for before it replies; nil: it replies without waiting.
     public let waitingFor: String?
 
-    /// - announced: called when the outcome of an announced ticket has come, with the ticket locked.
+    /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
     /// - withdrawn: called when an announced ticket was released.
     /// - abandoned: called when the ticket was released before its outcome came.
     /// - unread: called with the outcome when the ticket was released before the host read it.
@@ -48,7 +48,7 @@ public final class Ticket: Sendable {
         self.unread = unread
     }
 
-    /// Nil: not yet. A nil deadline does not wait.
+    /// Waits for the outcome; nil: it has not come. With a nil deadline, the call does not wait.
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
             guard let outcome = state.outcome else { return nil }
@@ -59,7 +59,7 @@ public final class Ticket: Sendable {
 
     public var isAnswered: Bool { state.withLock { $0.outcome != nil } }
 
-    /// The started form: the application's event descriptor is readable once the outcome has come, and `nextTicket`
+    /// Announces the outcome when it comes: the application's event descriptor becomes readable, and `nextTicket`
     /// returns the ticket.
     public func announce() {
         state.withLock { state in
@@ -68,7 +68,8 @@ public final class Ticket: Sendable {
         }
     }
 
-    /// The verb goes on; a session that was not taken is closed. `isRead`: the host has what the outcome holds.
+    /// Releases the ticket. The verb continues, and a session that the host did not take is closed. `isRead`: the host
+    /// has read the outcome.
     public func release(isRead: Bool = false) {
         let (before, orphan): (State, SessionClient?) = state.withLock { state in
             defer { state.isReleased = true }
@@ -85,12 +86,12 @@ public final class Ticket: Sendable {
         if before.isAnnounced { withdrawn(self) }
     }
 
-    /// Only the first outcome counts.
+    /// Sets the outcome. Only the first call has an effect.
     func complete(with outcome: Outcome) {
         let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
-            // Under the lock: a host that has waited for the outcome finds the ticket among the announced ones.
+            // Under the lock, so that a host that has waited for the outcome finds the ticket among the announced ones.
             if state.isAnnounced, !state.isReleased { announced(self) }
             return (state.isReleased, state.isReleased ? state.untakenSession : nil)
         }

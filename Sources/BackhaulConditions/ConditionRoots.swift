@@ -1,12 +1,12 @@
 public import BackhaulPlatform
 
-/// Where the system is read. Tests and containers put trees and buses of their own in place of the machine's.
+/// Where the system's files and bus are. Tests and containers set their own paths and bus instead of the machine's.
 public struct ConditionRoots: Equatable, Sendable {
-    /// In place of /sys (sysfs(5)).
+    /// Used instead of /sys (sysfs(5)).
     public var system: String
-    /// In place of /proc.
+    /// Used instead of /proc.
     public var processes: String
-    /// Of the message bus of NetworkManager and logind; nil: the system's.
+    /// The address of the message bus with NetworkManager and logind; nil: the system's bus.
     public var busAddress: String?
 
     public init(system: String = "/sys", processes: String = "/proc", busAddress: String? = nil) {
@@ -15,7 +15,7 @@ public struct ConditionRoots: Equatable, Sendable {
         self.busAddress = busAddress
     }
 
-    /// BACKHAUL_SYS_ROOT and BACKHAUL_PROC_ROOT; what is no absolute path is left out.
+    /// The roots from BACKHAUL_SYS_ROOT and BACKHAUL_PROC_ROOT. A value that is no absolute path is ignored.
     public static func fromEnvironment(
         _ variable: (String) -> String? = Environment.variable
     ) -> ConditionRoots {

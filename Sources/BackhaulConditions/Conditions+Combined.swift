@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 extension Conditions {
-    /// One answer from several sources. A service that manages the network knows more of it than the kernel, but not
-    /// whether there is a route; the administrator has the last word.
+    /// Combines the readings of several sources. A service that manages the network knows more of it than the kernel,
+    /// but not whether there is a route. `metered`, which the administrator sets, overrides both.
     static func combined(
         power: PowerState?, heat: HeatState?, pressure: [PressureResource: Reading<UInt8>], network: NetworkState?,
         bus: BusReadings?, metered: [String: Bool]
@@ -36,7 +36,7 @@ extension Conditions {
         return conditions
     }
 
-    /// Takes over what is another's to say.
+    /// Replaces the readings of these needs by those of `other`.
     mutating func take(_ other: Conditions, _ needs: ConditionNeeds) {
         if needs.contains(.power) {
             externalPower = other.externalPower
@@ -57,7 +57,7 @@ extension Conditions {
         if needs.contains(.sleep) { isAboutToSleep = other.isAboutToSleep }
     }
 
-    /// Wherever they were read.
+    /// Whether all values are equal. Sources are not compared.
     func hasSameValues(as other: Conditions) -> Bool {
         externalPower.value == other.externalPower.value && batteryPercent.value == other.batteryPercent.value
             && thermalState.value == other.thermalState.value
@@ -70,7 +70,7 @@ extension Conditions {
 }
 
 extension Reading {
-    /// Of two that are not known, both say why.
+    /// Takes the other reading if it has a value. If neither has a value, the source names both reasons.
     fileprivate mutating func prefer(_ other: Reading) {
         if other.value != nil { self = other } else if value == nil { source += "; \(other.source)" }
     }

@@ -2,9 +2,9 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What services say of the network and of system sleep.
+/// The readings of services on the system bus: network and system sleep.
 extension ConditionsWatch {
-    static let noBus = "nobody can be asked on the system's message bus: libsystemd is missing"
+    static let noBus = "the system's message bus cannot be used: libsystemd is missing"
 
     func openBus() {
         let wants = needs.intersection(ConditionsWatch.busNeeds)
@@ -25,7 +25,8 @@ extension ConditionsWatch {
         }
     }
 
-    /// One conversation for all of it: another one would give the delay of a sleep away that is being prepared.
+    /// Adapts the connection to the needs, or closes it. All needs share one connection: replacing it would release the
+    /// delay of a sleep that is being prepared.
     func closeBus(except needs: ConditionNeeds) {
         let wants = needs.intersection(ConditionsWatch.busNeeds)
         if wants.isEmpty {
@@ -44,15 +45,15 @@ extension ConditionsWatch {
         }
     }
 
-    /// What it has said is kept while it is asked for more: a network does not become another one because somebody
-    /// wants to know of sleep, too.
+    /// Stores readings of the bus. Earlier readings stay until all that is wanted has a reply. Otherwise the network
+    /// would seem to change when sleep becomes needed too.
     private func busSays(_ readings: BusReadings) {
         let isWhole = readings.isSettled && readings.asked.isSuperset(of: systemBus?.wants ?? [])
         if isWhole || bus?.isSettled != true || isBusSettled { bus = readings }
         guard isWhole else { return }
         isBusSettled = true
         unanswered.remove(.sleep)
-        // The kernel's own answer is waited for, too.
+        // The network also needs the kernel's reading.
         if network != nil { unanswered.remove(.network) }
         settle()
     }

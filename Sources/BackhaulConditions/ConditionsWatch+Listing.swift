@@ -3,9 +3,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension ConditionsWatch {
-    /// All conditions, for people to see: what is not needed is read once, and nothing of it is left open. `then` is
-    /// called on the loop's thread, in a later turn, after two seconds at the latest; what has not answered by then is
-    /// not known and says so.
+    /// Reads all conditions once, for a listing. Sources that nothing needs are closed afterwards. Calls `then` on the
+    /// loop's thread, in a later iteration and within two seconds. A condition that has no reading by then is unknown,
+    /// and its source says why.
     public func readAll(then: @escaping (Conditions) -> Void) {
         guard !isClosed else { return }
         if let listing { return listing.waiting.append(then) }
@@ -13,7 +13,7 @@ extension ConditionsWatch {
         self.listing = listing
         let missing = ConditionNeeds.all.subtracting(needs).union(unanswered)
         let files = missing.intersection(ConditionsWatch.readNeeds)
-        // What hangs already is not waited for.
+        // Kinds that hang already are not awaited.
         listing.unread = files.subtracting(readers.stuck)
         read(listing.unread)
         if isUnreadable { listing.unread = [] }
@@ -37,10 +37,10 @@ extension ConditionsWatch {
     }
 }
 
-/// One reading for those who have asked. Confined to the loop's thread.
+/// One reading of all conditions, for all callers that wait for it. Confined to the loop's thread.
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
-    /// What is being read of files.
+    /// The kinds that are being read from files.
     var unread: ConditionNeeds = []
     private(set) var found = SystemReadings(needs: [])
     private(set) var busReadings: BusReadings?
@@ -56,7 +56,7 @@ final class ConditionsListing {
         then: @escaping () -> Void
     ) {
         finished = then
-        // Started first: it answers while files are read.
+        // The bus is called first, because it can reply while files are read.
         askBus(wanted.intersection(ConditionsWatch.busNeeds), loop, roots, startBus)
         let isComplete = unread.isEmpty && isBusAnswered
         timer = loop.timer { [unowned self] in finish() }

@@ -2,7 +2,7 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Pressure is told once when it begins to be felt, and read from then on until it is gone.
+/// The kernel notifies once when pressure begins. Then pressure is read until it is gone.
 extension ConditionsWatch {
     func arm(_ resource: PressureResource) {
         guard triggers[resource] == nil,

@@ -2,9 +2,9 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What is open while something is needed, and when it is read.
+/// Which sources are open, and when they are read. Sources are open only while a need depends on them.
 extension ConditionsWatch {
-    /// Needs that are met by reading files and by asking the kernel.
+    /// Needs that are read from files and from the kernel.
     static let readNeeds: ConditionNeeds = [
         .power, .heat, .cpuPressure, .ioPressure, .memoryPressure, .network,
     ]
@@ -12,7 +12,7 @@ extension ConditionsWatch {
 
     func needsChanged(from before: ConditionNeeds) {
         let added = isClosed ? [] : needs.subtracting(before)
-        // First: who cannot be asked says so while it is opened.
+        // This comes first, because opening a source may report at once that the source is missing.
         unanswered = unanswered.union(added).intersection(needs)
         forget(before.subtracting(needs))
         closeSources(except: needs)
@@ -91,7 +91,7 @@ extension ConditionsWatch {
             }
             routes = (changes, watch)
         } catch {
-            log(LogEntry(.warning, "\(error.description); the default route is looked at every 30 seconds"))
+            log(LogEntry(.warning, "\(error.description); the default route is read every 30 seconds"))
         }
     }
 
@@ -118,7 +118,7 @@ extension ConditionsWatch {
                 pressure[resource] = value
                 if value.value == 0, !felt.contains(resource) { arm(resource) }
             }
-            // What was needed anew while it was read is in the next one.
+            // A kind that was requested again during this reading is covered by the next reading.
             let isRead = found.needs.subtracting(readers.postponed.union(readers.reading))
             unanswered.subtract(isRead.subtracting(isBusSettled ? [] : .network))
             settle()
@@ -128,7 +128,7 @@ extension ConditionsWatch {
         planReading()
     }
 
-    /// What nobody tells, for as long as it is needed.
+    /// The needed kinds whose changes no source reports. They are read at intervals.
     var untold: ConditionNeeds {
         var untold: ConditionNeeds = []
         let areDevicesTold = devices?.events.isComplete ?? false
@@ -136,7 +136,7 @@ extension ConditionsWatch {
         if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { untold.insert(.heat) }
         if needs.contains(.network), routes == nil { untold.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
-            // What is not there does not come.
+            // A kind of pressure that the kernel does not measure will not appear later.
             if triggers[resource] == nil, pressure[resource]?.value != nil { untold.insert(resource.need) }
         }
         if isUnreadable { untold.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }
@@ -157,7 +157,7 @@ extension ConditionsWatch {
         planReading()
     }
 
-    // MARK: - Whether all have answered
+    // MARK: - Pending replies
 
     func settle() {
         if unanswered.isEmpty { answerTimer.stop() }

@@ -2,33 +2,34 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// What the system offers now, as far as something depends on it. Confined to the loop's thread.
+/// Provides the conditions that something depends on. Confined to the loop's thread.
 ///
-/// What nothing needs is not read: no descriptor, no timer, no thread is left of it. What the kernel or a service tells
-/// of is read when it does; the rest (temperatures, the charge of a battery in use, pressure from where it is felt on
-/// until it is gone) once in 30 seconds, all of it together.
+/// A condition that nothing needs is not read, and uses no descriptor, timer or thread. A condition whose changes the
+/// kernel or a service reports is read on each report. The others are read together once in 30 seconds: temperatures,
+/// the charge of a battery in use, and pressure from its begin until it is gone.
 public final class ConditionsWatch {
-    /// What is needed. Its readings come later, with `onChange`; those of what is not needed any more are forgotten at
-    /// once, and without `onChange`.
+    /// The conditions that are needed. Their readings follow later, with `onChange`. Readings that are not needed any
+    /// more are dropped immediately, without `onChange`.
     public var needs: ConditionNeeds = [] {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
 
-    /// As the system says it, without any smoothing but that of the thermal zones' own hysteresis. Sources are those of
-    /// the last reading, also where a change of a source alone was not told.
+    /// The readings as the system reports them. Only the hysteresis of thermal zones smooths them. Sources are those of
+    /// the last reading: a change of a source alone does not call `onChange`.
     public private(set) var current = Conditions()
 
-    /// Everything that is needed was read, or has not answered for two seconds.
+    /// Whether each needed condition was read, or gave no reply for two seconds.
     public var isSettled: Bool { pending.isEmpty }
 
-    /// What is needed and has not answered yet, for two seconds at the most; and for ten seconds the network, when the
-    /// kernel has a new interface of which NetworkManager has yet to say what it is. `onChange` tells when it changes.
+    /// The needed conditions without a reply. Each stays for two seconds at most. The network stays for up to ten
+    /// seconds if the kernel has a new interface that NetworkManager has not identified yet. `onChange` reports
+    /// changes.
     public var pending: ConditionNeeds {
         isNetworkPending && needs.contains(.network) ? unanswered.union(.network) : unanswered
     }
 
-    /// What the administrator says of networks, by their names, in place of what the system says. Changing it changes
-    /// `current` at once, without `onChange`.
+    /// Whether networks are metered, as the administrator has set by name. It overrides the system's reading. A change
+    /// affects `current` immediately, without `onChange`.
     public var metered: [String: Bool] = [:] {
         didSet { if metered != oldValue { refresh() } }
     }
@@ -55,15 +56,15 @@ public final class ConditionsWatch {
     private(set) lazy var readers = SystemReaders(
         loop, roots, readSystem, heatLevels: { [unowned self] in heat?.levels ?? [:] }
     ) { [unowned self] in hasRead($0) }
-    /// There is no thread to read with.
+    /// Whether no thread could be made for reading.
     var isUnreadable = false
     var devices: (events: DeviceEvents, watch: Watch)?
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, wants: ConditionNeeds, watch: Watch)?
-    /// Resources for which processes have begun to wait since the last of the regular readings.
+    /// The resources whose pressure has begun since the last regular reading.
     var felt: Set<PressureResource> = []
-    /// What the bus says now is all that it has to say.
+    /// Whether the bus has replied to all that is wanted.
     var isBusSettled = true
     var unanswered: ConditionNeeds = []
     private(set) lazy var readingTimer = loop.timer { [unowned self] in readAgain() }
@@ -73,16 +74,16 @@ public final class ConditionsWatch {
     private(set) lazy var pressureTimer = loop.timer { [unowned self] in readFelt() }
     var listing: ConditionsListing?
 
-    /// How long answers are waited for.
+    /// How long to wait for replies, in milliseconds.
     static let patience: Int64 = 2_000
-    /// Between two readings of what nobody tells.
+    /// The time between two readings of conditions whose changes no source reports, in milliseconds.
     static let readingInterval: Int64 = 30_000
-    /// Changes of the network come in bunches: so long they gather.
+    /// Changes of the network come in groups. They are collected for this many milliseconds before one reading.
     static let routeDelay: Int64 = 100
-    /// The kernel's averages are renewed every two seconds: what it tells of is not in them before.
+    /// The kernel updates its averages every two seconds. A reported pressure is in them only after that time.
     static let pressureDelay: Int64 = 2_000
 
-    /// `log` and `onChange` are called on the loop's thread; `onChange` when a value of `current` has changed.
+    /// Calls `log` and `onChange` on the loop's thread, `onChange` when a value of `current` has changed.
     public convenience init(
         loop: Loop, roots: ConditionRoots, log: @escaping (LogEntry) -> Void, onChange: @escaping () -> Void
     ) {
@@ -105,10 +106,10 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Transfers are synced: the machine may sleep, as far as this program goes.
+    /// Reports that running transfers are synced, so that the machine may sleep.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
-    /// Nothing is read, watched or told after this. Listings that are still waited for are dropped.
+    /// Stops all reading and all calls of `onChange`. Waiting listings are dropped.
     public func close() {
         isClosed = true
         needs = []
@@ -118,10 +119,10 @@ public final class ConditionsWatch {
         listing = nil
     }
 
-    /// The rest closes itself.
+    /// The other sources close on release.
     deinit { systemBus?.bus.close() }
 
-    // MARK: - What was read
+    // MARK: - Readings
 
     func refresh() {
         let known = identity.take(network, bus, now: loop.now)
@@ -137,7 +138,7 @@ public final class ConditionsWatch {
         current.take(conditions, needs)
     }
 
-    /// After a reading: tells, if there is something new to tell.
+    /// Runs `body`, which stores readings, and calls `onChange` if a value has changed.
     func tell(after body: () -> Void) {
         let before = current
         let awaited = pending

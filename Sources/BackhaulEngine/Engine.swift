@@ -4,27 +4,29 @@ internal import BackhaulDisk
 internal import BackhaulPlatform
 public import BackhaulStore
 
-/// The single runner of a store: whoever holds its lock makes one. It owns a loop thread, a store thread and a few disk
-/// threads, serves clients of this process through memory and those of others through the store's socket.
+/// The engine of a store. Only the process that has the store's lock makes one.
+///
+/// It owns a loop thread, a store thread and a few disk threads. It serves clients of this process through memory, and
+/// clients of other processes through the store's socket.
 public final class Engine: Sendable {
     private let loop: LoopThread<EngineLoop>
     private let store: StoreThread
     private let disk: DiskThreads
     private let directory: StoreDirectory
     private let isStopped = Lock(false)
-    // Released last: while threads of this engine could still touch the store nobody else may become the engine.
+    // Released last: no other process may become the engine while threads of this one could still use the store.
     private let lock: Lock<StoreLock?>
 
-    /// Of the Unix socket in the store's directory.
+    /// The name of the Unix socket in the store's directory.
     public static let socketName = SocketServer.socketName
 
-    /// How long a stopping engine gives its downloads to write and sync what they have.
+    /// How long a stopping engine waits for its downloads to write and sync their bytes, in milliseconds.
     private static let stopMilliseconds: Int64 = 800
-    /// And then to disks that do not answer.
+    /// How long it then waits for calls of the disk threads that hang, in milliseconds.
     private static let diskMilliseconds: Int64 = 100
 
-    /// - ended: called at most once, on the engine's thread, when it is to be stopped, with the reason. It must not
-    ///   call back.
+    /// - ended: called at most once, on the engine's thread, when the owner has to stop the engine, with the reason. It
+    ///   must not call the engine.
     public init(
         directory: StoreDirectory, lock storeLock: StoreLock, options: EngineOptions = .embedded,
         ended: @escaping @Sendable (EngineEnd) -> Void
@@ -59,15 +61,16 @@ public final class Engine: Sendable {
         loop.post { engine in engine.begin() }
     }
 
-    /// A client of this process. `deliver` is called on the engine's thread and must neither block nor call back.
+    /// Connects a client of this process. `deliver` is called on the engine's thread. It must neither block nor call
+    /// the engine.
     public func connect(_ deliver: @escaping @Sendable (EngineMessage) -> Void) -> LocalPort {
         let id = ConnectionID.next()
         loop.post { engine in engine.receiver.accept(id, isLocal: true, deliver: deliver) }
         return LocalPort(id: id, loop: loop)
     }
 
-    /// Writes and syncs what the running downloads have, within a bound; then ends all threads and releases the lock.
-    /// Tasks stay where they are in the store. Harmless when repeated.
+    /// Lets running downloads write and sync their bytes for a limited time. Then ends all threads and releases the
+    /// lock. Tasks stay in the store. Repeated calls do nothing.
     public func stop() {
         guard isStopped.withLock({ stopped in
             defer { stopped = true }
@@ -101,7 +104,7 @@ public final class Engine: Sendable {
             + "open the application again")
 }
 
-/// One client's way into an engine of its own process.
+/// The connection of a client to an engine in its own process.
 public final class LocalPort: Sendable {
     private let id: ConnectionID
     private let loop: LoopThread<EngineLoop>

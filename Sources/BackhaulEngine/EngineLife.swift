@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Whether the engine runs, leaves or has failed.
+/// Whether the engine runs, stops or has failed.
 final class EngineLife {
     let startedMilliseconds = Clock.wallMilliseconds
     private let ended: @Sendable (EngineEnd) -> Void
@@ -12,17 +12,17 @@ final class EngineLife {
 
     init(ended: @escaping @Sendable (EngineEnd) -> Void) { self.ended = ended }
 
-    /// Nothing is started any more.
+    /// Whether the engine stops or has failed, so that nothing may be started any more.
     var isEnding: Bool { failure != nil || isLeaving }
 
-    /// Returns false when the engine has failed before.
+    /// Notes the failure. Returns false when the engine has failed before.
     func fail(_ failure: Failure) -> Bool {
         guard self.failure == nil else { return false }
         self.failure = failure
         return true
     }
 
-    /// Asks the owner of this engine to stop it.
+    /// Calls the owner of this engine, which then stops it.
     func end(_ reason: EngineEnd) {
         guard !hasEnded else { return }
         hasEnded = true
@@ -34,7 +34,7 @@ final class EngineLife {
         self.whenLeft = whenLeft
     }
 
-    /// All tasks have written what they have.
+    /// All running tasks have written and synced their bytes.
     func left() {
         whenLeft?()
         whenLeft = nil

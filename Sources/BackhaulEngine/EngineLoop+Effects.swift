@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The one place where effects of parts are applied, after the part that wants them has returned.
+/// The one place where effects of parts are applied, after the part has returned.
 extension EngineLoop {
     func apply(_ effects: [EngineEffect]) {
         for effect in effects { apply(effect) }
@@ -89,7 +89,7 @@ extension EngineLoop {
         runner.deferred(for: reason)
     }
 
-    /// These tasks state other constraints now. Those that joined a held group leave.
+    /// The constraints of these tasks changed. Running tasks that now belong to a held group stop.
     private func restated(_ moved: RestatedTasks) {
         holding.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []
@@ -114,13 +114,13 @@ extension EngineLoop {
         apply(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.look()
-        // Earliest starts are times on the wall.
+        // Earliest starts are times of the wall clock.
         if step != 0 { tasks.scheduler.releaseDue() }
     }
 
     // MARK: Changed rows
 
-    /// Rows changed: running downloads follow, and clients of the application learn of new clients.events.
+    /// Rows changed. Passes the changes to running tasks, and notifies clients of the application about new events.
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
             tasksLeft(change.lanes)
@@ -144,13 +144,13 @@ extension EngineLoop {
         if change.sessionRemoved { removed(change) }
     }
 
-    /// The session is gone, and with it its consumer.
+    /// The session was removed, so it has no consumer any more.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
     }
 
-    /// Clients of the application learn of new events; what depends on ended tasks is looked at.
+    /// Notifies clients of the application about new events, and parts that depend on ended tasks.
     func announce(_ change: Change) {
         hosts.activities.tasksEnded(change.tasks)
         guard change.newestEvent > .zero else { return }
@@ -158,7 +158,7 @@ extension EngineLoop {
         clients.events.announce(change)
     }
 
-    /// Tasks have ended, and their ends are in the store.
+    /// Handles ends of tasks that are in the store now.
     func ended(_ endings: [Ending], _ change: Change?) {
         for ending in endings {
             base.transfers.runner(ending.end.task, ending.attempt)?.take(.concluded)
@@ -181,7 +181,7 @@ extension EngineLoop {
         tasks.reachability.tasksLeft(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
 
-    /// The task has ended, or the host has done something with it.
+    /// Forgets the repeats of a task, because it has ended or the host has changed it.
     func forgetRepeats(of task: TaskID) {
         base.credentials.setRepeats(nil, of: task)
         base.transfers.setImmediateRepeats(nil, of: task)
@@ -189,7 +189,7 @@ extension EngineLoop {
 
     // MARK: Sessions
 
-    /// The handle counts from now on.
+    /// A session was opened: attaches the handle to its connection, and sends the reply.
     func opened(_ opened: OpenedSession, _ opening: SessionOpening, _ consumer: ConsumerIdentity) {
         if let application = opened.launchedApplication { hosts.launches.attached(application, consumer) }
         remember(opened.configuration, of: opened.id)
@@ -227,7 +227,7 @@ extension EngineLoop {
         conditions.planPruning()
     }
 
-    /// Takes new limits; they hold at once.
+    /// Sets new limits, which apply immediately.
     func limits(_ limits: EngineLimits) {
         tasks.scheduler.setLimits(limits)
         base.transport.maximumConnections = Int(limits.maximumConnections)
@@ -235,7 +235,7 @@ extension EngineLoop {
         tasks.scheduler.plan()
     }
 
-    /// Limited tasks of HTTP/2 get connections of their own.
+    /// Sets a rate limit. HTTP/2 tasks with a limit then use separate connections.
     func setRate(_ bytesPerSecond: UInt64?, of level: RateLimiter.Level) {
         base.rates.setRate(bytesPerSecond, of: level)
         guard bytesPerSecond != nil else { return }
@@ -257,9 +257,9 @@ extension EngineLoop {
         }
     }
 
-    // MARK: Leaving
+    // MARK: End
 
-    /// What there is to do, as far as the engine knows without the store. Nil while it ends.
+    /// The remaining work, as far as the engine knows it without the store. Nil while the engine ends.
     func leaveFacts() -> LeaveDecision.Facts? {
         guard !life.isEnding else { return nil }
         var facts = LeaveDecision.Facts()
@@ -270,17 +270,18 @@ extension EngineLoop {
         return facts
     }
 
-    /// A newer library asks a daemon to make room.
+    /// Ends a daemon at the request of a newer library, which takes over the store.
     func leave(for library: Versions, _ connection: ClientConnection) {
         guard HandOver.leaves(services.welcome, askedBy: library) else {
-            connection.deliver(.goodbye(Failure(.wrongState, "this engine leaves for nobody of that version")))
+            connection.deliver(.goodbye(Failure(.wrongState, "this engine is not replaced by that library version")))
             return
         }
         life.end(.replaced(by: library))
     }
 
-    /// Still under the store's lock: a client that connected up to now is served. One that comes later finds no socket,
-    /// or sees its connection end unanswered; it waits for the lock and starts the next daemon.
+    /// Ends the daemon, unless a client has connected until now. It still has the store's lock. A client that comes
+    /// later finds no socket, or its connection ends without a reply. It then waits for the lock and starts the next
+    /// daemon.
     func leaveIfUnconnected() {
         receiver.acceptAll()
         guard clients.registry.connections.isEmpty else { return }
@@ -288,7 +289,8 @@ extension EngineLoop {
         life.end(.nothingLeft)
     }
 
-    /// A disk that does not answer may change these part files long after the engine has ended.
+    /// Gives new part files to tasks whose part files are used by disk calls that hang. Such a call may change its file
+    /// long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }
@@ -302,7 +304,7 @@ extension EngineLoop {
 
     // MARK: Listing
 
-    /// The present conditions, read for this listing if nothing depends on them.
+    /// Reads all present conditions for a listing, also those that nothing depends on.
     func readConditions(then: @escaping ([ConditionInfo]) -> Void) {
         holding.monitor.readAll { [unowned self] conditions in
             let moved = base.transfers.all.reduce(0) { $0 &+ $1.attempt.exchange.rate.bytesPerSecond }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Tasks that get a slot are run, and leave it again.
+/// Starts of tasks that have a slot, and their ends.
 extension EngineLoop {
     func startReadyTasks() {
         guard !life.isEnding else { return }
@@ -12,7 +12,8 @@ extension EngineLoop {
         while base.transfers.room > 0, let effect = tasks.scheduler.next() { apply([effect]) }
     }
 
-    /// What a task waits for may have come since it was loaded: a credential, or the end of its time.
+    /// Starts a task that has a slot, unless it has to wait for a credential. A challenge may have been opened since
+    /// the task was loaded.
     func start(_ task: StoredTask, isProbe: Bool) {
         guard base.transfers[task.id] == nil else { return tasks.scheduler.released(task.lane, isProbe: isProbe) }
         let (startable, effects) = base.credentials.admit([task])
@@ -42,10 +43,10 @@ extension EngineLoop {
         guard base.transfers.remove(runner) else { return }
         let task = runner.attempt.task
         holding.holds.noteBusy(task)
-        // The network is known now.
+        // Counts the bytes of the task while the network that it used is known.
         apply(holding.budgets.count())
         base.rates.end(task.id)
-        // Before others that were loaded meanwhile.
+        // The lane is loaded again, so that the task comes before those that were loaded meanwhile.
         if runner.attempt.departure == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(holding.probes.ended(task.id, hasAnswered: runner.attempt.left.0 == .succeeded))
@@ -62,7 +63,7 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// The last task of a held group ended without a load: only a load finds that no other waits, and ends the hold.
+    /// Loads the lane if tasks of it are held. Only a load finds that no other task waits, and then ends the hold.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = holding.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }
@@ -93,7 +94,7 @@ extension EngineLoop {
         if holding.throughput.measure(Array(samples)) { apply(holding.probes.reconsiderThroughput()) }
     }
 
-    /// False: the task may not run any more.
+    /// Starts a probe. Returns false when the task may not run any more.
     func startProbe(_ task: StoredTask, _ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         guard !life.isEnding, base.sessions[task.session] != nil, base.transfers[task.id] == nil,
             holding.probes.isStillToProbe(key, kind), !holding.admission.admit([task], in: key.lane).isEmpty
@@ -106,7 +107,7 @@ extension EngineLoop {
         return true
     }
 
-    /// Their time is over. They need neither a slot nor good conditions to end.
+    /// Runs tasks whose resource time-out is over, so that they end. For this they need neither a slot nor conditions.
     func endOverdue(_ overdue: [StoredTask]) {
         for task in overdue where base.transfers[task.id] == nil {
             tasks.scheduler.drop(task.id)

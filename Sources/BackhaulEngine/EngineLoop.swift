@@ -6,8 +6,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Everything that lives on the engine's loop thread and never leaves it: makes the parts, begins and ends them, and
-/// applies their effects.
+/// The engine's state on its loop thread. It makes the parts, starts and ends them, and applies their effects.
 final class EngineLoop {
     let runtime: LoopRuntime
     let services: Services
@@ -43,7 +42,7 @@ final class EngineLoop {
         runtime.apply = { [unowned self] in apply($0) }
     }
 
-    // MARK: Making the parts
+    // MARK: Parts
 
     private func makeTasks() -> TaskParts {
         let reachability = ReachabilityController(
@@ -81,7 +80,7 @@ final class EngineLoop {
                 hasRoom: { transfers.room > 0 }))
     }
 
-    /// Where conditions are read: the system, or the fake conditions of a test.
+    /// The source of conditions: the system, or the fake conditions of a test.
     private func makeConditionsSource(_ changed: @escaping () -> Void) -> any ConditionsSource {
         if let told = services.options.toldConditions {
             return told.source { [outbox = services.outbox] in
@@ -141,7 +140,7 @@ final class EngineLoop {
     // MARK: Life
 
     func begin() {
-        // Before the socket: a store that is moved while the engine begins is noticed.
+        // Made before the socket, so that a move of the store while the engine starts is noticed.
         _ = housekeeping
         loop.whenClockJumps { [unowned self] in apply(conditions.clockWasSet()) }
         do throws(Failure) {
@@ -198,7 +197,7 @@ final class EngineLoop {
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
-        // Sealed before a crash: they only need their name, and no slot.
+        // Their files were complete before a crash and only have to be placed, for which no slot is needed.
         for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)
@@ -212,17 +211,17 @@ final class EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// The engine cannot go on: its clients are informed, and its owner is to stop it.
+    /// The engine cannot continue. Informs its clients, and calls its owner, which stops it.
     func fail(_ failure: Failure) {
         guard life.fail(failure) else { return }
         conditions.close()
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(failure)) }
-        // Afterwards, because the sockets go with the server.
+        // After the goodbyes, because it closes the sockets.
         receiver.close()
         life.end(.failed(failure))
     }
 
-    /// Lets every download write and sync what it has, then calls `whenLeft`.
+    /// Stops all running tasks. Calls `whenLeft` when they have written and synced their bytes.
     func leaveAll(_ whenLeft: @escaping () -> Void) {
         life.leave(whenLeft)
         conditions.close()

@@ -1,17 +1,18 @@
 public import BackhaulConditions
 public import BackhaulModel
 
-/// How an engine runs, and whom it tells of itself.
+/// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// A daemon ends when nothing was left to do for so long. Nil: inside of a host, with which it ends.
+    /// A daemon ends when it has had nothing to do for this long. Nil: the engine is inside of a host, and ends with
+    /// it.
     public var lingerMilliseconds: Int64?
-    /// How long a peer on the socket may owe its hello, or the rest of a frame.
+    /// How long the hello of a peer on the socket, or the rest of a frame, may be missing.
     public var patienceMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
-    /// Where the system is read.
+    /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
-    /// In place of all of that.
+    /// Fake conditions that replace the system's, for tests.
     public var toldConditions: ToldConditions?
-    /// Called on the engine's threads; must not block for long.
+    /// Takes log entries. It is called on the engine's threads, and must not block for long.
     public var log: @Sendable (LogEntry) -> Void
 
     public var isDaemon: Bool { lingerMilliseconds != nil }
@@ -24,12 +25,12 @@ public struct EngineOptions: Sendable {
     }
 }
 
-/// Why an engine wants to be stopped by whoever made it.
+/// The reason for which the owner of an engine has to stop it.
 public enum EngineEnd: Equatable, Sendable {
-    /// It cannot go on.
+    /// The engine cannot continue.
     case failed(Failure)
-    /// A daemon without anything to do. It takes no clients any more.
+    /// The daemon has nothing to do. It accepts no clients any more.
     case nothingLeft
-    /// A newer library takes over: the library's version.
+    /// A newer library of this version takes over.
     case replaced(by: Versions)
 }

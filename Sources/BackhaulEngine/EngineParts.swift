@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups: each group uses the ones before it.
+// The parts of an engine, in groups. Each group uses those before it.
 
-/// Parts that most others use.
+/// The parts that most others use.
 struct BaseParts {
     let transport: Transport
     let sessions: SessionTable
@@ -17,7 +17,7 @@ struct BaseParts {
     let rates: RateLimiter
 }
 
-/// Connections of hosts and what they receive.
+/// The parts for connections of hosts, and for events and progress.
 struct ClientParts {
     let registry: ClientRegistry
     let claims: SessionClaims
@@ -25,7 +25,7 @@ struct ClientParts {
     let progress: ProgressPublisher
 }
 
-/// Tasks that wait and tasks that run.
+/// The parts for waiting tasks and for ends of tasks.
 struct TaskParts {
     let reachability: ReachabilityController
     let scheduler: TaskScheduler
@@ -33,7 +33,7 @@ struct TaskParts {
     let endings: EndingWriter
 }
 
-/// Parts that hold tasks. `ConditionsController` says in which order they judge.
+/// The parts that hold tasks. `ConditionsController` sets the order in which they judge.
 struct ConditionParts {
     let monitor: ConditionsMonitor
     let budgets: BudgetAccounting
@@ -44,19 +44,19 @@ struct ConditionParts {
     let probes: ProbeController
 }
 
-/// What starts tasks.
+/// The parts that load and start tasks.
 struct StartParts {
     let loader: TaskLoader
     let context: TransferContext
 }
 
-/// Work of hosts that are not connected.
+/// The parts for hosts that may not be connected: launches and activities.
 struct HostParts {
     let launches: LaunchController
     let activities: ActivityController
 }
 
-/// What the engine does beside transfers.
+/// The parts for other work than transfers.
 struct HousekeepingParts {
     let requestBodies: RequestBodyKeeper
     let leftovers: LeftoverSweeper
@@ -64,7 +64,7 @@ struct HousekeepingParts {
     let sleep: SleepController
     let storeRetries: StoreRetries
     let storeWatch: StoreWatch?
-    /// Once a second while tasks run.
+    /// Fires once a second while tasks run.
     let ticker: any RuntimeTimer
 
     func close() {

@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Synchronization
 
-/// What the engine's loop reaches on other threads.
+/// The store thread and the disk threads, with the store's directory, the outbox and the options.
 struct Services: Sendable {
     let store: StoreThread
     let disk: DiskThreads
@@ -18,7 +18,7 @@ struct Services: Sendable {
     }
 }
 
-/// The way back to the loop for answers of the store and disk threads, which exist before the loop does.
+/// Posts results of the store and disk threads to the loop. These threads exist before the loop does.
 final class Outbox: Sendable {
     private let loop: Lock<LoopThread<EngineLoop>?> = Lock(nil)
 
@@ -29,14 +29,14 @@ final class Outbox: Sendable {
         loop?.post(job)
     }
 
-    /// The loop owns the engine, the engine this outbox: whoever closes the engine breaks the circle.
+    /// Releases the loop. Otherwise there is a cycle of references: the loop owns the engine, which owns this outbox.
     func close() { loop.withLock { $0 = nil } }
 }
 
-/// A client's connection to this engine, local or by socket.
+/// The number of a client's connection to this engine, in memory or by socket.
 struct ConnectionID: Hashable, Sendable {
     private let number: UInt64
-    // No lock: a child that was forked while another thread holds one would wait for it for ever.
+    // Atomic, because a process that is forked while another thread has a lock would wait for the lock for ever.
     private static let last = Atomic<UInt64>(0)
 
     static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }

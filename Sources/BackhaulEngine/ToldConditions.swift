@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Conditions that somebody tells in place of the system: tests, in which a battery runs down when they say so.
+/// Fake conditions, which a test sets in place of the system's.
 public final class ToldConditions: Sendable {
     private struct State {
         var conditions: Conditions
@@ -16,7 +16,7 @@ public final class ToldConditions: Sendable {
 
     public init(_ conditions: Conditions = Conditions()) { state = Lock(State(conditions: conditions)) }
 
-    /// `pending`: of these not all have said what they know.
+    /// Changes the conditions. `pending`: conditions that count as not completely read.
     public func tell(pending: ConditionNeeds = [], _ change: (inout Conditions) -> Void) {
         let changed = state.change { state in
             change(&state.conditions)
@@ -26,13 +26,13 @@ public final class ToldConditions: Sendable {
         changed?()
     }
 
-    /// What the engine would read.
+    /// The conditions that the engine needs now.
     public var needs: ConditionNeeds { state.withLock { $0.needs } }
 
-    /// What it would ever have read.
+    /// All conditions that the engine has needed until now.
     public var allNeeds: ConditionNeeds { state.withLock { $0.allNeeds } }
 
-    /// The engine has synced what it had when it was told that the machine is about to sleep.
+    /// Whether the engine has synced its bytes for a sleep of the machine.
     public var isReadyToSleep: Bool { state.withLock { $0.isReadyToSleep } }
 
     func source(_ changed: @escaping @Sendable () -> Void) -> any ConditionsSource {

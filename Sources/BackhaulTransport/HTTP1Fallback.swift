@@ -1,11 +1,12 @@
 internal import BackhaulModel
 
-/// Origins whose HTTP/2 connections ended in place of the response. They are asked over HTTP/1.1.
+/// The origins that get requests over HTTP/1.1, because an HTTP/2 connection ended before the end of a response was
+/// marked.
 ///
-/// A fallback ends with the first request over HTTP/1.1 that brings no response: the server may speak HTTP/2 alone, or
-/// another one may have the address. It also ends after an hour, when the server may have been repaired.
+/// A fallback ends early when a request over HTTP/1.1 gets no response. The server may support HTTP/2 only, or another
+/// server may have the address. Otherwise it ends after an hour, because the server may have been repaired.
 struct HTTP1Fallback {
-    /// Boot-clock milliseconds.
+    /// The end of each origin's fallback, in boot-clock milliseconds.
     private var ends: [Origin: Int64] = [:]
 
     private static let limit = 1_000
@@ -20,8 +21,8 @@ struct HTTP1Fallback {
 
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
-    /// What becomes of a request that went over HTTP/1.1 because of the fallback, and got no response. The server did
-    /// not choose HTTP/1.1, so the failure is none that HTTP/2 would have.
+    /// The failure of a request that the fallback sent over HTTP/1.1 and that got no response. The server did not
+    /// choose HTTP/1.1, so a failure of the protocol becomes a lost connection, and the next request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

@@ -1,44 +1,43 @@
 internal import BackhaulModel
 
-/// Puts a response's head together from its lines, as libcurl hands them over one by one: interim responses before it,
-/// trailers after the body. Bounded, so that an endless head ends the transfer instead of filling the memory.
+/// Collects the lines of a response's head, which libcurl passes one by one. It also gets interim responses before the
+/// head and trailers after the body. Size and number of lines are bounded: an endless head ends the transfer.
 struct HeadCollector {
     static let sizeLimit = 256 * 1024
     static let fieldLimit = 1_000
 
     enum Step: Equatable {
         case more
-        /// The empty line after the fields of a final response.
+        /// The empty line after the fields of a final response was added.
         case complete
-        /// The rest of a sentence that begins with the sender.
+        /// The head is invalid. The text completes a sentence whose subject is the sender.
         case broken(String)
     }
 
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [ResponseField] = []
-    /// A field that says where the body ends is written in a way in which libcurl does not find it: folded, or with a
-    /// blank before its colon (RFC 9112, sections 5.1 and 5.2).
+    /// Whether libcurl cannot find a Content-Length or Transfer-Encoding, because the field has two lines or a blank
+    /// before its colon (RFC 9112, sections 5.1 and 5.2).
     private(set) var hasOddFraming = false
-    /// libcurl takes any version for one that it knows.
+    /// Whether the status line has a version of HTTP that exists. libcurl accepts any version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
-    /// The head of a final response has arrived whole.
+    /// Whether the whole head of a final response has arrived.
     private(set) var isComplete = false
     private var size = 0
     private var count = 0
 
     init() {}
 
-    /// - trailers: of an earlier response may come first.
+    /// - trailers: whether trailers of an earlier response may come before the first status line.
     init(after trailers: Bool) { hasStatusLine = trailers }
 
-    /// `line` ends as it came, with CR LF as a rule. Bytes and not a text: what is no field's name or value is never
-    /// made one.
+    /// Adds a line, with the CR LF or LF at its end. Lines are bytes, because a name or value may be no valid text.
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Step {
         size += line.count
         count += 1
-        // Interim responses and trailers count, too.
+        // Interim responses and trailers count towards both limits.
         guard size <= HeadCollector.sizeLimit else {
             return .broken("sent more than \(HeadCollector.sizeLimit / 1024) KiB of header")
         }
@@ -48,7 +47,7 @@ struct HeadCollector {
         if isComplete { return .more }
         let content = line.prefix { $0 != 0x0D && $0 != 0x0A }
         let isStatusLine = content.starts(with: "HTTP/".utf8)
-        // libcurl 7.88.1 takes anything for the first line of a response to CONNECT.
+        // libcurl 7.88.1 accepts any first line in a response to CONNECT.
         guard isStatusLine || hasStatusLine else { return .broken("responded with something else than HTTP") }
         if content.isEmpty { return endOfFields() }
         if isStatusLine {
@@ -67,7 +66,7 @@ struct HeadCollector {
 
     func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
 
-    /// The values of all fields of this name.
+    /// The values of all fields with this name.
     func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
@@ -80,7 +79,7 @@ struct HeadCollector {
         hasOddFraming = false
     }
 
-    /// RFC 9112, section 2.3, or as libcurl names the later ones.
+    /// Whether this is a version of HTTP (RFC 9112, section 2.3), or the name that libcurl gives to HTTP/2 or HTTP/3.
     private static func isVersion(_ word: some BidirectionalCollection<UInt8>) -> Bool {
         let version = word.dropFirst("HTTP/".utf8.count)
         if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
@@ -100,7 +99,7 @@ struct HeadCollector {
         }
     }
 
-    /// A line that begins with a blank goes on with the field before (RFC 9112, section 5.2).
+    /// Appends a line that begins with a blank to the field before it (RFC 9112, section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard let last = fields.last else { return }
         if last.isFraming { hasOddFraming = true }
@@ -115,12 +114,12 @@ struct HeadCollector {
 }
 
 extension ResponseField {
-    /// It says where the body ends.
+    /// Whether the field determines where the body ends.
     fileprivate var isFraming: Bool { isNamed("Content-Length") || isNamed("Transfer-Encoding") }
 }
 
 extension HeadCollector {
-    /// A Retry-After of more seconds than libcurl counts, which it takes for none.
+    /// `Int64.max` if Retry-After has more than 18 digits, a number that libcurl ignores; otherwise nil.
     var uncountableRetryAfter: Int64? {
         guard let digits = value("Retry-After")?.utf8, digits.count > 18,
             digits.allSatisfy({ (0x30...0x39).contains($0) })

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 
-/// How the end of a response's body is known over HTTP/1.x (RFC 9112, section 6.3).
+/// What marks the end of a response's body over HTTP/1.x (RFC 9112, section 6.3).
 enum ResponseFraming: Equatable {
-    /// There is no body.
+    /// The response has no body.
     case none
     case chunked
     case length
-    /// It ends with the connection.
+    /// The end of the connection ends the body.
     case untilClose
-    /// The rest of a sentence that begins with the server.
+    /// The framing is invalid. The text completes a sentence whose subject is the server.
     case invalid(String)
 
     init(_ head: HeadCollector, method: String) {
@@ -16,7 +16,7 @@ enum ResponseFraming: Equatable {
         if head.hasOddFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
-            // libcurl 7.88.1 decodes gzip and others that were not asked for, without a bound.
+            // libcurl 7.88.1 decodes gzip and other codings that the request did not allow, without a size limit.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {
@@ -32,7 +32,7 @@ enum ResponseFraming: Equatable {
 }
 
 extension HeadCollector {
-    /// The transfer codings in the order of their application, in small letters; nil without the field.
+    /// The transfer codings in the order of their application, in lower case; nil without the field.
     var transferCodings: [String]? {
         let fields = fields.filter { $0.isNamed("Transfer-Encoding") }
         guard !fields.isEmpty else { return nil }

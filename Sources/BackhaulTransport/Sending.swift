@@ -1,15 +1,15 @@
-/// What a transfer sends, as the redirects so far leave it.
+/// The method and body that a transfer sends, as changed by the redirects so far.
 struct Sending {
     private(set) var method: String
     private(set) var body: (any TransferBody)?
     private(set) var expectation: Expectation
-    /// Of the body, in the request that is under way.
+    /// The bytes of the body that were passed to libcurl in the current request.
     private(set) var sent: UInt64 = 0
-    /// Over all requests.
+    /// The bytes of bodies that were passed to libcurl over all requests.
     private(set) var total: UInt64 = 0
-    /// A redirect came before the body had been sent, and it is not sent again.
+    /// Whether a redirect dropped the body before all of it was sent.
     private var wasCut = false
-    /// libcurl was told to wait for bytes.
+    /// Whether libcurl's sending is paused until the body has more bytes.
     var isPaused = false
 
     init(method: String, body: (any TransferBody)?, expectation: Expectation) {
@@ -20,11 +20,12 @@ struct Sending {
 
     var bodySize: UInt64? {
         if let body { return body.size }
-        // "Content-Length: 0" is expected of methods that define what a body means (RFC 9110, section 8.6).
+        // A server expects "Content-Length: 0" with methods that define a meaning of the body (RFC 9110, section 8.6).
         return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
     }
 
-    /// Nil: libcurl's own, which old versions have for a body of any size, and all of them over HTTP/1.1 only.
+    /// The Expect line for libcurl's list. Nil keeps libcurl's default: it sends Expect over HTTP/1.1 only. Old
+    /// versions do so for a body of any size.
     var expectationLine: String? {
         guard let body else { return nil }
         switch expectation {
@@ -36,21 +37,22 @@ struct Sending {
 
     private static let largeSize: UInt64 = 1 << 20
 
-    /// The server said 417 (RFC 9110, section 15.5.18) to an expectation that may have been sent: false when none was.
+    /// Handles a 417 (RFC 9110, section 15.5.18): later requests have no Expect. Returns false if the request cannot
+    /// have had one.
     mutating func dropExpectation() -> Bool {
         guard body != nil, expectation != .never else { return false }
         expectation = .never
         return true
     }
 
-    /// Before each request, with the body at its first byte.
+    /// Resets the counters. Called before each request, when the body is at its first byte.
     mutating func begin() {
         sent = 0
         isPaused = false
     }
 
-    /// RFC 9110, section 15.4: after 303 one asks for the answer; POST becomes GET at 301 and 302, as everyone does it;
-    /// all else is repeated as it was.
+    /// Adapts method and body to a redirect (RFC 9110, section 15.4). After 303 the next request is a GET. POST becomes
+    /// GET after 301 and 302, as in all clients. Otherwise method and body stay the same.
     mutating func follow(status: Int32) {
         guard (status == 303 && method != "HEAD") || ([301, 302].contains(status) && method == "POST") else {
             return
@@ -60,16 +62,16 @@ struct Sending {
         body = nil
     }
 
-    /// All of the body was handed over for sending, in a request that the server did not redirect before.
+    /// Whether the whole body was passed to libcurl. False after a redirect that dropped an unsent part of the body.
     var isComplete: Bool { !wasCut && sent >= body?.size ?? 0 }
 
-    /// Nil when all of the body was given.
+    /// The body, if some of it is still to be read; otherwise nil.
     var bodyToRead: (any TransferBody)? {
         guard let body, sent < body.size else { return nil }
         return body
     }
 
-    /// How many bytes are to be sent of those that the body has given; nil: none for now.
+    /// Counts what the body returned. Returns the number of bytes to send, or nil to pause sending.
     mutating func gave(_ read: BodyRead) -> Int? {
         switch read {
         case .bytes(let count):
@@ -83,18 +85,19 @@ struct Sending {
         }
     }
 
-    /// Fields that describe a body, and go with it (Fetch, "request-body-header name").
+    /// The names of fields that describe a body. They are dropped with it (Fetch, "request-body-header name").
     static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]
 }
 
 extension Transfer {
-    /// Of the request's body, in the request that is under way: handed to libcurl.
+    /// The bytes of the body that were passed to libcurl in the current request.
     public var bodySent: UInt64 { sending.sent }
-    /// The same over all requests, redirected ones included.
+    /// The bytes of bodies that were passed to libcurl in all requests, including redirected ones.
     public var bytesSent: UInt64 { sending.total }
-    /// The whole body was handed over for sending, and over HTTP/1.x the server has taken it from the kernel.
+    /// Whether the whole body was sent: libcurl has all of it, and over HTTP/1.x the server has taken it from the
+    /// kernel.
     public var isBodySent: Bool { sending.isComplete && !leftUntaken }
 
     func rewind() {

@@ -1,20 +1,20 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What libcurl does not tell of a request once it is over, or at all.
+/// Times and facts of one request that libcurl does not report at all, or not after its end.
 struct HopTiming {
     private(set) var startedMilliseconds: Int64 = 0
     private var started: Int64 = 0
     private(set) var isProxied = false
-    /// It had a connection that it could be sent over.
+    /// Whether the request got a connection.
     private(set) var isConnected = false
-    /// The connection was made for this request.
+    /// Whether the connection was made for this request.
     private(set) var isFirstOnConnection = false
-    /// It has a connection that was made for an earlier one.
+    /// Whether the request uses a connection that was made for an earlier request.
     var isReused: Bool { isConnected && !isFirstOnConnection }
     private var connections = 0
     private(set) var tls: TLSAgreement?
-    /// Microseconds after the start.
+    /// When the last byte of the body was passed to libcurl, in microseconds after the start.
     private(set) var bodyEnd: Int64?
 
     init() {}
@@ -25,7 +25,7 @@ struct HopTiming {
         started = Clock.bootMicroseconds
     }
 
-    /// `connections`: that libcurl has made for it so far.
+    /// - connections: the number of connections that libcurl has made for this request so far.
     mutating func requestBegan(_ tls: TLSAgreement?, connections: Int) {
         isConnected = true
         isFirstOnConnection = connections > self.connections
@@ -33,14 +33,14 @@ struct HopTiming {
         self.tls = tls
     }
 
-    /// libcurl has made another connection since the request began.
+    /// Whether libcurl has made another connection since `requestBegan`.
     func isBehind(connections: Int) -> Bool { connections > self.connections }
 
     mutating func bodyEnded() { bodyEnd = Clock.bootMicroseconds - started }
 }
 
 extension Transfer {
-    /// Of the request that libcurl has in hand.
+    /// Copies the metrics of the current request from libcurl.
     func takeMetrics() {
         guard let easy else { return }
         metrics = easy.metrics(isConnected: timing.isConnected)

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// What a hop of a transfer carries, and by way of whom.
+/// The credentials, header lines and proxy of a hop.
 extension Transfer {
-    /// The proxy of this hop, and the answers for its server and proxy.
+    /// The proxy of this hop, and the credentials for its server and proxy. Notes them as sent.
     func takeWay() throws(Failure) -> (ProxyRoute?, HopCredentials) {
         let route = try ProxyChoice.route(to: origin, request.proxy)
         proxy = route?.origin
@@ -16,7 +16,7 @@ extension Transfer {
         return (route, questions.credentials)
     }
 
-    /// Named in messages: the server or the proxy that responds to what was sent last.
+    /// The name for messages of the server or proxy that should respond to what was sent last.
     var respondent: String {
         guard timing.isProxied, origin.scheme == "https", !questions.isRequestSent, let proxy = stack?.identity.proxy
         else { return origin.text }
@@ -24,7 +24,7 @@ extension Transfer {
         return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
     }
 
-    /// When nothing has come for as long as may be.
+    /// The message when nothing was received for the request time-out.
     var wordsOnSilence: String {
         let limit = request.requestTimeoutMilliseconds
         if let awaitedFile { return "\(awaitedFile) cannot be read: its file system has not answered for \(limit) ms" }
@@ -34,7 +34,8 @@ extension Transfer {
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
-    /// An answer that a server gives without a proxy, or through its tunnel, says nothing in the proxy's name.
+    /// Notes which credentials the response accepts. A response that came directly or through a tunnel is not the
+    /// proxy's.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let sentToServer { acceptedAnswers.append(sentToServer) }
@@ -42,14 +43,15 @@ extension Transfer {
         if isTunnelled { proxy = nil }
     }
 
-    /// Lines for libcurl's list: the host's for its origin, those of an answer for its server, ours for everyone.
+    /// The lines for libcurl's list: fields of the request for its origin, fields of a credential for its server, and
+    /// fields of the transport.
     func headerLines(with credentials: HopCredentials) -> [String] {
         var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != sending.method {
             headers = headers.filter { !Sending.bodyFields.contains($0.name.lowercased()) }
         }
-        // "Name;" is libcurl's spelling of an empty field; "Name:" would take one of its own away.
+        // libcurl writes an empty field as "Name;". "Name:" would remove one of libcurl's own fields.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         if let line = sending.expectationLine { lines.append(line) }
         if let condition = request.condition {
@@ -63,7 +65,8 @@ extension Transfer {
         return lines
     }
 
-    /// What the request's own Cookie fields say, when they go into one field with the jar's.
+    /// The values of the request's own Cookie fields, if they are sent in one field with the jar's cookies; otherwise
+    /// nil.
     var ownCookies: String? {
         guard jar != nil, keepsHeaders else { return nil }
         let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)

@@ -1,38 +1,38 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A transfer under way. Confined to the loop's thread.
+/// A running transfer. It is confined to the loop's thread.
 ///
-/// Unsafe: libcurl's call-backs give pointers to bytes that live until they return, and are used no longer.
+/// Unsafe: libcurl's call-backs pass pointers to bytes that live until the call-back returns, and are not used later.
 public final class Transfer {
-    /// Body bytes handed to the delegate.
+    /// The number of body bytes that the delegate took.
     public private(set) var bytesReceived: UInt64 = 0
-    /// As far as it is known.
+    /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the answers to challenges that the last request carried, if any.
+    /// The numbers of the credentials that the last request carried, or nil.
     public internal(set) var sentToServer: UInt64?
     public internal(set) var sentToProxy: UInt64?
-    /// Of answers that were sent and not asked for again.
+    /// The numbers of credentials that were sent and that a response accepted.
     public internal(set) var acceptedAnswers: [UInt64] = []
 
-    /// What all requests of this transfer have carried of answers.
+    /// The secrets of all credentials that this transfer's requests carried.
     public internal(set) var secrets = SentSecrets()
 
     enum Phase {
         case waitingForHead
-        /// A 401 or 407 that libcurl may answer itself: then comes another head, else a body or the end.
+        /// The head is buffered: it has 401 or 407, and libcurl may repeat the request. Then another head follows.
         case holdingHead
-        /// The body of a response that redirects is read and dropped, so that the connection can be used again: up to a
-        /// size, and until a time by the boot clock.
+        /// The body of a redirect is read and dropped, so that the connection can be reused. Its size is limited, and
+        /// `until` is a time of the boot clock.
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
-        /// The request is sent again without its expectation.
+        /// The request is sent again without Expect.
         case repeating
         /// The connection cannot carry the request, which is sent again over another one.
         case reconnecting
-        /// Nothing more reaches the delegate.
+        /// The delegate gets no further calls.
         case over
     }
 
@@ -42,58 +42,58 @@ public final class Transfer {
     private(set) var keepsHeaders = true
     private(set) var redirects = 0
     private(set) var phase = Phase.waitingForHead
-    /// What we found wrong with the response ourselves.
+    /// A fault of the response that the transport found itself, not libcurl.
     private(set) var violation: Failure?
-    /// Boot-clock milliseconds.
+    /// When bytes last moved, in boot-clock milliseconds.
     var lastHeardAt: Int64
     private(set) var isPaused = false
 
     var jar: CookieJar?
-    /// Of the request's connection.
+    /// The socket of the request's connection.
     private(set) var socket: ConnectionSocket?
     private var receivedBefore: Int64 = 0
-    /// It is being read before libcurl gets the request.
+    /// A certificate file that must be read before libcurl gets the request.
     var awaitedFile: CertificateFile?
-    /// Bytes in the socket's queue when it was last looked at.
+    /// The bytes in the socket's send queue at the last check.
     var lastUnsent: Int32?
-    /// Bytes of the body were in the kernel when the response came, or ended.
+    /// Whether the kernel still had bytes of the body when the response came, or ended.
     var leftUntaken = false
-    /// The response is whole, and the server may take the rest of the body until then, by the boot clock.
+    /// Set if the response is complete before the server has taken the body. `until` is a time of the boot clock.
     var awaitsTaking: (socket: ConnectionSocket, until: Int64)?
-    /// HTTP/2 was agreed for the connection.
+    /// Whether HTTP/2 was agreed for the connection.
     private(set) var isOverHTTP2 = false
-    /// The next request of this hop gets a connection of its own.
+    /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
     private var reconnects = 0
     private var repeats: RepeatReasons = []
-    /// libcurl lost this server's response over HTTP/2, so the request is repeated over HTTP/1.1.
+    /// Whether libcurl lost this server's response over HTTP/2. The request is then repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
-    /// The request of this hop goes over HTTP/1.1 only because HTTP/2 failed before.
+    /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
-    /// Whether the end of a body was marked that has no length.
+    /// Whether the end of a body without a length was marked.
     private var bodyEnd = ConnectionEndedBody.no
-    /// Method and body.
+    /// The method and the body.
     var sending: Sending
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
-    /// The request, or a first part of it, may have been sent to a server that acts on it.
+    /// Whether the request, or its first part, may have reached a server that acts on it.
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
     private(set) var head = HeadCollector()
-    /// What a proxy said that refuses a tunnel for want of a credential.
+    /// The fields of a proxy's 407 response to CONNECT.
     private(set) var tunnelRefusal: [ResponseField]?
-    /// In challenges: of the HTTP proxy of this hop, if any.
+    /// The origin of this hop's HTTP proxy, as challenges name it, or nil.
     var proxy: String?
     var timing = HopTiming()
     var questions = HopQuestions()
 
-    /// The server or a proxy has sent something since the request began.
+    /// Whether the server or a proxy has sent a header line since the request began.
     private(set) var hasHeard = false
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
-    /// After so many reconnects in a row, early bytes are an error of the server.
+    /// After this number of reconnects, bytes before the request are an error of the server.
     private static let reconnectLimit = 3
 
     init(
@@ -110,7 +110,7 @@ public final class Transfer {
         lastHeardAt = now
     }
 
-    /// Ends the transfer; the delegate hears nothing more of it.
+    /// Ends the transfer. The delegate gets no further calls.
     public func cancel() {
         guard !isOver else { return }
         takeMetrics()
@@ -118,14 +118,14 @@ public final class Transfer {
         transport?.discard(self)
     }
 
-    /// Goes on after a `pause`.
+    /// Continues after `Flow.pause`.
     public func resume() {
         guard isPaused, !isOver else { return }
         isPaused = false
         transport?.resume(self)
     }
 
-    /// Goes on after `BodyRead.wait`.
+    /// Continues after `BodyRead.wait`.
     public func resumeSending() {
         guard sending.isPaused, !isOver else { return }
         sending.isPaused = false
@@ -136,10 +136,10 @@ public final class Transfer {
 
     var isOver: Bool { if case .over = phase { true } else { false } }
 
-    /// Paused by us, in one direction at least.
+    /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || sending.isPaused }
 
-    /// When the server has been silent for too long, in boot-clock milliseconds.
+    /// When the request time-out ends unless bytes move, in boot-clock milliseconds.
     var silentAt: Int64 { lastHeardAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {
@@ -149,7 +149,7 @@ public final class Transfer {
         }
     }
 
-    /// The head of a response has arrived, also one that is held.
+    /// Whether the head of a response has arrived. A buffered head counts.
     var hasResponse: Bool { headIsWhole || isHoldingHead }
 
     func end() {
@@ -184,7 +184,7 @@ public final class Transfer {
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
-        // After any other redirect the first server may have done what was asked of it.
+        // After other redirects the first server may have acted on the request.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
         beginHop()
     }
@@ -211,10 +211,10 @@ public final class Transfer {
         reconnect()
     }
 
-    /// Over HTTP/1.x, not the first request on its connection, and without a whole response head.
+    /// Whether the request waits for its response head over HTTP/1.x on a reused connection.
     var waitsOnUsedConnection: Bool { !hasResponse && !head.isComplete && !isOverHTTP2 && timing.isReused }
 
-    /// Bytes that came over the connection since the request began; nil when it had no connection yet.
+    /// The bytes received over the connection since the request began, or nil without a connection.
     var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
 
     private func beginHop() {
@@ -235,7 +235,7 @@ public final class Transfer {
 
     func wasNotProcessed() { mayHaveBeenSent = false }
 
-    /// A connection is there, and the request goes out next. False ends the request.
+    /// Called when the request has a connection and is sent next. False ends the request.
     func requestBegins(over ends: ConnectionEnds) -> Bool {
         timing.requestBegan(easy?.tlsAgreement, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(ends))
@@ -254,8 +254,8 @@ public final class Transfer {
         lastUnsent = nil
     }
 
-    /// Bytes that come before the request cannot be its response (RFC 9112, section 6.3). libcurl 7.88.1 would take
-    /// them for it.
+    /// Checks for bytes before the request, which cannot be its response (RFC 9112, section 6.3). libcurl 7.88.1 would
+    /// accept them as the response.
     private func isConnectionUsable() -> Bool {
         guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
             isOverHTTP2 = true
@@ -269,7 +269,7 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection: session tickets follow each handshake, and libcurl reports the end itself.
+        // On a new connection, TLS session tickets follow the handshake, and libcurl reports the end itself.
         case .part, .end: return isNew || leaveConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return leaveConnection() }
@@ -283,13 +283,13 @@ public final class Transfer {
         return false
     }
 
-    /// The number of bytes taken; anything else than what was given ends the transfer.
+    /// Returns the number of bytes taken. Any number except `bytes.count` ends the transfer.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
         guard violation == nil, !isOver else { return 0 }
         hasHeard = true
         heard()
         noteRepeat()
-        // libcurl has answered the question that is held.
+        // This is the head of libcurl's next request. The buffered head is obsolete.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
             head = HeadCollector()
             phase = .waitingForHead
@@ -309,7 +309,7 @@ public final class Transfer {
             if head.status == 401 { easy?.noteQuestion() }
             if questions.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
-                // libcurl drops the body unseen, and what comes behind it.
+                // libcurl does not check the body that it drops, or bytes after it.
                 if !head.isHTTP2 { easy?.forbidReuse() }
                 phase = .holdingHead
                 return bytes.count
@@ -321,8 +321,8 @@ public final class Transfer {
         }
     }
 
-    /// libcurl repeats a request by itself when a used connection turns out to be closed. The next head is then that of
-    /// the proxy's response to CONNECT for the new connection.
+    /// libcurl repeats a request on its own when a reused connection turns out to be closed. The next head is then the
+    /// proxy's response to CONNECT for the new connection.
     private func noteRepeat() {
         guard timing.isProxied, questions.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)
@@ -330,12 +330,11 @@ public final class Transfer {
         questions.requestIsRepeated()
     }
 
-    /// Sees to it that the end of the body will be known, whatever libcurl makes of it. False when the head breaks the
-    /// rules.
+    /// Prepares to detect the end of the body independently of libcurl. Returns false if the head breaks the rules.
     private func watchBody() -> Bool {
         bodyEnd = .no
         guard !head.isHTTP2 else {
-            // libcurl believes the status line, and so would everything here that is for HTTP/1.x alone.
+            // libcurl trusts the version in the status line. Without this check, checks for HTTP/1.x would be skipped.
             guard maySpeakHTTP2 else {
                 violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
                 return false
@@ -358,7 +357,7 @@ public final class Transfer {
         return true
     }
 
-    /// It was agreed, or may have been: without TLS by an upgrade, and with another TLS library than OpenSSL.
+    /// Whether HTTP/2 was agreed, or may have been: by an upgrade without TLS, or because OpenSSL is not in use.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
@@ -369,13 +368,13 @@ public final class Transfer {
         bodyEnd = .seen
     }
 
-    /// libcurl 7.88.1 takes the end of a connection on which the server broke the rules of HTTP/2 for the end of each
-    /// body without a length (lib/http2.c, h2_process_pending_input). A stream that has ended leaves it open.
+    /// After a violation of HTTP/2, libcurl 7.88.1 takes the connection's end for the end of each body without a length
+    /// (lib/http2.c, h2_process_pending_input). A stream that ends properly leaves the connection open.
     var hasUnmarkedEnd: Bool {
         if case .unmarked = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
-    /// The body ended with a TLS connection that the server has not closed as TLS demands: it may have been cut.
+    /// Whether the body ended with a TLS connection that had no close_notify. It may have been cut.
     var isTruncated: Bool {
         if case .notSeen = bodyEnd { headIsWhole } else { false }
     }
@@ -387,7 +386,7 @@ public final class Transfer {
         return questions.connectWasAnswered(with: status)
     }
 
-    /// False when nobody wants the answer.
+    /// Delivers the buffered head, if any. Returns false if its body is not wanted.
     @discardableResult
     func takeHeldHead() -> Bool {
         guard case .holdingHead = phase else { return true }
@@ -395,7 +394,7 @@ public final class Transfer {
         return takeHead()
     }
 
-    /// The proxy's refusal of a tunnel is the answer: libcurl has it as an error.
+    /// Delivers the proxy's refusal of a tunnel as the response. libcurl reports it as an error only.
     func takeTunnelRefusal() -> Bool {
         guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
         phase = .receiving
@@ -430,7 +429,7 @@ public final class Transfer {
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
-        // A transfer whose delegate is gone is of use to nobody.
+        // Without a delegate the transfer is stopped.
         switch delegate?.transfer(self, received: response) {
         case .receive where !isOver:
             return true
@@ -446,7 +445,7 @@ public final class Transfer {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
         heard()
         var bytes = room.mutableBytes
-        // Not from within `sending`: the body's owner may look at it meanwhile.
+        // `sending` is not being changed during this call: the body's source may read it.
         guard let body = sending.bodyToRead else { return 0 }
         guard let count = sending.gave(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
         if sending.sent == sending.bodySize { timing.bodyEnded() }
@@ -466,7 +465,7 @@ public final class Transfer {
         default:
             return 0
         }
-        // Others get their turn: libcurl reads on for as long as bytes come.
+        // Pauses a transfer that libcurl has read from for too long, so that others can run.
         if stack?.multi.notePiece() == true {
             transport?.resume(self)
             return Int(bhl_pause)
@@ -487,12 +486,12 @@ public final class Transfer {
     }
 }
 
-/// What is known of the end of a body that ends with its connection, over TLS.
+/// How a body ended that has no length and ends with its TLS connection.
 enum ConnectionEndedBody {
-    /// There is no such body.
+    /// The response has no such body.
     case no
     case notSeen
-    /// Over HTTP/2: it is the stream that ends.
+    /// The body came over HTTP/2, so its stream ends it.
     case unmarked
     /// The server has sent close_notify (RFC 8446, section 6.1).
     case seen

@@ -1,24 +1,24 @@
-/// The bytes of a request's body, as they are wanted. Confined to the loop's thread, which it never blocks.
+/// The source of a request's body, which is read on demand. It is confined to the loop's thread, and must not block it.
 public protocol TransferBody: AnyObject {
-    /// Sent as Content-Length; so many bytes are read, and no more.
+    /// The size in bytes, sent as Content-Length. Exactly this number of bytes is read.
     var size: UInt64 { get }
-    /// Puts the next bytes at the start of `room`, which is never empty. When none are here yet, whoever has them later
-    /// calls `Transfer.resumeSending`.
+    /// Puts the next bytes at the start of `room`, which has space for at least one byte. Returns `.wait` if no bytes
+    /// are available yet. The source then calls `Transfer.resumeSending` when it has some.
     func read(into room: inout MutableRawSpan) -> BodyRead
-    /// The next byte is the first again: a redirect or a connection that broke has the body sent once more.
+    /// Starts again at the first byte. The transport sends the body again after a redirect or a lost connection.
     func rewind()
 }
 
 public enum BodyRead: Equatable, Sendable {
-    /// At least one.
+    /// The number of bytes that were read, at least 1.
     case bytes(Int)
     case wait
 }
 
-/// Whether the server is asked before it is sent the body (RFC 9110, section 10.1.1). It costs a round trip, or a
-/// second with a server that does not know of it, and saves the body when the answer is no.
+/// Whether a request has `Expect: 100-continue` and waits for the server's consent before the body (RFC 9110, section
+/// 10.1.1). This costs a round trip, or 1 s if the server does not support it. It saves the body if the server refuses.
 public enum Expectation: Sendable {
-    /// For bodies of more than 1 MiB over HTTP/1.1, where it is needed most.
+    /// Used for bodies of more than 1 MiB over HTTP/1.1.
     case whenLarge
     case always
     case never

@@ -1,44 +1,48 @@
 public import BackhaulModel
 
-/// Receives what a transfer brings, on the loop's thread. Every call may start and cancel transfers, and resume others.
+/// Receives the results of a transfer, on the loop's thread. Every method may start and cancel transfers, and resume
+/// other transfers.
 public protocol TransferDelegate: AnyObject {
-    /// The head of the final response, once, before its first body byte, also when it has no body.
+    /// Receives the head of the final response. Called once, before the first byte of the body, and also without a
+    /// body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
-    /// Body bytes as sent (no content coding is undone), in order. With `pause` they are not taken: the same bytes come
-    /// again after `resume`, perhaps divided otherwise.
+    /// Receives bytes of the body in order, as sent: content codings are not decoded. After `pause` these bytes do not
+    /// count as taken. They come again after `resume`, perhaps in other portions.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// The end, exactly once, unless the transfer was cancelled.
+    /// Receives the end. Called exactly once, unless the transfer was cancelled.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 
 public enum BodyPlan: Sendable {
     case receive
-    /// Stop now; the transfer ends as `refused`.
+    /// Stop now. The transfer ends as `refused`.
     case refuse
 }
 
 public enum Flow: Sendable {
     case go
-    /// Bring nothing until `resume`. The request time-out stands still meanwhile.
+    /// Deliver nothing until `resume`. The request time-out is paused too.
     case pause
 }
 
 public enum TransferEnd: Equatable, Sendable {
     case complete
     case refused
-    /// `isTransient`: the same request may succeed later.
+    /// `isTransient`: whether the same request may succeed later.
     case failed(Failure, isTransient: Bool, FailureCircumstances = FailureCircumstances())
 
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
-/// What only the transport knows of a failure, for whoever decides about another try.
+/// Facts about a failure that only the transport has. They serve the decision about another attempt.
 public struct FailureCircumstances: Equatable, Sendable {
-    /// No server has acted on the request: nothing of it was sent, or the server has said so (RFC 9113, section 8.7).
+    /// Whether certainly no server has acted on the request. Nothing of it was sent, or the server has refused it (RFC
+    /// 9113, section 8.7).
     public var surelyNotProcessed = false
-    /// errno of the connection that could not be made, or 0.
+    /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0
-    /// The server has ended an HTTP/2 connection before it answered, as with a GOAWAY: another one may serve at once.
+    /// Whether the server ended an HTTP/2 connection before its response, for example with GOAWAY. A new connection may
+    /// work immediately.
     public var wentAway = false
 
     public init(surelyNotProcessed: Bool = false, systemError: Int32 = 0, wentAway: Bool = false) {

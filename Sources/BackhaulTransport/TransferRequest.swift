@@ -1,40 +1,41 @@
 public import BackhaulModel
 
-/// One request, redirects included.
+/// A request, with the rules for its redirects.
 public struct TransferRequest: Sendable {
     public var url: String
-    /// Sent to `origin` only: a redirect to another one drops them for good.
+    /// Header fields for `origin` only. A redirect to another origin drops them for the rest of the transfer.
     public var headers: [HeaderField]
-    /// 0 asks for the whole representation, anything else for what follows so many bytes (RFC 9110, section 14.2).
+    /// The first byte to request (RFC 9110, section 14.2). 0 requests the whole representation, without a range.
     public var offset: UInt64
-    /// The validator that makes a range safe (RFC 9110, section 13.1.5).
+    /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
-    /// For how long the server may send nothing, from the start on.
+    /// The longest time in which the server may send nothing, counted also from the start.
     public var requestTimeoutMilliseconds: UInt32
     public var httpVersion = HTTPVersion.standard
     public var redirects = RedirectPolicy.follow
     public var maximumRedirects: Int
-    /// PEM certificates to trust instead of the system's.
+    /// The path of a file with PEM certificates to trust instead of the system's.
     public var caFile: String?
     public var tls = TLSConfiguration()
     public var proxy = ProxyConfiguration()
     /// The origin of `url`.
     public var origin: Origin
-    /// Only another version than this one is wanted (RFC 9110, section 13.1).
+    /// The representation that the host has already. The server is to send only another one (RFC 9110, section 13.1).
     public var condition: FileVersion?
-    /// A token (RFC 9110, section 9.1).
+    /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): then nothing is sent a second time unless
-    /// the server asks for it.
+    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): the request is then sent again only if the
+    /// server demands it.
     public var canBeRepeated = true
-    /// A body that ends with its TLS connection is whole without close_notify (RFC 9112, section 9.8).
+    /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false
-    /// Forget which addresses the server's name had: the last request to it failed, and it may have moved.
+    /// Whether to discard the cached addresses of the server. Set after a failed request, because the server may have
+    /// moved.
     public var looksUpAgain = false
-    /// Answers to challenges: each is sent to its own server or proxy only, whichever of them a redirect leads to.
+    /// The credentials for challenges. Each is sent only to its own server or proxy, also after a redirect.
     public var credentials: SessionCredentials?
-    /// What `headers` have of answers to challenges.
+    /// The secrets of refreshed headers in `headers`, which must not appear in stored texts.
     public var secrets = SentSecrets()
 
     public init(
@@ -53,8 +54,8 @@ public struct TransferRequest: Sendable {
         self.credentials = credentials
     }
 
-    /// What a session and its policy for one task say of every request.
-    /// - headers: of the request; those of the session come before them, unless one has the same name.
+    /// A request with the settings of its session and of its task's policy.
+    /// - headers: the fields of the request. They replace fields of the session with the same name.
     public init(
         url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,
         credentials: SessionCredentials?
@@ -71,7 +72,7 @@ public struct TransferRequest: Sendable {
         proxy = session.proxy
     }
 
-    /// One header must not become two on the wire, whoever checked it before.
+    /// Checks that no header field can become two on the wire. Earlier checks are not trusted.
     func checkHeaders() throws(Failure) {
         for field in headers {
             let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in

@@ -3,20 +3,19 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// What a turn of the loop leaves to be done when its call-backs are through.
+/// The work that is left at the end of an iteration of the loop, after its call-backs.
 extension Transport {
-    /// How long libcurl is called again and again in one turn of the loop.
+    /// How long libcurl is called repeatedly in one iteration of the loop.
     private static let turnMilliseconds: Int64 = 20
 
-    /// What was asked for while libcurl was being called.
+    /// Operations that were requested while libcurl was being called.
     enum Postponed {
         case begin(Transfer)
         case discard(Transfer)
         case unpause(Transfer)
     }
 
-    /// Has everything done that libcurl and the call-backs have left behind, when the call-backs of this turn are
-    /// through.
+    /// Schedules the work that libcurl and the call-backs left, for the end of this iteration of the loop.
     func stir() {
         guard !isStirred, !isSettling, !isClosed else { return }
         isStirred = true
@@ -32,7 +31,7 @@ extension Transport {
     }
 
     private func settled() -> Bool {
-        // Bounded, so that other call-backs get their turn.
+        // Bounded, so that other call-backs can run.
         let end = Clock.bootMilliseconds + Self.turnMilliseconds
         for _ in 0..<64 where Clock.bootMilliseconds <= end {
             guard !loop.isBroken, !isClosed else { return true }
@@ -48,15 +47,15 @@ extension Transport {
         return false
     }
 
-    /// False when libcurl had something to tell.
+    /// Handles errors and ended transfers of the stack. Returns false if there were any.
     private func settled(_ stack: CurlStack) -> Bool {
         if stack.multi.error != CURLM_OK {
-            // Its man page leaves the state of all its transfers open.
+            // libcurl's manual does not say in which state its transfers are after this error.
             let reason = String(cString: curl_multi_strerror(stack.multi.error))
             startAnew(
                 stack,
                 Failure(
-                    .connectionLost, "libcurl gave all its transfers up: \(reason)", domain: .curl,
+                    .connectionLost, "libcurl ended all its transfers: \(reason)", domain: .curl,
                     detail: Int64(stack.multi.error.rawValue)))
             return false
         }
@@ -67,7 +66,7 @@ extension Transport {
         }
         while stacks[stack.identity] === stack, let (receiver, result) = stack.multi.nextEnded() {
             isQuiet = false
-            // Unsafe: the transport holds every transfer for as long as curl knows it.
+            // Unsafe: the transport retains every transfer while libcurl has it.
             conclude(Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue(), result)
         }
         return isQuiet
@@ -79,7 +78,7 @@ extension Transport {
             "the connection to \(transfer.origin.text) cannot be watched: \(error.reason); \(error.advice)")
     }
 
-    /// False when there was nothing.
+    /// Returns false if nothing was postponed.
     @discardableResult
     private func performPostponed() -> Bool {
         let tasks = postponed
@@ -101,7 +100,7 @@ extension Transport {
         }
     }
 
-    // MARK: - libcurl as a whole
+    // MARK: - Stacks
 
     func stack(of identity: ConnectionIdentity) throws(Failure) -> CurlStack {
         if let stack = stacks[identity] { return stack }
@@ -111,7 +110,7 @@ extension Transport {
         return stack
     }
 
-    /// Ends the transfers that libcurl has in hand as broken off. The next one begins another stack.
+    /// Fails the transfers that this stack runs. The next transfer creates a new stack.
     func startAnew(_ stack: CurlStack, _ failure: Failure) {
         let begun = active.values.filter { $0.stack === stack }
         stacks[stack.identity] = nil

@@ -2,15 +2,15 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import CCurl
 
-/// HTTP transfers over libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. Confined to the thread of its
-/// loop. Who may run when is not its business: whatever is started, runs.
+/// Runs HTTP transfers with libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. It is confined to the
+/// thread of its loop. It starts each transfer at once; its caller decides which ones may run.
 public final class Transport {
     let loop: Loop
     lazy var ticketOffice = TicketOffice(loop)
     lazy var certificateOffice = CertificateOffice(loop)
     var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
-    /// What was asked for while libcurl was being called.
+    /// Operations that were requested while libcurl was being called.
     var postponed: [Postponed] = []
     var isStirred = false
     var isSettling = false
@@ -18,7 +18,8 @@ public final class Transport {
     private var origins = OriginReader()
     var isClosed = false
     private var fallback = HTTP1Fallback()
-    /// Open at a time within each identity, idle ones included: those are closed when a new one needs the room.
+    /// The limit of open connections for each connection identity, idle ones included. Idle connections are closed when
+    /// a new connection needs their place.
     public var maximumConnections = 1_024 {
         didSet {
             guard maximumConnections != oldValue else { return }
@@ -26,14 +27,14 @@ public final class Transport {
         }
     }
 
-    /// How long connections are kept when no transfer runs.
+    /// How long idle connections are kept when no transfer runs.
     private static let idleMilliseconds: Int64 = 30_000
-    /// Between two looks at whether a server has taken the rest of a body.
+    /// The time between two checks whether a server has taken the rest of a body.
     private static let takingMilliseconds: Int64 = 20
-    /// With transfers under way the loop turns at least once a second, and so finds out when its descriptors are gone.
+    /// During transfers the loop runs at least once a second, so that it notices closed descriptors.
     private static let watchMilliseconds: Int64 = 1_000
 
-    /// Throws when libcurl is not fit for use.
+    /// Throws if the libcurl of this system cannot be used.
     public init(loop: Loop) throws(Failure) {
         if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
@@ -44,8 +45,8 @@ public final class Transport {
 
     var now: Int64 { loop.now }
 
-    /// Starts a transfer. The delegate is not kept, and hears nothing before this returns. Throws for what needs no
-    /// server to be seen as wrong. `cookies`: of its session; nil: none are taken or sent.
+    /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws for errors
+    /// that are found without a server. `cookies`: the session's jar; with nil, cookies are neither stored nor sent.
     public func start(
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate
@@ -66,7 +67,7 @@ public final class Transport {
         return transfer
     }
 
-    /// Ends all transfers without a word to their delegates, and closes the connections. Harmless when repeated.
+    /// Ends all transfers without calling their delegates, and closes the connections. May be called again.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -84,7 +85,7 @@ public final class Transport {
         self.stacks = [:]
         for stack in stacks {
             let easies = used[ObjectIdentifier(stack)] ?? []
-            // From within a call-back of libcurl's it must wait until that is over.
+            // Inside a call-back of libcurl, this must wait until the call-back has returned.
             if stack.multi.isInside {
                 loop.afterThisTurn { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
             } else {
@@ -107,7 +108,7 @@ public final class Transport {
 
     func resume(_ transfer: Transfer) {
         transfer.lastHeardAt = loop.now
-        // Never at once: the delegate would be called from within its own call.
+        // Postponed, because the delegate must not be called from within its own call.
         postponed.append(.unpause(transfer))
         stir()
     }
@@ -135,8 +136,8 @@ public final class Transport {
             let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials, certificates))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
-            // Unsafe: curl hands this pointer back only between `add` and `remove`, and `active` keeps the transfer so
-            // long.
+            // Unsafe: libcurl passes this pointer back only between `add` and `remove`. `active` retains the transfer
+            // until then.
             try easy.prepare(
                 url: transfer.url, version: version,
                 isEncrypted: transfer.origin.scheme == "https",
@@ -155,22 +156,22 @@ public final class Transport {
             guard result == CURLM_OK else {
                 transfer.leaveCurl()
                 throw Failure(
-                    .outOfResources, "libcurl takes no transfer: \(String(cString: curl_multi_strerror(result)))",
+                    .outOfResources, "libcurl cannot start a transfer: \(String(cString: curl_multi_strerror(result)))",
                     domain: .curl, detail: Int64(result.rawValue))
             }
         } catch {
-            // Told at the end of the turn, never from within `start`.
+            // Reported at the end of the iteration, never from within `start`.
             let failure = error
             loop.afterThisTurn { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
         }
     }
 
-    /// libcurl is through with a request of the transfer.
+    /// Handles the end of a request of the transfer in libcurl.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         transfer.noteUntakenBody(transfer.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
-        // Nothing was repeated: what was held is the answer.
+        // libcurl did not repeat the request, so the buffered head is the response.
         if result == CURLE_OK { transfer.takeHeldHead() }
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
@@ -219,15 +220,15 @@ public final class Transport {
         }
     }
 
-    /// HTTP/1.1 marks the ends of bodies that the origin's HTTP/2 has not marked.
+    /// Whether to use HTTP/1.1, because over HTTP/2 the origin's responses were lost or had no marked end.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
-        // Those that belong to a connection need HTTP/1.1 anyway.
+        // Credentials that belong to a connection use HTTP/1.1 anyway.
         guard !credentials.belongsToConnection else { return false }
         if transfer.needsHTTP1 { return true }
         return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
     }
 
-    /// Asked before libcurl's handle is given back.
+    /// Makes the failure of a request. Called while the transfer still has libcurl's handle.
     private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferEnd {
         var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
         if let easy = transfer.easy, let stack = transfer.stack {
@@ -277,22 +278,22 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        // A broken loop's stack is left as it is.
+        // The stack of a broken loop is not changed.
         guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
         transfer.leaveCurl()
         stack.multi.remove(easy)
         stack.handles.giveBack(easy)
     }
 
-    // MARK: - Silence
+    // MARK: - Silent transfers
 
-    /// Looks then for transfers to be ended, if not before.
+    /// Schedules the next check for silent transfers at this time or earlier.
     func lookAgain(at time: Int64) { watchdog?.look(at: time) }
 
-    /// Ends the transfers whose servers are silent for too long, and says when to look again. libcurl's own limits are
-    /// not all of them, and count time in which it only waits for a connection.
+    /// Ends the transfers whose servers are silent for too long. Returns when to check again. libcurl's own limits miss
+    /// some cases, and include time in which libcurl only waits for a connection.
     func endSilent() -> Int64? {
-        // First: what is not ours must not be looked at or closed.
+        // This comes first: descriptors that are not ours must not be used or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             startAnew(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
@@ -306,7 +307,7 @@ public final class Transport {
                     next = min(next, until)
                     continue
                 }
-                // The head said enough. A connection with a body on it is closed.
+                // The head has all that is needed. A connection with an unread body is closed.
                 transfer.takeMetrics()
                 detach(transfer)
                 follow(location, transfer)
@@ -338,13 +339,14 @@ public final class Transport {
         return isClosed ? nil : next
     }
 
-    /// Servers close connections that nobody uses; each would keep a descriptor here. When to look again, or nil.
+    /// Closes stacks that are idle for too long, because each connection takes a descriptor. Returns when to check
+    /// again, or nil.
     private func closeIdle() -> Int64? {
         var next: Int64?
         for stack in stacks.values where stack.count == 0 {
             let due = stack.idleSince + Transport.idleMilliseconds
             if due > loop.now {
-                // With an event of its own each idle connection would cost a descriptor in the loop's set.
+                // Idle connections are checked here, because watching each would take a descriptor in the loop's set.
                 let look = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
                 next = min(next ?? look, look)
             } else {

@@ -3,15 +3,15 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Where the program of the daemon is.
+/// Finds the program of the daemon.
 public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
     public static let variable = "BACKHAUL_DAEMON"
 
-    /// In the order in which they are looked at. One place only where somebody has named it.
+    /// The paths to check, in order. Only one path if the host's option or the variable names it.
     public let places: [String]
 
-    /// - path: the host's option.
+    /// - path: the host's option for the daemon's path.
     public init(path: String?) {
         self.init(path: path, environment: Environment.variable(Self.variable), image: Self.image)
     }
@@ -26,10 +26,10 @@ public struct DaemonFinder: Sendable {
         }
     }
 
-    /// The first of the places where there is one.
+    /// The first of the paths that is a program, or nil.
     public var program: String? { places.first(where: Self.isProgram) }
 
-    /// Throws daemonUnavailable, with all places that were looked at.
+    /// Returns the daemon's path. Throws daemonUnavailable with all paths that were checked.
     public func find() throws(Failure) -> String {
         if let program { return program }
         throw Failure(
@@ -38,13 +38,13 @@ public struct DaemonFinder: Sendable {
                 + "the option `daemon` or in \(Self.variable), or choose embedded hosting")
     }
 
-    /// Beside the library, and where `make install` puts it as seen from there.
+    /// The path beside the library, and the paths to which `make install` installs it, relative to the library.
     private static func besides(_ image: String?) -> [String] {
         guard let image, let slash = image.lastIndex(of: "/") else { return [] }
         let folder = image[..<slash]
         let above = folder.lastIndex(of: "/").map { folder[..<$0] } ?? folder
         var places = ["\(folder)/\(programName)", "\(above)/libexec/backhaul/\(programName)"]
-        // Distributions with folders for each architecture: /usr/lib/x86_64-linux-gnu.
+        // Distributions have a directory for each architecture: /usr/lib/x86_64-linux-gnu.
         if above.hasSuffix("/lib"), let slash = above.lastIndex(of: "/") {
             places.append("\(above[..<slash])/libexec/backhaul/\(programName)")
         }
@@ -57,11 +57,11 @@ public struct DaemonFinder: Sendable {
             && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
     }
 
-    /// The file that this code is in, links resolved: the library, or a program that it is linked into.
+    /// The file that contains this code, with links resolved: the library, or a program that is linked with it.
     private static var image: String? {
         let name = bhl_image_file().map { String(cString: $0) } ?? ""
-        // A program is named as its caller chose; a library that was named without a slash was found by the linker,
-        // which then knows its path.
+        // A program has the name that its caller chose. A library without a slash in its name was found by the dynamic
+        // linker, which knows its path.
         return resolved(name.utf8.first == UInt8(ascii: "/") ? name : "/proc/self/exe")
     }
 

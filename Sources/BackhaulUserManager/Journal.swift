@@ -1,9 +1,9 @@
 internal import BackhaulPlatform
 
-/// The system's journal, one message at a time.
+/// Writes messages to the system's journal, one at a time.
 ///
-/// systemd's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/) by hand, and not sd_journal_sendv: that
-/// waits without a limit for a journal that is stopped or busy, and leaves a descriptor open.
+/// This is systemd's native protocol (https://systemd.io/JOURNAL_NATIVE_PROTOCOL/). sd_journal_sendv is not used: it
+/// waits without a limit for a stopped or busy journal, and leaves a descriptor open.
 public struct Journal: Sendable {
     /// How serious a message is (syslog(3)).
     public enum Priority: Int32, Sendable {
@@ -14,7 +14,8 @@ public struct Journal: Sendable {
         case debug = 7
     }
 
-    /// Longer texts are cut: what does not fit a datagram would need a memory file.
+    /// The limit in bytes. Longer texts are cut, because a text that does not fit into a datagram would need a memory
+    /// file.
     static let longestText = 32 << 10
 
     private let socketPath: String
@@ -22,19 +23,19 @@ public struct Journal: Sendable {
 
     /// - Parameters:
     ///   - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
-    ///   - socketPath: Where the journal listens.
+    /// - socketPath: where the journal listens.
     public init(identifier: String = "backhauld", socketPath: String = "/run/systemd/journal/socket") {
         self.identifier = identifier
         self.socketPath = socketPath
     }
 
-    /// Whether a journal listens.
+    /// Whether a journal listens on the socket.
     public var isAvailable: Bool { UnixDatagrams.connect(path: socketPath) != nil }
 
-    /// Hands one message over; never waits. Any thread may call it.
-    /// - Parameter fields: Further ones, named with capitals, digits and underscores, such as `BACKHAUL_STORE`
-    ///   (systemd.journal-fields(7)); others are left out.
-    /// - Returns: false when the journal is not there or takes nothing now.
+    /// Sends a message without waiting. Any thread may call it.
+    /// - fields: more fields. Names have capitals, digits and underscores, such as `BACKHAUL_STORE`
+    ///   (systemd.journal-fields(7)). Fields with other names are ignored.
+    /// - Returns: false if there is no journal, or if it is busy.
     @discardableResult
     public func send(_ message: String, priority: Priority, fields: [String: String] = [:]) -> Bool {
         let datagram = Journal.datagram(message, priority: priority, identifier: identifier, fields: fields)
@@ -58,7 +59,7 @@ public struct Journal: Sendable {
         let value = value.utf8.prefix(longestText)
         bytes += name.utf8
         if value.contains(UInt8(ascii: "\n")) {
-            // A value of several lines follows its length, 64 bits in little endian.
+            // In a value with several lines, the length comes first, as 64 bits in little endian.
             bytes.append(UInt8(ascii: "\n"))
             withUnsafeBytes(of: UInt64(value.count).littleEndian) { bytes += $0 }
         } else {

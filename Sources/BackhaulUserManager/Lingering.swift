@@ -1,15 +1,15 @@
 internal import Glibc
 
-/// Whether the user's services run without a login, from boot on (loginctl(1), enable-linger). Without it the user
-/// manager ends with the user's last session, and everything that it runs with it.
+/// Whether the user's services run without a login, from boot on (loginctl(1), enable-linger). Otherwise the user
+/// manager and all its services end with the user's last session.
 public enum Lingering: String, Sendable {
     case on, off
-    /// systemd does not run this machine (sd_booted(3)): nobody ends what a user has left running.
+    /// systemd does not run this machine (sd_booted(3)), so a user's programs are not ended at logout.
     case absent
 
     public static var current: Lingering { of(userName: userName, stateDirectory: "/var/lib/systemd", runtime: "/run") }
 
-    /// Of the user whose rights the process has.
+    /// The name of the process's effective user.
     private static var userName: String? {
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         var entry = passwd()
@@ -24,8 +24,8 @@ public enum Lingering: String, Sendable {
     }
 
     /// - Parameters:
-    ///   - stateDirectory: Where logind keeps what outlives a reboot: `linger/USER`.
-    ///   - runtime: Where systemd says that it is there: `systemd/system`.
+    /// - stateDirectory: where logind has files that survive a reboot, such as `linger/USER`.
+    /// - runtime: where systemd shows that it is running, by `systemd/system`.
     static func of(userName: String?, stateDirectory: String, runtime: String) -> Lingering {
         if let userName, !userName.contains("/"), access("\(stateDirectory)/linger/\(userName)", F_OK) == 0 {
             return .on

@@ -2,7 +2,7 @@ internal import BackhaulBus
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Names of the manager's interface (org.freedesktop.systemd1(5)).
+/// Names in the manager's interface (org.freedesktop.systemd1(5)).
 enum Name {
     static let systemd = "org.freedesktop.systemd1"
     static let manager = "org.freedesktop.systemd1.Manager"
@@ -10,7 +10,7 @@ enum Name {
     static let service = "org.freedesktop.systemd1.Service"
     static let unitExists = "org.freedesktop.systemd1.UnitExists"
     static let noSuchUnit = "org.freedesktop.systemd1.NoSuchUnit"
-    /// Our own: the manager accepted the job, and it failed.
+    /// Our own name: the manager accepted the job, and the job failed.
     static let jobFailed = "org.freedesktop.systemd1.JobFailed"
 }
 
@@ -35,13 +35,13 @@ extension BusConnection.CallError {
         case .refused(_, let sentence):
             Failure(.engineFailed, "Asking \(what) failed: \(Self.clause(sentence)).")
         case .timedOut:
-            Failure(.timeout, "Asking \(what) had no answer within the limit; it may hang.")
+            Failure(.timeout, "Asking \(what) got no reply within the limit; it may hang.")
         case .broken(let code):
             .system(.engineFailed, code: code, "Asking \(what) failed: \(SystemError.reason(of: code)).")
         }
     }
 
-    /// systemd ends its sentences with a full stop, or does not.
+    /// The sentence without a full stop. Only some of systemd's sentences have one.
     private static func clause(_ sentence: String) -> String {
         if sentence.isEmpty { return "it refused" }
         return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence

@@ -1,16 +1,16 @@
 internal import BackhaulPlatform
 
-/// Says to the service manager that this process serves now (`Type=notify`, systemd.service(5)).
+/// Notifies the service manager that this process is ready (`Type=notify`, systemd.service(5)).
 ///
-/// The protocol of sd_notify(3) by hand: it is one datagram, and libsystemd need not be loaded for it.
+/// This is the protocol of sd_notify(3). It needs one datagram, and so no libsystemd.
 public enum ServiceReadiness {
-    /// A manager that takes nothing for so long finds out by its own time-out.
+    /// How long to wait for the manager. After that its own start time-out reports the problem.
     private static let waitMilliseconds: Int32 = 2_000
 
-    /// Does nothing where no manager waits for it.
+    /// Notifies the manager, if one waits for this process.
     public static func announce() { announce(to: Environment.variable("NOTIFY_SOCKET")) }
 
-    /// - Returns: false when no manager was reached.
+    /// - Returns: false if no manager was reached.
     @discardableResult
     static func announce(to socketPath: String?) -> Bool {
         guard let socketPath else { return false }

@@ -1,38 +1,38 @@
 internal import BackhaulBus
 
-/// A service that the user manager is asked to run without a unit file (systemd.service(5), systemd.exec(5)).
+/// A service that the user manager runs without a unit file (systemd.service(5), systemd.exec(5)).
 public struct TransientService: Equatable, Sendable {
     /// The unit's name, such as `backhauld-0123456789abcdef.service`.
     public var name: String
-    /// One line for listings.
+    /// A description of one line for listings.
     public var description: String
-    /// An absolute path.
+    /// The absolute path of the program.
     public var program: String
-    /// Those after the program's own name, as they are: neither `$` nor `%` means anything. (When the manager is
-    /// reloaded, systemd 252 spoils a `$` for later restarts, however it is written.)
+    /// The arguments after the program's name. `$` and `%` have no special meaning. (When systemd 252 is reloaded, it
+    /// damages a `$` for later restarts, in each notation.)
     public var arguments: [String] = []
-    /// Added to the user manager's environment.
+    /// Variables that are added to the user manager's environment.
     public var environment: [String: String] = [:]
-    /// An absolute path; the user's home without it.
+    /// The absolute path of the working directory; nil: the user's home.
     public var workingDirectory: String?
-    /// Nil: it is run once, however it ends.
+    /// When to restart the service; nil: never, however it ends.
     public var restart: Restart?
-    /// Whether the service lives as long as any process of it, for programs that start another and leave
-    /// (`ExitType=cgroup`, from systemd 250 on; before that it ends with its first process).
+    /// Whether the service lives as long as any of its processes. Needed for programs that start another program and
+    /// exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first process.)
     public var livesAsLongAsAnyProcess = false
     public var stopping: Stopping = .allProcesses
-    /// How long a process has after SIGTERM before SIGKILL; the user manager's default without it.
+    /// How long a process has between SIGTERM and SIGKILL; nil: the user manager's default.
     public var stopMilliseconds: UInt64?
-    /// Where the manager counts its resources, such as `background.slice`; `app.slice` without it.
+    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil: `app.slice`.
     public var slice: String?
 
-    /// When a service that failed is started again: after `delayMilliseconds`, and at most `attempts` times in
-    /// `withinMilliseconds`; then it is left alone.
+    /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in
+    /// `withinMilliseconds`. After that it is not restarted.
     public struct Restart: Equatable, Sendable {
         public var delayMilliseconds: UInt64
         public var attempts: UInt32
         public var withinMilliseconds: UInt64
-        /// Exit codes after which trying again is of no use.
+        /// Exit codes after which a restart would not help.
         public var exitCodesWithout: [Int32]
 
         public init(
@@ -45,12 +45,12 @@ public struct TransientService: Equatable, Sendable {
         }
     }
 
-    /// Whom a stop reaches (`KillMode`, systemd.kill(5)).
+    /// Which processes a stop affects (`KillMode`, systemd.kill(5)).
     public enum Stopping: String, Sendable {
         case allProcesses = "control-group"
-        /// The first process only; what it started goes on.
+        /// The first process only. Processes that it started continue.
         case firstProcess = "process"
-        /// SIGTERM for the first process, SIGKILL for what it left.
+        /// SIGTERM for the first process, then SIGKILL for the remaining ones.
         case firstThenAll = "mixed"
     }
 
@@ -61,19 +61,19 @@ public struct TransientService: Equatable, Sendable {
         self.arguments = arguments
     }
 
-    /// The properties of StartTransientUnit (org.freedesktop.systemd1(5)) that a manager of this version knows.
-    /// - Parameter version: systemd's, such as 252; 0 when it is not known.
+    /// The properties of StartTransientUnit (org.freedesktop.systemd1(5)) that this version of the manager supports.
+    /// - version: systemd's version, such as 252; 0 if it is not known.
     func properties(version: Int) -> [(name: String, value: BusValue)] {
         var properties: [(name: String, value: BusValue)] = [
             ("Description", .string(description)),
             ("ExecStart", .array("(sasb)", [execution])),
             ("KillMode", .string(stopping.rawValue)),
         ]
-        // The start then succeeds when the program runs, and fails when there is none.
+        // With this type, the start fails if the program cannot be run.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
         if version >= 236 {
-            // A failed unit is forgotten, so that its name is free for the next start, but not before whoever started
-            // it has asked why.
+            // The manager removes a failed unit, so that its name is free for the next start. The reference delays that
+            // until the starter has read the reason.
             properties.append(("CollectMode", .string("inactive-or-failed")))
             properties.append(("AddRef", .bool(true)))
         }
@@ -90,7 +90,8 @@ public struct TransientService: Equatable, Sendable {
     }
 
     private var execution: BusValue {
-        // The manager replaces variables in arguments (systemd.service(5), "Command lines"); a doubled sign is one.
+        // The manager replaces variables in arguments (systemd.service(5), "Command lines"). A doubled sign stands for
+        // one.
         let words = [program] + arguments.map { $0.split(separator: "$", omittingEmptySubsequences: false) }
             .map { $0.joined(separator: "$$") }
         return .structure([.string(program), .strings(words), .bool(false)])

@@ -4,7 +4,7 @@ public import BackhaulPlatform
 public enum UnitState: String, Sendable {
     case active, reloading, inactive, failed, activating, deactivating, maintenance, refreshing
 
-    /// It runs, or will without being asked.
+    /// Whether the unit runs, or will run without a further call.
     public var isRunning: Bool {
         switch self {
         case .active, .reloading, .activating, .refreshing: true
@@ -17,9 +17,9 @@ public enum UnitState: String, Sendable {
 public struct StartedService: Equatable, Sendable {
     /// The unit's name.
     public var name: String
-    /// Its first process; nil when that has ended already.
+    /// The service's first process; nil if it has ended already.
     public var process: ProcessIdentity?
-    /// Somebody else had started it, or a unit file describes it.
+    /// Whether the unit existed before: another process had started it, or a unit file describes it.
     public var wasThere: Bool
 }
 
@@ -28,7 +28,7 @@ enum ProcessEnding: Equatable {
     case exited(Int32)
     case killed(signal: Int32)
 
-    /// The codes are those of waitid(2).
+    /// - code: one of the codes of waitid(2).
     init?(code: Int32, status: Int32) {
         switch code {
         case 1: self = .exited(status)
@@ -39,7 +39,7 @@ enum ProcessEnding: Equatable {
 
     func clause(of program: String) -> String {
         switch self {
-        // The manager's own codes for what failed before the program ran (systemd.exec(5), "Process Exit Codes").
+        // systemd's own codes for failures before the program ran (systemd.exec(5), "Process Exit Codes").
         case .exited(200): "the working directory of \(program) cannot be entered"
         case .exited(203): "\(program) is not there or cannot be run"
         case .exited(let code): "\(program) ended at once, with exit code \(code)"

@@ -4,32 +4,31 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The systemd instance that runs the user's services (user@.service(5)), spoken to over the user's message bus.
+/// The systemd instance that runs the user's services (user@.service(5)). It is called over the user's message bus.
 ///
-/// Each call waits for it, two seconds at most, on the calling thread, which must not be an engine's loop. A
-/// conversation belongs to one thread; it holds one descriptor, closed with its last reference, and starts no thread
-/// and no process.
+/// Each call waits up to two seconds on the calling thread, which must not be an engine's loop. An object belongs to
+/// one thread. It has one descriptor, closed with its last reference, and starts no thread and no process.
 public final class UserManager {
-    /// The longest that one call waits.
+    /// The longest wait of one call.
     public static let patienceMilliseconds: Int64 = 2_000
 
-    /// systemd's version, such as 252; 0 when it is not a number.
+    /// systemd's version, such as 252; 0 if it is not a number.
     public let version: Int
 
     private let connection: BusConnection
     private let listener: (processID: Int32, userID: UInt32)
     private var isWatchingJobs = false
 
-    /// Nil where none answers.
+    /// Connects to the manager. Nil if no manager replies.
     public static func connect() -> UserManager? { try? reach() }
 
     public enum Finding {
         case manager(UserManager)
-        /// One sentence.
+        /// The reason, as one sentence.
         case none(reason: String)
     }
 
-    /// As `connect`, telling why there is none.
+    /// Connects to the manager, or returns the reason why there is none.
     public static func find() -> Finding {
         do { return .manager(try reach()) } catch { return .none(reason: error.message) }
     }
@@ -49,9 +48,9 @@ public final class UserManager {
             throw Failure(.notFound, "There is no user manager to speak to: libsystemd.so.0 is not installed.")
         }
         guard let connection = BusConnection(address: address), let listener = connection.listener else {
-            throw Failure(.notFound, "There is no user manager: nobody listens at \(address).")
+            throw Failure(.notFound, "There is no user manager: no bus listens at \(address).")
         }
-        // After sudo the environment may lead to the bus of another user, whose services cannot use this user's store.
+        // After sudo the environment may name the bus of another user, whose services cannot use this user's store.
         guard listener.userID == geteuid() else {
             throw Failure(
                 .notFound, "The bus at \(address) belongs to user \(listener.userID), and this is user \(geteuid()).")
@@ -71,7 +70,8 @@ public final class UserManager {
         self.listener = listener
     }
 
-    /// A bus is started by its first client, here perhaps, and the manager comes to it a moment later.
+    /// Waits for the manager's name. A bus starts with its first client, perhaps this one, and the manager connects
+    /// later.
     private static func waitForName(
         _ connection: BusConnection, _ deadline: Deadline
     ) throws(BusConnection.CallError) {
@@ -82,8 +82,8 @@ public final class UserManager {
         _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
     }
 
-    /// Whether services that it starts find the same file at this absolute path: false in a container that shares its
-    /// user's bus but not its file systems. Nil where that cannot be told.
+    /// Whether the manager's services find the same file at this absolute path. False in a container that shares its
+    /// user's bus but not its file systems. Nil if it is not known.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
         var here = stat()
@@ -95,22 +95,24 @@ public final class UserManager {
         return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
     }
 
-    /// Starts the service and waits until its program runs; an error when there is none, or when it fails at once,
-    /// and then it is not tried again. When a unit of the name is there already it is left as it is, or started when it
-    /// is not running, and `wasThere` says so: of two that start the same service at once, both succeed.
+    /// Starts the service and waits until its program runs. If there is no program or it fails immediately, throws, and
+    /// the manager does not restart it.
+    ///
+    /// A unit that exists with this name is not changed. It is started if it is not running, and `wasThere` is set. So
+    /// two processes that start the same service at the same time both succeed.
     @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
         let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
         if sees(service.program) == false {
             throw Failure(
-                .notFound, "The user manager sees other file systems than this process, and no \(service.program).")
+                .notFound, "The user manager has other file systems than this process, without \(service.program).")
         }
         do throws(BusConnection.CallError) {
             try watchJobs(until: deadline)
             return try start(service, deadline)
         } catch {
             if case .refused(Name.jobFailed, _) = error {
-                // Or it would be tried again, while the caller has been told that it did not start.
+                // Without a stop the manager would restart a service whose start the caller has seen fail.
                 _ = try? connection.call(
                     .manager("StopUnit"), [.string(service.name), .string("replace")], until: deadline)
                 release(service.name, deadline)
@@ -120,7 +122,7 @@ public final class UserManager {
     }
 
     /// Stops the service and waits until its processes have ended.
-    /// - Returns: false when there was none.
+    /// - Returns: false if there was no service.
     @discardableResult
     public func stopService(_ name: String) throws(Failure) -> Bool {
         let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
@@ -134,7 +136,7 @@ public final class UserManager {
         }
     }
 
-    /// What the manager knows of a unit, or nil when it knows none of that name.
+    /// The state of a unit, or nil if the manager has no unit with this name.
     public func state(of name: String) throws(Failure) -> UnitState? {
         let deadline = Deadline.after(milliseconds: UserManager.patienceMilliseconds)
         do throws(BusConnection.CallError) {
@@ -144,7 +146,7 @@ public final class UserManager {
         }
     }
 
-    /// Whether the unit runs, or is about to.
+    /// Whether the unit runs, or is about to run.
     public func isActive(_ name: String) throws(Failure) -> Bool { try state(of: name)?.isRunning ?? false }
 
     private func transient(_ service: TransientService) -> [BusValue] {
@@ -166,7 +168,7 @@ public final class UserManager {
                     throw .refused(name: Name.jobFailed, sentence: ending.clause(of: service.program))
                 }
                 guard case .refused(Name.unitExists, _) = error else { throw error }
-                // Another host was faster, or there is a unit file.
+                // Another host was faster, or a unit file exists.
                 wasThere = true
             }
             do throws(BusConnection.CallError) {
@@ -174,7 +176,7 @@ public final class UserManager {
                     try run("StartUnit", [.string(service.name), .string("replace")], deadline)
                 }
             } catch {
-                // It has gone in between: its name is free.
+                // The unit disappeared after the first call, so its name is free.
                 if case .refused(Name.noSuchUnit, _) = error {
                     wasThere = false
                     continue
@@ -187,7 +189,7 @@ public final class UserManager {
         }
     }
 
-    /// Has the ends of jobs sent to this connection.
+    /// Requests the signals about ended jobs.
     private func watchJobs(until deadline: Deadline) throws(BusConnection.CallError) {
         if isWatchingJobs { return }
         let rule = "type='signal',sender='\(Name.systemd)',interface='\(Name.manager)',member='JobRemoved'"
@@ -203,7 +205,7 @@ public final class UserManager {
         let reply = try connection.call(.manager(member), arguments, until: deadline)
         let job = try reply.value { message throws(BusError) in try message.readString("o") }
         while true {
-            // uoss: the job's number and path, the unit's name, the result.
+            // The signal's arguments (uoss): the job's number and path, the unit's name, the result.
             let signal = try connection.signal(until: deadline) { $0.isSignal("JobRemoved", of: Name.manager) }
             let (path, result) = try signal.value { message throws(BusError) in
                 _ = try message.readUInt32()
@@ -237,7 +239,7 @@ public final class UserManager {
         return UnitState(rawValue: text) ?? .inactive
     }
 
-    /// How the first process has ended, or nil when that is not known.
+    /// How the first process has ended, or nil if it is not known.
     private func ending(_ name: String, _ deadline: Deadline) -> ProcessEnding? {
         guard let path = try? unit(name, deadline) else { return nil }
         func read(_ property: String) -> Int32? {
@@ -250,13 +252,13 @@ public final class UserManager {
         }
     }
 
-    /// Lets the manager forget a unit of ours as soon as it has ended. A manager that does not know this, or has
-    /// forgotten it already, does that anyway when the connection ends.
+    /// Makes the manager forget our unit when it has ended. If the call fails, the manager does so when the connection
+    /// ends.
     private func release(_ name: String, _ deadline: Deadline) {
         _ = try? connection.call(.manager("UnrefUnit"), [.string(name)], until: deadline)
     }
 
-    /// Nil when it has ended already.
+    /// The first process of the unit, or nil if it has ended.
     private func mainProcess(_ name: String, _ deadline: Deadline) throws(BusConnection.CallError) -> Int32? {
         guard let path = try unit(name, deadline) else { return nil }
         let reply = try connection.call(

@@ -3,17 +3,7 @@ internal import BackhaulModel
 extension Constraints: WireRecord {
     static var blank: Constraints { Constraints() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        try coder.wide(&preset)
-        try coder.wide(&requiresExternalPower)
-        try coder.wide(&requiresUnmetered)
-        try coder.field(&networks)
-        try coder.field(&minimumBatteryPercent)
-        try coder.wide(&maximumThermalState)
-        try coder.field(&maximumCPUPressurePercent)
-        try coder.field(&maximumIOPressurePercent)
-        try coder.field(&maximumMemoryPressurePercent)
-        try coder.field(&minimumBytesPerSecond)
-        try coder.field(&quietHours)
+        try visitFields(with: &coder)
     }
 }
 

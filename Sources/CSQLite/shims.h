@@ -1,4 +1,5 @@
-// Typed forms of what Swift cannot call or name: variadic functions and casts to function pointers.
+// Typed forms of functions that Swift cannot call (variadic ones), and of casts to function pointers,
+// which it cannot write.
 #pragma once
 #include <sqlite3.h>
 
@@ -8,12 +9,12 @@ static inline int bhs_configure(sqlite3 *database, int option, int on) {
 
 static inline void bhs_count_no_memory(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-// SQLite copies the bytes: they may go when the call returns.
+// SQLite copies the bytes, which need to live only until the call returns.
 static inline int bhs_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
     return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 static inline int bhs_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
-    // A null pointer would bind NULL; an empty blob is not NULL.
+    // A null pointer would bind NULL, which is not an empty blob.
     return size == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
                      : sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)size, SQLITE_TRANSIENT);
 }

@@ -1,6 +1,6 @@
-// The functions of libsystemd that are used, looked up when first needed: Backhaul links and works where there is no
-// libsystemd. The header gives their types only; a direct call of one of them does not link. The variadic ones are left
-// out: every message can be built and read without them (sd-bus(3)).
+// The functions of libsystemd that Backhaul uses. They are looked up when they are first needed, so that Backhaul links
+// and works without libsystemd. The header provides only their types: a direct call of such a function does not link.
+// Variadic functions are not needed to build and read messages (sd-bus(3)).
 #pragma once
 #include <dlfcn.h>
 #include <systemd/sd-bus.h>
@@ -19,8 +19,8 @@ struct bhl_systemd {
 #undef BHL_MEMBER
 };
 
-// Fills every member and returns 1, or returns 0 where the library or one of the functions is missing. The library
-// stays loaded.
+// Fills every member and returns 1. Returns 0 if the library or one of the functions is missing. The library stays
+// loaded.
 static inline int bhl_systemd_load(struct bhl_systemd *functions) {
     void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;

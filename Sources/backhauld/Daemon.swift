@@ -5,12 +5,13 @@ import BackhaulStore
 import BackhaulUserManager
 import Glibc
 
-/// The engine of a store, without a host.
+/// Runs the engine of a store in its own process.
 struct Daemon {
     let options: Options
     let signals: StopSignals
 
-    /// Saving what was received is given a second; what hangs for longer is a disk, and a crash is a normal stop.
+    /// How long a stop may take, in milliseconds. The engine saves received bytes for about a second. A longer stop
+    /// means that a disk hangs, and then the process exits: a crash is a normal stop.
     private static let stopMilliseconds: Int64 = 3_000
 
     func run() -> Int32 {
@@ -57,7 +58,7 @@ struct Daemon {
         let signal = signals.wait(orSet: wake)
         stop(engine, log)
         if let signal {
-            log.write(LogEntry(.notice, "leaves on signal \(signal)"))
+            log.write(LogEntry(.notice, "stops on signal \(signal)"))
             return 0
         }
         switch end.withLock({ $0 }) {
@@ -66,10 +67,10 @@ struct Daemon {
             log.write(LogEntry(failure), isMaking: isStoreThere)
             return 1
         case .replaced(let newer):
-            log.write(LogEntry(.notice, "makes room for version \(newer.libraryText)"))
+            log.write(LogEntry(.notice, "stops; version \(newer.libraryText) takes over"))
             return 0
         case .nothingLeft, nil:
-            log.write(LogEntry(.notice, "leaves, nothing is left to do"))
+            log.write(LogEntry(.notice, "stops, because nothing is left to do"))
             return 0
         }
     }
@@ -78,7 +79,7 @@ struct Daemon {
         let isStopped = Lock(false)
         let watch = try? Thread(name: "bh-stop") {
             if isStopped.wait(until: .after(milliseconds: Self.stopMilliseconds), { $0 ? true : nil }) == nil {
-                log.write(LogEntry(.warning, "leaves without waiting for the disk any longer"))
+                log.write(LogEntry(.warning, "stops without waiting for the disk any longer"))
                 _exit(0)
             }
         }

@@ -5,8 +5,9 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The daemon's log: the journal where there is one. Elsewhere, and for errors in any case, because that is where a
-/// host looks for them, `daemon.log` in the store, for the user alone, with one predecessor.
+/// The daemon's log. Entries go to the journal if there is one. Without a journal they go to `daemon.log` in the store.
+/// Errors always go to the file too, because hosts read them there. Only the user can read the file. One predecessor of
+/// it is kept.
 final class DaemonLog: Sendable {
     static let name = "daemon.log"
     static let predecessor = "daemon.log.1"
@@ -15,7 +16,8 @@ final class DaemonLog: Sendable {
     private let directory: StoreDirectory
     private let journal = Journal()
     private let file: Lock<Descriptor?> = Lock(nil)
-    /// Given up for the file when the process has no other descriptor left, and that is what is to be told.
+    /// A descriptor that is closed to open the file when the process has no other left, so that this error can be
+    /// logged.
     private let reserve: Lock<Descriptor?>
 
     init(_ directory: StoreDirectory) {
@@ -24,8 +26,8 @@ final class DaemonLog: Sendable {
         reserve = Lock(number < 0 ? nil : Descriptor(owning: number))
     }
 
-    /// A log that cannot be written is nobody's concern.
-    /// - isMaking: makes the file where it is missing; not in a store that is being deleted.
+    /// Writes an entry. Errors of the write are ignored.
+    /// - isMaking: whether to create a missing file. False in a store that is being deleted.
     func write(_ entry: LogEntry, isMaking: Bool = true) {
         let priority = Journal.Priority(rawValue: entry.level.rawValue) ?? .notice
         let isInJournal = journal.send(entry.message, priority: priority, fields: ["BACKHAUL_STORE": directory.path])
@@ -37,7 +39,7 @@ final class DaemonLog: Sendable {
         file.withLock { file in
             if file == nil { file = open(isMaking) }
             guard let number = file?.number else { return }
-            // In one piece, so that a daemon that finds itself superfluous does not write into another's line.
+            // One write, so that two daemons do not mix their lines.
             _ = Glibc.write(number, &line, line.count)
             var status = stat()
             guard fstat(number, &status) == 0, status.st_size >= Self.longest else { return }
@@ -56,7 +58,7 @@ final class DaemonLog: Sendable {
         return number < 0 ? nil : Descriptor(owning: number)
     }
 
-    /// 2026-01-31T12:00:00Z
+    /// The present time in UTC, such as 2026-01-31T12:00:00Z.
     private var time: String {
         var seconds = time_t(Clock.wallMilliseconds / 1_000)
         var parts = tm()

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// What the command line asks for.
+/// The options of the command line.
 struct Options {
     enum Parsed {
         case run(Options)
@@ -10,32 +10,32 @@ struct Options {
         case wrong(String)
     }
 
-    /// Absolute; nil: the user's own store.
+    /// The absolute path of the store; nil: the user's default store.
     var store: String?
-    /// For how long nothing may be left to do before the daemon leaves.
+    /// How long the daemon has nothing to do before it ends.
     var lingerMilliseconds: Int64 = 2_000
 
     static let help = """
         Usage: backhauld [--store PATH] [--linger MILLISECONDS]
 
-        Transfers for the programs of one user, on behalf of libbackhaul, which starts it when it is needed and which
-        it outlives. It leaves by itself when nothing is left to do. When another engine serves the store already it
-        ends at once, with success.
+        Runs the transfers of one user's programs. The library libbackhaul starts it when it is needed, and it continues
+        when these programs end. It stops by itself when nothing is left to do. If another engine serves the store
+        already, it exits immediately with success.
 
           --store PATH           the store's directory, an absolute path
                                  (default: $BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)
-          --linger MILLISECONDS  stay for so long when nothing is left to do (default: 2000)
+          --linger MILLISECONDS  stop after this long without anything to do (default: 2000)
           --version              show the version
           --help                 show this help
 
-        SIGTERM and SIGINT: write down what was received, within a second, and leave. Nothing is lost by any other
-        end either.
+        SIGTERM and SIGINT: save the received bytes within a second, and stop. Any other end loses no transfer either:
+        the next daemon continues it.
 
         """
 
     static func parse(_ words: [String]) -> Parsed {
         var options = Options()
-        // Unsafe: copies that live as long as the process, as argv itself does; getopt_long moves them about.
+        // Unsafe: the copies live as long as the process, as argv itself does. getopt_long reorders them.
         let arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: words.count + 1)
         for (index, word) in words.enumerated() { (arguments + index).initialize(to: strdup(word)) }
         (arguments + words.count).initialize(to: nil)
@@ -64,7 +64,7 @@ struct Options {
             case 4: return .help
             case -1:
                 guard Int(found.next) == words.count else {
-                    return .wrong("There is nothing to be named but options; '\(words[Int(found.next)])' is none.")
+                    return .wrong("backhauld takes only options; '\(words[Int(found.next)])' is not one.")
                 }
                 return .run(options)
             default: return .wrong("")

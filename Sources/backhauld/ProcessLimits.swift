@@ -1,11 +1,11 @@
 import Glibc
 
-/// Limits that a daemon has from the host that happened to start it, and that are not meant for it.
+/// Raises the limits that a daemon inherits from the host that started it, and that are not meant for the daemon.
 enum ProcessLimits {
-    /// Far more descriptors than connections and files that are open at the same time.
+    /// The wanted limit of descriptors, far above the connections and files that are open at the same time.
     private static let descriptors: rlim_t = 16_384
 
-    /// As far as the system allows (getrlimit(2)).
+    /// Raises the limits as far as the system allows (getrlimit(2)).
     static func raise() {
         raise(RLIMIT_NOFILE, to: descriptors)
         for resource in [RLIMIT_CPU, RLIMIT_FSIZE, RLIMIT_DATA, RLIMIT_AS] { raise(resource, to: .max) }

@@ -1,11 +1,11 @@
 import CBackhaulTables
 import Glibc
 
-/// From the command line to an exit code: 0 the store was served, or another engine serves it; 1 it cannot be; 2 the
-/// command line is wrong.
+/// Runs the command line and returns the exit code. 0: the store was served, or another engine serves it. 1: the store
+/// cannot be served. 2: the command line is wrong.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
-        // Before any thread exists, so that all threads block them.
+        // Before any thread exists, so that all threads block the signals.
         let signals = StopSignals()
         switch Options.parse(words) {
         case .run(let options):
@@ -15,7 +15,7 @@ enum Program {
         case .version:
             return show("backhauld \(bht_version_string().map { String(cString: $0) } ?? "")\n")
         case .wrong(let sentence):
-            // Where getopt_long has found the mistake it has said so.
+            // If the sentence is empty, getopt_long has printed the mistake.
             if !sentence.isEmpty { say("backhauld: \(sentence)\n", to: STDERR_FILENO) }
             say("Try `backhauld --help`.\n", to: STDERR_FILENO)
             return 2
@@ -26,7 +26,7 @@ enum Program {
         say(text, to: STDOUT_FILENO) ? 0 : 1
     }
 
-    /// Not through stdio, whose streams are mutable globals.
+    /// Writes without stdio, because its streams are mutable globals.
     @discardableResult
     static func say(_ text: String, to descriptor: Int32) -> Bool {
         var bytes = Array(text.utf8)[...]

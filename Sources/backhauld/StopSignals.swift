@@ -2,15 +2,15 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// SIGTERM and SIGINT as a descriptor. All signals are blocked: none of the others has anything to tell a daemon.
+/// A descriptor for SIGTERM and SIGINT. The other signals are blocked too, because a daemon does not need them.
 struct StopSignals {
     private let descriptor: Int32
 
-    /// Call before any thread exists.
+    /// Blocks the signals. It must be called before any thread exists.
     init() {
         var all = sigset_t()
         sigfillset(&all)
-        // Those of a defect in the program itself end it.
+        // Signals of defects in the program are not blocked, so that they end it.
         for number in [SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGSYS] { sigdelset(&all, number) }
         sigprocmask(SIG_SETMASK, &all, nil)
         var stopping = sigset_t()
@@ -20,7 +20,7 @@ struct StopSignals {
         descriptor = signalfd(-1, &stopping, Int32(SFD_CLOEXEC))
     }
 
-    /// Waits for such a signal or for `other`. Its number, or nil when it was `other`.
+    /// Waits for a signal or for `other`. Returns the number of the signal; nil: `other` was set.
     func wait(orSet other: WakeUp) -> Int32? {
         while true {
             var polled = [

@@ -82,7 +82,7 @@ def test_the_output_has_the_file_name_that_the_server_gave(backhaul, serve, slow
 
 def test_json_has_a_line_for_an_existing_file(backhaul, url):
     (ended,) = backhaul.json("get", url)
-    assert (ended["state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
+    assert (ended["task_state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
 
 
 def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
@@ -104,16 +104,16 @@ def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
 
 def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
     (over,) = backhaul.json("add", url)
-    assert (over["disposition"], over["state"], over["event_id"]) == ("existing", "succeeded", None)
+    assert (over["disposition"], over["task_state"], over["event_id"]) == ("existing", "succeeded", None)
     (living,) = backhaul.json("add", f"{slow.url}/big")
     assert (living["disposition"], living["event_id"]) == ("existing", None)
-    assert living["state"] in ("waiting", "running")
+    assert living["task_state"] in ("waiting", "running")
 
 
 def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", url)
-    assert (first["disposition"], first["state"]) == ("new", "waiting")
+    assert (first["disposition"], first["task_state"]) == ("new", "waiting")
     (second,) = backhaul.json("add", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 

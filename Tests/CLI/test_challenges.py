@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+import json_fields
 from command_line import until
 from test_terminal import Terminal
 
@@ -198,6 +199,14 @@ def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
     os.write(terminal.control, b"\x03")
     until(lambda: termios.tcgetattr(terminal.control)[3] & termios.ECHO, "the echo")
     assert terminal.end() == -signal.SIGINT
+
+
+def test_a_challenge_and_its_event_are_structs_of_the_header(backhaul, guarded):
+    server = guarded({"/a": CONTENT})
+    backhaul("add", f"{server.url}/a")
+    assert not json_fields.differences(challenge(backhaul), "bh_challenge")
+    (event,) = backhaul.json("events")
+    assert event["challenge"] and not json_fields.differences(event, "bh_event")
 
 
 def test_events_shows_a_challenge_without_control_characters(backhaul, guarded):

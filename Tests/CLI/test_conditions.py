@@ -26,12 +26,15 @@ def milliseconds(text):
 
 def test_session_constraints_are_shown_and_stored(backhaul):
     expected = {
-        "preset": "overnight", "requires_external_power": False, "requires_unmetered": True,
-        "networks": ["ethernet", "wifi"], "minimum_battery_percent": 30, "maximum_thermal_state": "nominal",
-        "maximum_cpu_pressure_percent": 40, "maximum_io_pressure_percent": 50, "maximum_memory_pressure_percent": 60,
-        "minimum_bytes_per_second": 10_240, "quiet_hours": "mon-fri 08:00-18:00, sat 10:00-14:00",
+        "constraints": {
+            "preset": "overnight", "requires_external_power": False, "requires_unmetered": True,
+            "networks": ["ethernet", "wifi"], "minimum_battery_percent": 30, "maximum_thermal_state": "nominal",
+            "maximum_cpu_pressure_percent": 40, "maximum_io_pressure_percent": 50,
+            "maximum_memory_pressure_percent": 60, "minimum_bytes_per_second": 10_240,
+            "quiet_hours": "mon-fri 08:00-18:00, sat 10:00-14:00",
+        },
+        "budget": {"daily": 500_000_000, "monthly": 0},
         "slow_after_ms": 90_000, "slow_pause_ms": 30_000, "discretionary_if_launched": True,
-        "daily_budget": 500_000_000, "monthly_budget": 0,
     }
     [given] = backhaul.json(
         "configure", "--overnight", "--external-power", "no", "--unmetered", "yes", "--networks", "wifi,ethernet",

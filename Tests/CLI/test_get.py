@@ -71,10 +71,10 @@ def test_json_has_one_line_for_each_finished_task(backhaul, serve):
     absent, good = sorted(results, key=lambda result: result["url"])
     assert good == {
         "task_id": good["task_id"], "url": f"{server.url}/good", "path": f"{backhaul.here}/good",
-        "state": "succeeded", "status": "BH_OK", "error_message": None, "http_status": 200, "attempts": 1,
+        "task_state": "succeeded", "status": "BH_OK", "error_message": None, "http_status": 200, "attempts": 1,
         "size": len(CONTENT), "response_body": None, "error_body": None, "error_body_encoding": None,
     }
-    assert absent["state"] == "failed"
+    assert absent["task_state"] == "failed"
     assert absent["status"] == "BH_HTTP_STATUS"
     assert absent["http_status"] == 404
     assert absent["path"] is None

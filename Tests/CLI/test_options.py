@@ -13,11 +13,14 @@ URL = "http://127.0.0.1:9/never"
 CONTENT = b"a line of the file\n" * 2_000
 # The members that `configure --json` prints for a session without constraints.
 WAITS_FOR_NOTHING = {
-    "preset": None, "requires_external_power": None, "requires_unmetered": None, "networks": None,
-    "minimum_battery_percent": None, "maximum_thermal_state": None, "maximum_cpu_pressure_percent": None,
-    "maximum_io_pressure_percent": None, "maximum_memory_pressure_percent": None, "minimum_bytes_per_second": None,
-    "quiet_hours": None, "slow_after_ms": 60_000, "slow_pause_ms": 300_000, "discretionary_if_launched": False,
-    "daily_budget": None, "monthly_budget": None,
+    "constraints": {
+        "preset": None, "requires_external_power": None, "requires_unmetered": None, "networks": None,
+        "minimum_battery_percent": None, "maximum_thermal_state": None, "maximum_cpu_pressure_percent": None,
+        "maximum_io_pressure_percent": None, "maximum_memory_pressure_percent": None,
+        "minimum_bytes_per_second": None, "quiet_hours": None,
+    },
+    "budget": {"daily": None, "monthly": None},
+    "slow_after_ms": 60_000, "slow_pause_ms": 300_000, "discretionary_if_launched": False,
 }
 PIN = "sha256//" + "A" * 43 + "="
 
@@ -70,22 +73,29 @@ def test_session_options_are_shown_and_stored(backhaul):
         "--max-time", "9", "--http1.1", "--redirects", "same_origin", "--max-redirs", "10", "--max-filesize", "1.5k",
         "--limit-rate", "2M", "-H", "X-Secret: hidden word", "--tolerate", "missing-close-notify,early-response")
     expected = {
-        "identifier": "default", "proxy": "socks5h://127.0.0.1:9050", "proxy_user": "ann", "no_proxy": "localhost",
-        "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",
-        "client_key": f"{backhaul.here}/k.pem", "pinned_public_keys": PIN, "minimum_tls": "tlsv1.3",
+        "identifier": "default",
+        "retry": {
+            "maximum_attempts": 7, "first_delay_ms": 500, "longest_delay_ms": 60_000, "jitter_percent": 7,
+            "errors": ["name", "lost"], "unsafe_methods": True, "statuses": "503",
+        },
+        "rules": {
+            "request_timeout_ms": 8_000, "http_version": "http1.1", "resource_timeout_ms": 9_000,
+            "redirects": "same_origin", "maximum_redirects": 10, "accepted_statuses": "200,404", "maximum_size": 1_536,
+        },
+        "tls": {
+            "ca_file": f"{backhaul.here}/ca.pem", "client_certificate": f"{backhaul.here}/c.pem",
+            "client_key": f"{backhaul.here}/k.pem", "pinned_public_keys": PIN, "minimum_version": "tlsv1.3",
+        },
+        "proxy": {"url": "socks5h://127.0.0.1:9050", "user": "ann", "bypass": "localhost"},
         "cookies": "persistent", "connections_per_origin": 3, "maximum_running_tasks": 4, "history_limit": 5,
-        "asks_for_credentials": False, "maximum_attempts": 7, "first_retry_delay_ms": 500,
-        "longest_retry_delay_ms": 60_000, "retry_jitter_percent": 7, "retry_errors": ["name", "lost"],
-        "retry_statuses": "503", "accepted_statuses": "200,404", "retries_unsafe_methods": True,
-        "request_timeout_ms": 8_000, "resource_timeout_ms": 9_000, "http_version": "http1.1",
-        "redirects": "same_origin", "maximum_redirects": 10, "maximum_size": 1_536, "bytes_per_second": 2 << 20,
-        "header_names": ["X-Secret"], "sends_launch_events": True, "launch_if_stopped_ms": None,
+        "asks_for_credentials": False, "bytes_per_second": 2 << 20, "header_names": ["X-Secret"],
+        "sends_launch_events": True, "launch_if_stopped_ms": None,
         **WAITS_FOR_NOTHING, "tolerances": ["missing-close-notify", "early-response"],
     }
     assert given == [expected]
     assert backhaul.json("configure") == [expected]
     shown = backhaul("configure").stdout
-    assert "socks5h://127.0.0.1:9050" in shown
+    assert "proxy.url:" in shown and "socks5h://127.0.0.1:9050" in shown
     assert "missing-close-notify, early-response" in shown
     assert "secret" not in shown and "hidden word" not in shown
 
@@ -93,9 +103,9 @@ def test_session_options_are_shown_and_stored(backhaul):
 def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
     (changed,) = backhaul.json("configure", "--limit-rate", "1k")
-    assert (changed["proxy"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
+    assert (changed["proxy"]["url"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
     (changed,) = backhaul.json("configure", "--proxy", "", "--limit-rate", "0")
-    assert (changed["proxy"], changed["proxy_user"], changed["bytes_per_second"]) == (None, None, None)
+    assert (changed["proxy"]["url"], changed["proxy"]["user"], changed["bytes_per_second"]) == (None, None, None)
     assert changed["maximum_running_tasks"] == 4
     backhaul("configure", "--tolerate", "early-response")
     (changed,) = backhaul.json("configure", "--limit-rate", "1k")
@@ -107,7 +117,7 @@ def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
 def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--proxy-password-file", "-",
              stdin="secret word\n")
-    assert backhaul.json("configure")[0]["proxy_user"] == "ann"
+    assert backhaul.json("configure")[0]["proxy"]["user"] == "ann"
 
 
 def test_get_stores_the_options_of_its_session(backhaul):
@@ -178,7 +188,7 @@ def test_a_form_is_sent_and_its_response_is_stored(backhaul, receiving):
     backhaul.here.joinpath("1.jpg").write_bytes(CONTENT)
     (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
                              f"{receiving.url}/form")
-    assert (ended["state"], ended["http_status"], ended["path"]) == ("succeeded", 201, None)
+    assert (ended["task_state"], ended["http_status"], ended["path"]) == ("succeeded", 201, None)
     assert base64.b64decode(ended["response_body"]) == b"thanks \x1b[2J"
     ((method, _, headers, body),) = receiving.requests
     assert (method, headers["X-Who"]) == ("POST", "me")
@@ -233,7 +243,7 @@ def test_an_existing_file_with_the_right_checksum_is_not_fetched_again(backhaul,
     backhaul.here.joinpath("a").write_bytes(CONTENT)
     (ended,) = backhaul.json("get", "--if-exists", "skip", "--checksum", hashlib.sha256(CONTENT).hexdigest(),
                              f"{server.url}/a")
-    assert (ended["state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
+    assert (ended["task_state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
 
 
 def test_events_show_the_end_of_a_group(backhaul, serve):
@@ -241,8 +251,8 @@ def test_events_show_the_end_of_a_group(backhaul, serve):
     backhaul("add", "--group", "photos", f"{server.url}/a")
     found = until(
         lambda: [event for event in backhaul.json("events") if event["kind"] == "group_finished"], "the group's end")
-    assert [(event["group"], event["succeeded"], event["failed"], event["cancelled"]) for event in found] == [
-        ("photos", 1, 0, 0)]
+    assert [(event["group"], event["group_succeeded"], event["group_failed"], event["group_cancelled"])
+            for event in found] == [("photos", 1, 0, 0)]
     assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
 
 
@@ -259,7 +269,7 @@ def test_a_consumed_file_is_returned_after_a_failure(backhaul, serve):
     file.write_bytes(CONTENT)
     url = f"{serve({}).url}/absent"
     (ended,) = backhaul.json("put", "--body-source", "consume", "once", url, code=1)
-    assert ended["state"] == "failed" and ended["path"] is None
+    assert ended["task_state"] == "failed" and ended["path"] is None
     assert file.read_bytes() == CONTENT
 
 

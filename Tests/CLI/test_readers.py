@@ -99,6 +99,6 @@ def test_get_ends_with_9_when_another_consumer_read_the_end_and_the_file_is_miss
     os.kill(getting.pid, signal.SIGCONT)
     output, errors = getting.communicate(timeout=60)
     assert getting.returncode == 9, errors
-    assert '"state":"unknown"' in output
+    assert '"task_state":"unknown"' in output
     hurry(server)
     waiting.wait(60)

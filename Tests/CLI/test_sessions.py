@@ -9,18 +9,6 @@ from command_line import until
 
 CONTENT = bytes(range(256)) * 1000
 
-TASK_MEMBERS = {
-    "id", "round", "state", "reason", "reason_text", "next_attempt_ms", "url", "destination", "idempotency_key",
-    "user_data", "priority", "status", "error_message", "http_status", "attempts", "offset", "size",
-    "bytes_per_second", "enqueued_ms", "kind", "group", "body_sent", "body_size", "ended_ms", "path",
-    "earliest_start_ms", "latest_start_ms", "expected_bytes_received", "expected_bytes_sent", "constraints",
-}
-EVENT_MEMBERS = {
-    "id", "kind", "round", "time_ms", "task_id", "state", "status", "error", "url", "final_url", "path", "media_type",
-    "idempotency_key", "http_status", "attempts", "size", "bytes_received", "user_data", "headers", "error_body",
-    "task_kind", "group", "checksum", "bytes_sent", "response_body",
-}
-
 
 @pytest.fixture
 def open_store(backhaul, serve):
@@ -72,7 +60,6 @@ def test_wait_ends_when_only_suspended_transfers_are_left(backhaul):
 def test_tasks_are_listed_with_all_members(backhaul):
     backhaul("add", "--suspended", "--priority", "7", "http://127.0.0.1:9/a")
     (task,) = backhaul.json("tasks")
-    assert set(task) == TASK_MEMBERS
     assert task["state"] == "suspended"
     assert task["reason"] == "suspended"
     assert task["priority"] == 7
@@ -109,14 +96,13 @@ def test_events_are_listed_until_they_are_acknowledged(backhaul, serve, open_sto
     backhaul("add", f"{server.url}/a")
     events = until(lambda: backhaul.json("events"), "the end of the transfer")
     ended, finished = events
-    assert set(ended) == EVENT_MEMBERS
     assert ended["kind"] == "task_ended"
-    assert ended["state"] == "succeeded"
-    assert ended["error"] is None
+    assert ended["task_state"] == "succeeded"
+    assert ended["error_domain"] is ended["error_detail"] is ended["error_message"] is None
     assert ended["path"] == f"{backhaul.here}/a"
     assert ended["size"] == ended["bytes_received"] == len(CONTENT)
     assert "etag" in {header["name"].lower() for header in ended["headers"]}
-    assert set(finished) == {"id", "kind", "round", "time_ms"}
+    assert {name for name, value in finished.items() if value is not None} == {"id", "kind", "round", "time_ms"}
     assert finished["kind"] == "session_finished"
     assert backhaul.json("events", "--after", ended["id"]) == [finished]
     assert len(backhaul("events").stdout.splitlines()) == 2
@@ -139,9 +125,9 @@ def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
     server = serve({})
     backhaul("add", f"{server.url}/absent")
     ended = until(lambda: backhaul.json("events"), "the end of the transfer")[0]
-    assert ended["error"]["domain"] == "http"
-    assert ended["error"]["detail"] == 404
-    assert ended["error"]["message"]
+    assert ended["error_domain"] == "http"
+    assert ended["error_detail"] == 404
+    assert ended["error_message"]
     assert b"404" in base64.b64decode(ended["error_body"])
 
 

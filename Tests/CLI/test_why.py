@@ -298,10 +298,10 @@ def test_conditions_shows_values_sources_and_holds(backhaul, machine):
 def test_network_settings_are_stored_and_removed(backhaul):
     said = backhaul.json("networks", "Café", "--metered", "yes", "--daily-budget", "500MB", "--monthly-budget", "5GB",
                          "--month-starts-on", "20")
-    assert [(n["name"], n["metered"], n["daily_budget"], n["monthly_budget"], n["month_starts_on"]) for n in said] == [
-        ("Café", True, 500_000_000, 5_000_000_000, 20)]
+    assert [(n["name"], n["metered"], n["budget"], n["month_starts_on"]) for n in said] == [
+        ("Café", True, {"daily": 500_000_000, "monthly": 5_000_000_000}, 20)]
     [changed] = backhaul.json("networks", "Café", "--metered", "auto", "--daily-budget", "none")
-    assert (changed["metered"], changed["daily_budget"], changed["monthly_budget"]) == (None, None, 5_000_000_000)
+    assert (changed["metered"], changed["budget"]) == (None, {"daily": None, "monthly": 5_000_000_000})
     assert "0 B of 5.0 GB [          ]" in backhaul("networks").stdout
     assert backhaul.json("networks", "Café", "--forget") == []
     assert "Nothing is known of network Café" in backhaul("networks", "Café", code=3).stderr

@@ -4,7 +4,16 @@ import ctypes
 
 import pytest
 
-from schema import header, names, outputs, python_constants, python_declarations, swift_manifest
+from schema import (
+    header,
+    names,
+    outputs,
+    python_constants,
+    python_declarations,
+    python_options,
+    swift_manifest,
+    swift_options,
+)
 from tree import PROJECT
 from tree import header as read_header
 
@@ -131,3 +140,59 @@ def test_the_manifest_has_such_forms(forms):
     layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
     assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
     assert '("BH_NOTHING", "18446744073709551615"),' in constants
+
+
+def test_the_tables_of_names_are_about_the_header():
+    structs = {struct.name for struct in read_header().structs}
+    fields = {field.name for struct in read_header().structs for field in struct.fields}
+    types = {enumeration.name for enumeration in read_header().enumerations}
+    assert {*names.VALUES, *names.PYTHON_PARTS} <= structs
+    assert {*names.SWIFT_PROPERTIES, *names.SECRETS} <= fields
+    assert {*names.SWIFT_TYPES, *names.PYTHON_ZEROS} <= types
+
+
+#: A part, and a configuration that has it.
+OPTIONS = """
+#include <stddef.h>
+#include <stdint.h>
+#define BH_ENUM(name) typedef int32_t name; enum
+BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
+/* Which redirects are followed. Others are not. */
+BH_ENUM(bh_redirects) { BH_REDIRECTS_DEFAULT = 0, /* BH_REDIRECTS_SAME_ORIGIN */
+                        BH_REDIRECTS_SAME_ORIGIN = 1, BH_REDIRECTS_NONE = 2 };
+/* When. */
+typedef struct bh_part {
+    uint32_t first_delay_ms; /* default 1,000: before the next */
+    bh_choice is_new;        /* BH_YES: it is new; NULL and first_delay_ms are not */
+    bh_redirects redirects;
+    const char *password;
+    uint64_t reserved[2];
+} bh_part;
+"""
+
+
+@pytest.fixture
+def part(tmp_path):
+    path = tmp_path / "options.h"
+    path.write_text(OPTIONS)
+    return header.read(path)
+
+
+def test_a_value_of_python_has_types_words_and_defaults(part):
+    text = python_options.Options(part).dataclass(part.struct("bh_part"), "@dataclass")
+    assert ('class Part:\n    """When."""\n\n    #: Default 1,000: before the next.\n'
+            "    first_delay_ms: int = 0\n") in text
+    assert "    #: True: it is new; None and ``first_delay_ms`` are not.\n    is_new: bool | None = None\n" in text
+    assert ("    #: Which redirects are followed. Default: Redirects.SAME_ORIGIN. \"same_origin\" or \"none\".\n"
+            "    redirects: str | Redirects | None = None\n") in text
+    assert "    password: str | None = field(default=None, repr=False)\n" in text and "reserved" not in text
+
+
+def test_a_value_of_swift_has_its_way_to_c_and_back(part):
+    text = swift_options.Options(part).struct(part.struct("bh_part"))
+    assert "/// When. Nil stands for the default.\npublic struct Part: Hashable, Sendable {\n" in text
+    assert "    /// Default 1,000 ms: before the next.\n    public var firstDelay: Duration?\n" in text
+    assert "    /// `true`: it is new; nil and `firstDelay` are not.\n    public var isNew: Bool?\n" in text
+    assert "Default: `RedirectPolicy.sameOrigin`.\n    public var redirects: RedirectPolicy?\n" in text
+    assert "        redirects = RedirectPolicy(rawValue: value.redirects)\n" in text
+    assert '        value.first_delay_ms = try positive(firstDelay, "firstDelay")\n' in text

@@ -1,15 +1,17 @@
-"""The command line has an option for every field of a session, a policy and a request, and shows the session's."""
+"""The command line has an option for every field of a session, policy and request, and its JSON has their names."""
 
 import re
 
+import json_fields
 import pytest
-
 from tree import header, swift
 
 COMMAND = "Sources/backhaul"
 WORDS = "Sources/backhaul/Library/OptionWords.swift"
 NAMES = "Sources/backhaul/Library/Names.swift"
-RECORDS = ("ConfigurationRecord.swift", "ConstraintsRecord.swift")
+RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
+#: A line of the tables of options: the field's name in the record, and the path of the field.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 #: Struct -> what its variables are called where options are written into it.
 VARIABLES = {
@@ -27,20 +29,18 @@ WITHOUT_OPTION = {
     "bh_request.user_data_size": "as user_data",
 }
 
-#: Fields that the record of a session does not have under their name, and why.
-NOT_SHOWN = {
-    "headers": "they may hold secrets: `header_names` has their names",
-    "header_count": "as headers",
-    "proxy.password": "a secret",
-}
-
-#: Fields of embedded structs -> their keys in the record, which is flat.
-FLAT = {
-    "retry.first_delay_ms": "first_retry_delay_ms", "retry.longest_delay_ms": "longest_retry_delay_ms",
-    "retry.jitter_percent": "retry_jitter_percent", "retry.errors": "retry_errors",
-    "retry.unsafe_methods": "retries_unsafe_methods", "retry.statuses": "retry_statuses",
-    "tls.minimum_version": "minimum_tls", "proxy.url": "proxy", "proxy.user": "proxy_user",
-    "proxy.bypass": "no_proxy", "budget.daily": "daily_budget", "budget.monthly": "monthly_budget",
+#: Documents of the command line that are no struct of the header: file -> what it prints.
+OWN_DOCUMENTS = {
+    "Commands/Claim.swift": "the arguments of bh_task_claim",
+    "Commands/Conditions.swift": "two lists in one document",
+    "Commands/DoctorFinding.swift": "what `doctor` found",
+    "Commands/Events.swift": "the result of bh_session_acknowledge_through",
+    "Commands/Respond.swift": "the argument of bh_session_respond",
+    "Commands/ServiceReport.swift": "the service",
+    "Explanation/Advice.swift": "a sentence and a command",
+    "Explanation/Explanation.swift": "a task, its waits and its conditions in one document",
+    "Options/ControlOptions.swift": "the result of bh_tasks_cancel and the like",
+    "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
 #: Constants whose word is another than their name, or that have none (None), and why.
@@ -48,12 +48,14 @@ OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
     "BH_HTTP_2_PRIOR_KNOWLEDGE": "http2-prior-knowledge",
+    "BH_TLS_1_2": "tlsv1.2",
+    "BH_TLS_1_3": "tlsv1.3",
     "BH_PRESET_DEFAULT": "none",
     # No limit: above it nothing runs, whatever is allowed.
     "BH_THERMAL_CRITICAL": None,
     # The absence of a choice, which has no word.
     "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,
-    "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
+    "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
 
 #: What the messages of the library have that is no field.
@@ -77,16 +79,15 @@ def fields(name):
 @pytest.mark.parametrize("name", VARIABLES)
 def test_each_field_has_an_option_or_a_reason_to_have_none(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
+    written |= {path for _, path in SETTING.findall(text())}
     missing = {f"{name}.{field}" for field in fields(name)
                if field not in written and field.removeprefix("constraints.") not in written}
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
-def test_each_field_of_a_session_is_shown():
-    shown = {word for source in swift(COMMAND) if source.path.name in RECORDS
-             for word in re.findall(r'\("(\w+)",', source.text)}
-    assert {field for field in fields("bh_session_configuration")
-            if FLAT.get(field, field.rpartition(".")[2]) not in shown} == set(NOT_SHOWN)
+RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
+#: A line of the tables of options: the field's name in the record, and the path of the field.
+SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 
 def test_the_words_for_fields_are_those_of_the_header():

@@ -4,8 +4,8 @@
  *   collection STORE LOG LIST   enqueues the list's files, one "URL<tab>destination" a line, and reports their ends
  *   collection STORE LOG        only reports; the daemon starts it so when no host is connected
  *
- * The transfers go on when it is killed. It writes its reports to LOG, because a program that the daemon started has no
- * terminal.
+ * The transfers continue when it is killed. It writes its reports to LOG, because a program that the daemon started has
+ * no terminal.
  */
 #define _DEFAULT_SOURCE
 #include <backhaul.h>

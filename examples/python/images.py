@@ -1,11 +1,11 @@
-"""Press download, leave, come back, the picture is there.
+"""An image downloader: the user starts a download and closes the program, and the picture arrives without it.
 
-  images.py get URL...       hands the pictures over and ends at once
-  images.py                  shows what is there and what is on its way, live, until all of it is there
+  images.py get URL...       enqueues the pictures and exits
+  images.py                  shows complete pictures and running downloads until all are complete
   images.py gallery [PORT]   shows the pictures as a page for the browser, with a button and live progress
-  images.py launched         how Backhaul starts it when the pictures are there; nobody else needs to
+  images.py launched         how the engine launches it when the pictures are complete
 
-The pictures lie in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md for the story.
+The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
 """
 
 import os
@@ -25,43 +25,44 @@ ON_THEIR_WAY = (TaskState.WAITING, TaskState.RUNNING, TaskState.SUSPENDED)
 
 
 def this_program():
-    """What is to be launched: the interpreter, with this very file. A launched program has a clean environment, so what
-    this one needed to find the library comes along."""
+    """Returns the launch command: the interpreter with this file. A launched program has a clean environment, so the
+    command adds the variables that this process needed to find the library."""
     needed = {name: os.environ[name] for name in ("PYTHONPATH", "BACKHAUL_LIBRARY") if name in os.environ}
     return LaunchCommand(sys.executable, [Path(__file__).resolve(), "launched"], environment=needed)
 
 
 def name_of(url):
-    """The last segment of the URL's path; nothing in it can lead elsewhere, hide the file or confuse a terminal."""
+    """The last segment of the URL's path, as a visible name without directories and without control characters."""
     name = re.sub(r"[^A-Za-z0-9._-]", "_", urlsplit(url).path.rsplit("/", 1)[-1])[-99:]
     name = re.sub(r"^\.", "_", name)
     return name if name not in ("", LOG.name) else "picture"
 
 
 def pictures():
-    """The names of the pictures that are there. A part file hides behind a dot."""
+    """The names of the complete pictures. The name of a part file begins with a dot."""
     return sorted(path.name for path in FOLDER.iterdir() if path.name[0] != "." and path != LOG
                   and path.is_file() and not path.is_symlink())
 
 
 def note(line):
-    """In the log, which is all that a launched program has to say something."""
+    """Writes a line to the log. A launched program has no terminal."""
     # One write to a file opened for appending: lines of two programs never mix.
     with open(LOG, "a", encoding="utf-8") as log:
         log.write(f"{line}\n")
 
 
 class Images:
-    """The program, as far as its command lets it: its session, and what it says."""
+    """The program with its one session. The role says which operations its command may use."""
 
     def __init__(self, role, is_launched=False):
         self.role, self.is_launched = role, is_launched
-        # Each start says anew what is to be launched, so a program that was moved is found after its next start.
+        # Each run registers its own file as the launch command, so a program that was moved is found after its next
+        # run.
         self.application = Application("org.example.images.python", launch=this_program())
 
     @cached_property
     def session(self):
-        """Made when it is first needed, found again ever after: the same way from the button and from a launch."""
+        """Creates the session at the first use, and attaches it in later runs."""
         return self.application.session("pictures", role=self.role)
 
     def close(self):
@@ -75,14 +76,14 @@ class Images:
         note(f"launched: {line}" if self.is_launched else line)
 
     def hand_over(self, url):
-        """The button. When this returns the picture will come, whatever happens to this program."""
+        """Enqueues a download. When this returns, the task is durable: it survives the end of this program."""
         name = name_of(url)
         if name in pictures():
             return self.say(f"{name} is there already")
-        task = self.session.download(url, FOLDER / name, key=name)  # pressed twice, it is still one download
+        task = self.session.download(url, FOLDER / name, key=name)  # a second enqueue finds the same task
         self.say(f"handed over {name}" if task.is_new else f"{name} was handed over before")
 
-    # Events: the only place that knows how a download ended
+    # Events: how downloads ended
 
     def use(self, event):
         if event.is_session_finished:
@@ -91,53 +92,53 @@ class Images:
             self.say(f"{event.key} is there, {event.size} bytes")
         elif event.is_task_ended:
             self.say(f"{event.key} does not come: {event.error_message}")
-        # After it was used: killed in between, this program is told again.
+        # It acknowledges after that: if this program is killed in between, it gets the event again.
         event.acknowledge()
 
     def handle_events(self, timeout=0):
-        """Uses what there is, and what comes until nothing has come for so many seconds."""
+        """Handles all waiting events, and later ones until none has come for ``timeout`` seconds."""
         for event in self.session.events(timeout=timeout):
             self.use(event)
 
     def be_launched(self):
-        """Nobody looks: use the events, say that nothing is outstanding, and be gone. A program with several sessions
-        does this for each that the launch names."""
+        """Without a user: handles the events, completes the session, and exits. A program with several sessions does
+        this for each session of the launch."""
         if self.application.current_launch() is None:
-            return  # the user was faster, and it is over
+            return  # the user has opened the program meanwhile, and the launch is over
         try:
             self.handle_events()
         except InUse:
-            return  # the user has opened the program, which will see to it all
+            return  # the user has opened the program, which reads the events
         self.session.complete()
         self.say("nothing is outstanding")
 
-    # The program as the user opens it
+    # When the user opens the program
 
     def tasks(self):
-        """What is on its way, each as name, hundredths that are here or None, and why it does not move."""
+        """The unfinished downloads, each as its name, its percentage or None, and the reason why it waits or None."""
         for task in self.session.tasks(states=ON_THEIR_WAY):
             yield task.key, 100 * task.offset // task.size if task.size else None, task.reason_text
 
     def show(self):
-        self.handle_events()  # first what happened meanwhile
+        self.handle_events()  # events since the last run
         for name in pictures():
             print("there:", name)
         while on_their_way := list(self.tasks()):
             for name, percent, why in on_their_way:
                 print(f"on its way: {name}{'' if percent is None else f' {percent} %'}{f', {why}' if why else ''}")
             self.handle_events(timeout=0.5)
-        self.handle_events()  # of those that ended between the two
+        self.handle_events()  # of downloads that ended between the two calls
         self.session.complete()
 
     def listen(self):
-        """Uses events as they come, for as long as the program is open: while it is, nothing is launched."""
-        with suppress(InvalidHandle):  # closed, which ends the waiting
+        """Handles events as they come, until the program is closed. While it is open, the engine launches nothing."""
+        with suppress(InvalidHandle):  # the application was closed, which ends the wait
             for event in self.session.events():
                 self.use(event)
 
 
 def gallery(images, port):
-    # Only this command has a page; the others need not load a server.
+    # Imported here, because only this command needs a server.
     from images_page import make_server
 
     images.handle_events()
@@ -148,9 +149,9 @@ def gallery(images, port):
 
 
 def get(urls):
-    """The status to exit with. One bad address does not keep the others from coming."""
+    """Enqueues the URLs and returns the exit status. An invalid URL does not stop the others."""
     failed = 0
-    with closing(Images(Role.PRODUCE)) as images:  # the button needs no events
+    with closing(Images(Role.PRODUCE)) as images:  # enqueuing needs no events
         for url in urls:
             try:
                 images.hand_over(url)
@@ -171,7 +172,7 @@ def main(command="", *arguments):
         with closing(Images(Role.CONSUME_WHEN_FREE)) as images:
             gallery(images, int(arguments[0]) if arguments else 8000)
     elif not command:
-        with closing(Images(Role.CONSUME_WHEN_FREE)) as images:  # waits for a launched one that is just at work
+        with closing(Images(Role.CONSUME_WHEN_FREE)) as images:  # waits until a launched one has ended
             images.show()
     else:
         print("usage: images.py [get URL... | gallery [PORT]]", file=sys.stderr)
@@ -186,5 +187,5 @@ if __name__ == "__main__":
         sys.exit(130)
     except (BackhaulError, OSError) as error:
         if sys.argv[1:] == ["launched"]:
-            note(f"launched: {error}")  # it has not completed, so it is launched again, later
+            note(f"launched: {error}")  # it has not completed, so it is launched again later
         sys.exit(f"images: {error}")

@@ -1,7 +1,8 @@
 """The gallery of images.py: one page on loopback, with the pictures, a button and live progress.
 
-A page on one's own machine is open to every other page in the browser. So it answers only to its own name, a download
-needs the token that stands in its own form, no picture is asked for by a path, and nothing foreign is run or shown.
+Each page in the browser can send requests to a server on this machine. So this server accepts requests only for its
+own host name, and a download needs the token of its form. A request never contains a path of the file system, and the
+page runs no script and shows no content of other servers.
 """
 
 import html
@@ -13,7 +14,7 @@ from urllib.parse import parse_qs, quote, unquote
 
 from backhaul import BackhaulError
 
-#: What is shown. Not SVG: opened by itself it may run a script.
+#: The types of pictures that are shown. Without SVG, because an SVG file that is opened directly may run a script.
 TYPES = {
     ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png", ".gif": "image/gif", ".webp": "image/webp",
     ".avif": "image/avif",
@@ -61,7 +62,7 @@ PAGE = """<!doctype html>
 
 
 def type_of(name):
-    """The media type of a picture that is shown; None for anything else that was downloaded."""
+    """The media type of a picture, or None if the file is not shown."""
     return next((kind for ending, kind in TYPES.items() if name.lower().endswith(ending)), None)
 
 
@@ -81,7 +82,7 @@ class Gallery(BaseHTTPRequestHandler):
             return
         length = self.headers.get("Content-Length", "")
         if self.path != "/download" or not length.isdigit() or int(length) > LONGEST_FORM:
-            self.close_connection = True  # what follows is not read
+            self.close_connection = True  # the rest of the request is not read
             self.refuse(HTTPStatus.BAD_REQUEST)
             return
         form = parse_qs(self.rfile.read(int(length)).decode("utf-8", "replace"))
@@ -94,11 +95,11 @@ class Gallery(BaseHTTPRequestHandler):
         except (BackhaulError, ValueError) as error:
             self.show_page(str(error), HTTPStatus.BAD_REQUEST)
             return
-        # So that reloading the page does not press the button again.
+        # A redirect, so that reloading the page does not repeat the download.
         self.answer(HTTPStatus.SEE_OTHER, "text/plain", b"", Location="/")
 
     def is_asked_by_its_name(self):
-        """A foreign name that was made to lead to this machine is not answered."""
+        """Refuses a request for another host name, which an attacker may have pointed to this machine."""
         port = self.server.server_port
         if self.headers.get("Host") in (f"127.0.0.1:{port}", f"localhost:{port}"):
             return True
@@ -127,7 +128,7 @@ class Gallery(BaseHTTPRequestHandler):
             self.answer(HTTPStatus.OK, "application/json", json.dumps(state).encode())
 
     def show_picture(self):
-        # The path only chooses among the names that are there: it never becomes a path of the file system.
+        # The path only selects one of the existing names. It is never used as a path of the file system.
         wanted = unquote(self.path).removeprefix("/pictures/")
         found = next((name for name in self.pictures() if name == wanted), None)
         try:
@@ -159,12 +160,12 @@ class Gallery(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_):
-        """The program's log is for pictures."""
+        """Writes no requests to the terminal."""
 
 
 def make_server(images, pictures, folder, port):
-    """A server on loopback. ``images`` hands over and tells what is on its way, ``pictures`` names what is in
-    ``folder``. Port 0 is any that is free."""
+    """A server on loopback. ``images`` enqueues and lists downloads, ``pictures`` returns the names of the pictures in
+    ``folder``. Port 0: any free port."""
     server = ThreadingHTTPServer(("127.0.0.1", port), Gallery)
     server.daemon_threads = True
     server.images, server.pictures, server.folder = images, pictures, folder

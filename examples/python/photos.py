@@ -1,10 +1,10 @@
-"""A small host: it downloads the files of a list, whatever happens to it in the meantime.
+"""A small host with an embedded engine: it downloads the files of a list.
 
-  photos.py STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
-  photos.py STORE        attaches to what was handed over before, and waits for the rest
+  photos.py STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
+  photos.py STORE        attaches the session of an earlier run, and waits for the rest
 
-Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
-all is there, it downloads what has changed.
+When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
+have arrived, it downloads the files that have changed.
 """
 
 import sys
@@ -16,7 +16,7 @@ def requests(path):
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines):
             url, destination = line.rstrip("\n").split("\t")
-            # The keys make a repetition harmless, should the host die before it returns.
+            # With the keys the enqueue may be repeated after a crash.
             yield Request(url, destination, key=f"photo-{number}", if_exists="replace", if_changed=True)
 
 
@@ -30,12 +30,12 @@ def show(event):
 
 
 def main(store, path=None):
-    # The engine is in this process: killed with it, started with it.
+    # The engine is in this process, and ends with it.
     with Application("org.example.photos", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("gallery") if path else application.attach("gallery") as session:
             if path:
                 print(f"handed over {len(session.enqueue(requests(path)))} files", flush=True)
-            # An earlier start may have acknowledged the last event: then no task is left.
+            # An earlier run may have acknowledged the last event: then no task is left.
             if any(True for _ in session.tasks()) or session.poll(timeout=0).items:
                 for event in session.events():
                     show(event)

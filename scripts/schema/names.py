@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .model import Constant, Enumeration
+from collections.abc import Mapping
+
+from .model import Constant, Enumeration, Field, Struct
 
 #: Enumeration -> its class in Python, where that is not the header's name in Python's form.
 PYTHON_CLASSES = {
@@ -12,7 +14,39 @@ PYTHON_CLASSES = {
     "bh_schemes": "Scheme",
 }
 
-_ACRONYMS = {"http": "HTTP", "tls": "TLS"}
+#: Struct that a host fills -> its type in Python and Swift, where that is not the header's name in their form.
+VALUES = {
+    "bh_proxy_settings": "Proxy",
+    "bh_tls_settings": "TLS",
+}
+
+#: The parts of a configuration, each before those that have it.
+PYTHON_PARTS = [
+    "bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_proxy_settings", "bh_budget",
+    "bh_policy",
+]
+
+#: Types of which zero is a value, where Python has no None.
+PYTHON_ZEROS = {
+    "bh_http_version": "HTTPVersion.DEFAULT",
+    "bh_tolerances": "Tolerances(0)",
+}
+
+#: Enumeration -> its type in Swift, where that is not the header's name in Swift's form.
+SWIFT_TYPES = {
+    "bh_cookies": "CookiePolicy",
+    "bh_redirects": "RedirectPolicy",
+}
+
+#: Field -> its property in Swift, where that is not the header's name in Swift's form.
+SWIFT_PROPERTIES = {
+    "discretionary_if_launched": "isDiscretionaryIfLaunched",
+}
+
+#: Fields that no description of a value shows.
+SECRETS = {"headers", "password"}
+
+_ACRONYMS = {"cpu": "CPU", "http": "HTTP", "io": "IO", "tls": "TLS"}
 
 
 def python_class(enumeration: Enumeration) -> str:
@@ -30,3 +64,48 @@ def python_member(enumeration: Enumeration, constant: Constant) -> str:
     """`CONSUME` of BH_ROLE_CONSUME. A name cannot begin with a digit: BH_HTTP_1_1 is HTTP_1_1."""
     name = constant.name.removeprefix(enumeration.prefix)
     return f"{enumeration.prefix.split('_')[-2]}_{name}" if name[0].isdigit() else name
+
+
+def options(struct: Struct) -> list[Field]:
+    """The fields that say something: not the size, the room for later ones, and the counts beside arrays."""
+    arrays = {field.name for field in struct.fields}
+    return [
+        field for field in struct.fields
+        if field.name != "struct_size" and not field.name.startswith("reserved")
+        and not (field.name.endswith("_count") and field.name.removesuffix("_count") + "s" in arrays)
+    ]
+
+
+def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumeration]) -> str:
+    """For a field that has none of its own: what its enumeration is, and what 0 stands for."""
+    enumeration = enumerations.get(type_name)
+    if enumeration is None or type_name == "bh_choice":
+        return ""
+    sentence = enumeration.documentation.partition(". ")[0].removesuffix(".")
+    default = next((constant.documentation for constant in enumeration.constants if constant.value == 0), "")
+    return f"{sentence}. Default: {default}" if default else f"{sentence}."
+
+
+def value(struct: str) -> str:
+    """`RetryPolicy` of bh_retry_policy."""
+    return VALUES.get(struct) or camel_case(struct)
+
+
+def swift_type(enumeration: str) -> str:
+    return SWIFT_TYPES.get(enumeration) or camel_case(enumeration)
+
+
+def swift_property(field: str) -> str:
+    """`slowPause` of slow_pause_ms: a Duration has its unit itself."""
+    if field in SWIFT_PROPERTIES:
+        return SWIFT_PROPERTIES[field]
+    first, *rest = field.removesuffix("_ms").split("_")
+    return first + "".join(_ACRONYMS.get(word, word.capitalize()) for word in rest)
+
+
+def swift_member(enumeration: Enumeration, constant: Constant) -> str:
+    """`sameOrigin` of BH_REDIRECTS_SAME_ORIGIN."""
+    first, *rest = python_member(enumeration, constant).lower().split("_")
+    name = first + "".join(f"_{word}" if word.isdigit() else word.capitalize() for word in rest)
+    # `http2`, `tls1_2`: numbers of versions have a line between them only.
+    return name.replace("_", "", 1)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from . import header, python_constants, python_declarations, swift_manifest
+from . import header, python_constants, python_declarations, python_options, swift_manifest, swift_options
 
 _MANIFEST = "Sources/BackhaulABI/Manifest"
 _PACKAGE = "bindings/python/src/backhaul"
 
+_VALUES = "bindings/swift/Sources/Backhaul/Values"
+
 WRITERS = {
     f"{_MANIFEST}/Constants.swift": swift_manifest.constants,
     f"{_MANIFEST}/StructLayouts.swift": swift_manifest.layouts,
+    f"{_PACKAGE}/_configuration.py": python_options.configuration,
     f"{_PACKAGE}/_constants.py": python_constants.constants,
     f"{_PACKAGE}/_ctypes.py": python_declarations.structs,
     f"{_PACKAGE}/_functions.py": python_declarations.functions,
     f"{_PACKAGE}/_numbers.py": python_constants.numbers,
+    f"{_PACKAGE}/_rules.py": python_options.parts,
+    f"{_VALUES}/Options.swift": swift_options.options,
 }
 
 

@@ -23,6 +23,7 @@ _WORDS = {
     "bh_session_set_configuration": "``set_configuration``",
     "bh_task_claim": "``claim``",
     "bh_tasks_reschedule": "``reschedule``",
+    "bh_tasks_set_rate": "``set_rate``",
     "bh_tls_settings": "``TLS``",
 }
 
@@ -32,12 +33,13 @@ _NAME_OF_C = re.compile(r"\bbh_[\w.]*\w|\bBH_\w+|\bNULL\b")
 _ARTICLE = re.compile(r"\ba (?=`*[AEIO])")
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
 # A field, such as quiet_hours, that is not code yet; no part of a path and no name of a function.
-_FIELD = re.compile(r"(?<![\w`\"./])([a-z]+_[a-z_]*[a-z])(?![\w`\"(])")
+_FIELD = re.compile(r"(?<![\w`\"./])((?:[a-z]+\.)?[a-z]+_[a-z_]*[a-z])(?![\w`\"(])")
 _FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
 
 
 class PythonWords:
-    def __init__(self, header: Header) -> None:
+    def __init__(self, header: Header, own: dict[str, str] | None = None) -> None:
+        """``own``: words of a module, in place of those that hold everywhere."""
         self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
         #: What the names of an enumeration begin with -> its class.
         self._families: dict[str, str] = {}
@@ -47,6 +49,7 @@ class PythonWords:
             for constant in enumeration.constants:
                 self._words[constant.name] = f"{name}.{python_member(enumeration, constant)}"
         self._words |= {constant.name: constant.name.removeprefix("BH_") for constant in header.numbers}
+        self._words |= own or {}
 
     def of(self, comment: str) -> str:
         text = _FAMILY.sub(lambda match: self._families.get(match[1], match[0]), comment)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from .model import Header, Struct
+from .swift_source import NOTE, WIDTH
 
-_WIDTH = 120
-_NOTE = "// Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.\n"
 _KEYWORDS = {
     "as", "break", "case", "catch", "class", "continue", "default", "defer", "do", "else", "enum", "extension",
     "false", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator",
@@ -16,7 +15,7 @@ _KEYWORDS = {
 
 def layouts(header: Header) -> str:
     return (
-        _NOTE
+        NOTE
         + """internal import CBackhaul
 
 extension StructLayout {
@@ -44,7 +43,7 @@ def _identifier(name: str) -> str:
 def constants(header: Header) -> str:
     groups = [*(enumeration.constants for enumeration in header.enumerations), header.numbers]
     return (
-        _NOTE
+        NOTE
         + """
 /// The constants of include/backhaul.h with their values as decimal digits.
 enum HeaderConstants {
@@ -61,7 +60,7 @@ def _filled(items: list[str], indent: str) -> str:
     """As many as fit on each line."""
     lines: list[str] = []
     for item in items:
-        if lines and len(lines[-1]) + len(item) + 2 <= _WIDTH:
+        if lines and len(lines[-1]) + len(item) + 2 <= WIDTH:
             lines[-1] += f" {item},"
         else:
             lines.append(f"{indent}{item},")

@@ -1,8 +1,8 @@
 internal import CBackhaul
 
-// Unsafe: memory that was reserved is only handed out initialized, and freed with the arena, which the batch keeps.
+// Unsafe: memory is initialized before the host gets it. It is freed with the arena, which the batch owns.
 
-/// Memory of a batch: what was placed in it stays at its address until the arena goes, all at once.
+/// The memory of a batch. Items stay at their addresses until the whole arena is freed.
 struct Arena: ~Copyable {
     private static let blockSize = 64 << 10
 
@@ -12,7 +12,7 @@ struct Arena: ~Copyable {
 
     deinit { for block in blocks { block.deallocate() } }
 
-    /// A NUL-terminated copy.
+    /// Places a NUL-terminated copy of the text.
     mutating func place(_ text: String) -> UnsafePointer<CChar> {
         var text = text
         return text.withUTF8 { bytes in
@@ -28,7 +28,7 @@ struct Arena: ~Copyable {
         return place(text)
     }
 
-    /// Aligned for any type that a host may have stored in it.
+    /// Places a copy of bytes, aligned for any type that a host may have stored in them.
     mutating func place(_ bytes: [UInt8]?) -> UnsafeRawPointer? {
         guard let bytes else { return nil }
         let copy = reserve(bytes.count, alignment: 16)
@@ -42,7 +42,7 @@ struct Arena: ~Copyable {
         return UnsafePointer(copy)
     }
 
-    /// Uninitialized room for an array.
+    /// Reserves uninitialized memory for an array.
     mutating func room<Element: BitwiseCopyable>(
         for count: Int, of type: Element.Type
     ) -> UnsafeMutablePointer<Element> {
@@ -60,7 +60,7 @@ struct Arena: ~Copyable {
         }
         let block = UnsafeMutableRawPointer.allocate(byteCount: max(size, Arena.blockSize), alignment: 16)
         blocks.append(block)
-        // A large item gets a block of its own, and the begun one goes on.
+        // A large item gets its own block. The current block stays in use.
         if size < Arena.blockSize {
             free = block + size
             freeSize = Arena.blockSize - size

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
+// Unsafe: the pointers of an item lead into its batch's arena, and are valid as long.
 
 extension bh_attempt {
     init(_ attempt: Attempt, in arena: inout Arena) {

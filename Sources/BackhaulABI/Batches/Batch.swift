@@ -2,11 +2,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: the items are read as the type with which they were laid out, and live as long as the batch.
+// Unsafe: items are read as the type with which they were placed. They live as long as the batch.
 
-/// A `bh_batch`: an array of C structs and all they point to, laid out once.
+/// A `bh_batch`: an array of C structs with everything that they point to. It does not change after `init`.
 final class Batch: @unchecked Sendable {
-    // Unchecked: nothing changes after init, so any thread may read what the pointers point to.
+    // Unchecked: nothing changes after `init` but `resized`, which has a lock. Any thread may read the items.
     let count: Int
     let more: Bool
     private let items: UnsafeRawPointer
@@ -39,7 +39,8 @@ final class Batch: @unchecked Sendable {
         for address in resized.withLock({ $0.values }) { UnsafeMutableRawPointer(bitPattern: address)?.deallocate() }
     }
 
-    /// Nil when the batch holds another kind or fewer items. `size`: of the item's struct as the host knows it.
+    /// The item at an index. Nil if the batch has another kind of items, or fewer. `size`: the size of the struct in
+    /// the host's version of the header.
     func item(at index: Int, kind: Int32, size: Int) -> UnsafeRawPointer? {
         guard kind == self.kind, index >= 0, index < count,
             (MemoryLayout<Int>.size...StructArgument.largestSize).contains(size)
@@ -52,7 +53,7 @@ final class Batch: @unchecked Sendable {
             let copy = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: MemoryLayout<Int>.alignment)
             copy.initializeMemory(as: UInt8.self, repeating: 0, count: size)
             copy.copyMemory(from: item, byteCount: min(size, itemSize))
-            // A copy that the host passes back is not longer than it says.
+            // The copy's struct_size covers only fields with values, because the host may pass the copy back.
             copy.storeBytes(of: min(size, itemSize), as: Int.self)
             copies[key] = UInt(bitPattern: copy)
             return UInt(bitPattern: copy)
@@ -62,7 +63,7 @@ final class Batch: @unchecked Sendable {
 }
 
 extension Batch {
-    /// Lays out the reply to a listing or a poll. `storePath`: as the host has opened it.
+    /// Places the reply to a listing or a poll. `storePath`: the store's path as the host has opened it.
     convenience init(_ reply: Reply, storePath: String) throws(Failure) {
         switch reply {
         case .events(let events, let more): self.init(events, more: more, bh_event.init(_:in:))
@@ -84,7 +85,7 @@ extension Batch {
         }
     }
 
-    /// The requests of an enqueue that were applied.
+    /// Places the requests of an enqueue that were applied.
     convenience init(_ enqueued: EnqueuedList) {
         let applied = enqueued.enumerated().filter { $0.element.disposition != .notApplied }
         self.init(applied) { item, _ in bh_enqueued(item.element, of: item.offset) }
@@ -92,7 +93,7 @@ extension Batch {
 }
 
 extension Reply {
-    /// A batch can be made of it.
+    /// Whether a batch can be made of the reply.
     var isListing: Bool {
         switch self {
         case .events, .tasks, .sessions, .configuration, .challenges, .attempts, .limits, .waits, .conditions, .holds,

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// A C struct that batches hold. `itemKind`: its `BH_ITEM_…`.
+/// A C struct that can be an item of a batch. `itemKind`: its constant `BH_ITEM_…`.
 protocol BatchItem {
     static var itemKind: Int32 { get }
 }

@@ -100,17 +100,8 @@ extension bh_constraints {
     /// As they were given: a preset stays one.
     init(_ constraints: Constraints, in arena: inout Arena) {
         self.init()
-        preset = constraints.preset?.rawValue ?? 0
-        requires_external_power = Choice.code(constraints.requiresExternalPower)
-        requires_unmetered = Choice.code(constraints.requiresUnmetered)
-        networks = constraints.networks?.rawValue ?? 0
-        minimum_battery_percent = UInt32(constraints.minimumBatteryPercent ?? 0)
-        maximum_thermal_state = constraints.maximumThermalState?.rawValue ?? 0
-        maximum_cpu_pressure_percent = UInt32(constraints.maximumCPUPressurePercent ?? 0)
-        maximum_io_pressure_percent = UInt32(constraints.maximumIOPressurePercent ?? 0)
-        maximum_memory_pressure_percent = UInt32(constraints.maximumMemoryPressurePercent ?? 0)
-        minimum_bytes_per_second = constraints.minimumBytesPerSecond ?? 0
-        quiet_hours = arena.place(constraints.quietHours?.text)
+        var constraints = constraints
+        FieldExchange.write(into: &arena) { (exchange) throws(Failure) in try exchange.fields(&self, &constraints) }
     }
 }
 

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
+// Unsafe: the pointers of an item lead into its batch's arena, and are valid as long.
 
 extension bh_event {
     init(_ event: Event, in arena: inout Arena) {
@@ -69,7 +69,7 @@ extension bh_event {
 }
 
 extension Arena {
-    /// Nil when there is none.
+    /// Places an array of header fields. Nil if there are none.
     mutating func place(_ fields: [HeaderField]) -> UnsafePointer<bh_header>? {
         guard !fields.isEmpty else { return nil }
         let headers = room(for: fields.count, of: bh_header.self)

@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
+// Unsafe: the pointers of an item lead into its batch's arena, and are valid as long.
 
 extension bh_launch_info {
     init(_ info: LaunchInfo, in arena: inout Arena) {
@@ -58,7 +58,7 @@ extension bh_engine_info {
 }
 
 extension Arena {
-    /// Nil when there is none.
+    /// Places an array of texts. Nil if there are none.
     fileprivate mutating func place(_ texts: [String]) -> UnsafePointer<UnsafePointer<CChar>?>? {
         guard !texts.isEmpty else { return nil }
         let pointers = room(for: texts.count, of: UnsafePointer<CChar>?.self)

@@ -3,15 +3,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-// Unsafe: out parameters are written once, before the call returns; the host promises that they can be until then.
+// Unsafe: out parameters are written once, before the call returns. The host promises that they are writable until
+// then.
 
-/// The frames of the exported functions: what they throw becomes their status and fills the host's `bh_error`.
+/// The frames of the exported functions. A thrown failure becomes the status, and fills the host's `bh_error`.
 enum Call {
     typealias ErrorPointer = UnsafeMutablePointer<bh_error>
     typealias HandlePointer = UnsafeMutablePointer<OpaquePointer?>
     typealias DispositionPointer = UnsafeMutablePointer<bh_session_disposition>
 
-    /// A call that does not wait.
+    /// Runs a call that does not wait for the engine.
     static func immediate(_ error: ErrorPointer?, _ body: () throws(Failure) -> Void) -> bh_status {
         do throws(Failure) {
             try body()
@@ -21,8 +22,8 @@ enum Call {
         }
     }
 
-    /// A call that waits for the engine, or only starts its operation (`BH_START`: the deadline is nil). `deliver`
-    /// hands the results to the host. The host gets a ticket for what has not ended by then.
+    /// Runs a call that waits for the engine, or that only starts its operation (`BH_START`: the deadline is nil).
+    /// `deliver` passes the results to the host. If the operation has not ended by then, the host gets a ticket.
     static func verb(
         _ timeout: Int32, _ error: ErrorPointer?, _ start: (Deadline?) throws(Failure) -> StartedVerb,
         deliver: (StartedVerb, Ticket.Outcome) throws(Failure) -> Void = { _, _ in }
@@ -49,10 +50,10 @@ enum Call {
     }
 
     private static var started: Failure {
-        Failure(.started, "the operation was started; ask for its outcome with the ticket, or release it")
+        Failure(.started, "the operation was started; read its outcome with the ticket, or release the ticket")
     }
 
-    /// A verb whose result is a batch.
+    /// Runs a verb whose result is a batch.
     static func verb(
         _ timeout: Int32, batch: HandlePointer?, _ name: String, _ error: ErrorPointer?,
         _ start: (Deadline?) throws(Failure) -> StartedVerb
@@ -65,7 +66,7 @@ enum Call {
         }
     }
 
-    /// A verb whose result is a number, which is optional.
+    /// Runs a verb whose result is a number. The host may pass NULL for it.
     static func verb(
         _ timeout: Int32, count: UnsafeMutablePointer<UInt64>?, _ error: ErrorPointer?,
         _ start: () throws(Failure) -> StartedVerb
@@ -77,7 +78,7 @@ enum Call {
         }
     }
 
-    /// A verb whose result is a session.
+    /// Runs a verb whose result is a session.
     static func verb(
         _ timeout: Int32, session: HandlePointer?, _ disposition: DispositionPointer?, _ error: ErrorPointer?,
         _ start: () throws(Failure) -> StartedVerb
@@ -99,7 +100,7 @@ enum Call {
         }
     }
 
-    /// Without room for a ticket the operation goes on unobserved.
+    /// Gives the host a ticket. If the host has no usable `bh_error`, the operation continues without one.
     private static func giveTicket(
         of verb: StartedVerb, for failure: Failure, _ error: ErrorPointer?
     ) -> bh_status {
@@ -110,7 +111,7 @@ enum Call {
         do throws(Failure) {
             let ticket = try handle(of: verb)
             let status = ErrorReport.report(failure, ticket: ticket, to: error)
-            // Last: from now on another thread may be given the ticket.
+            // This is the last step, because another thread can get the ticket after it.
             verb.ticket.announce()
             return status
         } catch let failure {
@@ -124,7 +125,7 @@ extension Batch {
 }
 
 extension StartedVerb {
-    /// Gives the session of the outcome a handle, once.
+    /// Gives the session of the outcome a handle. Possible once.
     func deliverSession(
         _ outcome: Ticket.Outcome, to session: Call.HandlePointer, _ disposition: Call.DispositionPointer?
     ) throws(Failure) {
@@ -139,7 +140,8 @@ extension StartedVerb {
         disposition?.pointee = Int32(isNew ? BH_SESSION_CREATED : BH_SESSION_ATTACHED)
     }
 
-    /// Gives the batch of the outcome a handle, once. An enqueue that was refused has the results of what was applied.
+    /// Gives the batch of the outcome a handle. Possible once. For a failed enqueue the batch has the requests that
+    /// were applied.
     func deliverBatch(_ outcome: Ticket.Outcome, to batch: Call.HandlePointer) throws(Failure) {
         guard case .enqueued(let enqueued, let failure) = outcome else {
             return try deliver(self.batch(of: outcome), to: batch)

@@ -6,47 +6,9 @@ internal import CBackhaul
 /// `bh_constraints`.
 enum ConstraintsArgument {
     static func read(_ given: bh_constraints) throws(Failure) -> Constraints {
-        try StructArgument.checkReserved(
-            UInt64(given.reserved_number), given.reserved.0, given.reserved.1, in: "constraints")
-        var constraints = Constraints()
-        if given.preset != 0 {
-            constraints.preset = try NumberArgument.value(given.preset, "preset", of: "one of BH_PRESET_…")
-        }
-        constraints.requiresExternalPower = try PolicyArgument.choice(
-            given.requires_external_power, "requires_external_power")
-        constraints.requiresUnmetered = try PolicyArgument.choice(given.requires_unmetered, "requires_unmetered")
-        if given.networks != 0 { constraints.networks = NetworkKinds(rawValue: given.networks) }
-        constraints.minimumBatteryPercent = try percent(given.minimum_battery_percent, "minimum_battery_percent")
-        if given.maximum_thermal_state != 0 {
-            constraints.maximumThermalState = try NumberArgument.value(
-                given.maximum_thermal_state, "maximum_thermal_state", of: "one of BH_THERMAL_…")
-        }
-        constraints.maximumCPUPressurePercent = try percent(
-            given.maximum_cpu_pressure_percent, "maximum_cpu_pressure_percent")
-        constraints.maximumIOPressurePercent = try percent(
-            given.maximum_io_pressure_percent, "maximum_io_pressure_percent")
-        constraints.maximumMemoryPressurePercent = try percent(
-            given.maximum_memory_pressure_percent, "maximum_memory_pressure_percent")
-        constraints.minimumBytesPerSecond = PolicyArgument.unlessZero(given.minimum_bytes_per_second)
-        constraints.quietHours = try quietHours(given.quiet_hours)
+        var (given, constraints) = (given, Constraints())
+        try FieldExchange.read { (exchange) throws(Failure) in try exchange.fields(&given, &constraints) }
         return constraints
-    }
-
-    private static func percent(_ number: UInt32, _ name: String) throws(Failure) -> UInt8? {
-        guard number > 0 else { return nil }
-        guard number <= 100 else { throw Failure(.invalidArgument, "\(name) is \(number); give 1 to 100") }
-        return UInt8(number)
-    }
-
-    private static func quietHours(_ pointer: UnsafePointer<CChar>?) throws(Failure) -> QuietHours? {
-        guard let text = try TextArgument.optional(pointer, "quiet_hours", limit: 2_000) else { return nil }
-        guard let hours = QuietHours(text) else {
-            throw Failure(
-                .invalidArgument,
-                "quiet_hours is \"\(text)\", not hours such as \"22:00-06:30\" or \"mon-fri 08:00-18:00, "
-                    + "sat 10:00-14:00\"")
-        }
-        return hours
     }
 }
 

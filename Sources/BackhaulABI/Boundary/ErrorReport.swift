@@ -2,11 +2,11 @@ internal import BackhaulModel
 internal import CBackhaul
 internal import CBackhaulTables
 
-// Unsafe: the host promises that its `bh_error` can be written until the call returns, as far as its struct_size says.
+// Unsafe: the host promises that its `bh_error` is writable until the call returns, up to its struct_size.
 
-/// Tells the host why a call failed.
+/// Writes the reason of a failed call into the host's `bh_error`.
 enum ErrorReport {
-    /// Fills the host's `bh_error`, when it gave a usable one, and returns the status for it.
+    /// Fills the host's `bh_error`, if it is usable, and returns the status.
     static func report(
         _ failure: Failure, ticket: OpaquePointer? = nil, to error: UnsafeMutablePointer<bh_error>?
     ) -> bh_status {
@@ -21,7 +21,7 @@ enum ErrorReport {
         return failure.status.rawValue
     }
 
-    /// Leaves no ticket of an earlier call in the host's `bh_error`.
+    /// Clears the status and the ticket of an earlier call in the host's `bh_error`.
     static func reportSuccess(to error: UnsafeMutablePointer<bh_error>?) -> bh_status {
         if let destination = HostError(error) {
             destination.store(Status.ok.rawValue, \.status)
@@ -30,15 +30,15 @@ enum ErrorReport {
         return Status.ok.rawValue
     }
 
-    /// Whether the host can be given a ticket in it.
+    /// Whether the host's `bh_error` can take a ticket.
     static func isUsable(_ error: UnsafeMutablePointer<bh_error>?) -> Bool { HostError(error) != nil }
 
-    /// The text and a NUL in at most `capacity` bytes, cut between characters of UTF-8.
+    /// Writes the text and a NUL in at most `capacity` bytes. A longer text is cut between characters of UTF-8.
     static func write(_ text: String, to destination: UnsafeMutableRawPointer, capacity: Int) {
         var text = text
         let size = text.withUTF8 { bytes in
             var size = min(bytes.count, capacity - 1)
-            // A byte 10xxxxxx continues a character: do not end before one.
+            // A byte 10xxxxxx continues a character, so the text must not be cut before it.
             if size < bytes.count { while size > 0, bytes[size] & 0xC0 == 0x80 { size -= 1 } }
             UnsafeMutableRawBufferPointer(start: destination, count: size).copyBytes(from: bytes[..<size])
             return size
@@ -47,7 +47,7 @@ enum ErrorReport {
     }
 }
 
-/// The host's `bh_error`, written as far as its version of the struct goes.
+/// The host's `bh_error`. Only the fields of its version of the struct are written.
 private struct HostError {
     private static let firstSize = StructArgument.end(of: \bh_error.message)
 

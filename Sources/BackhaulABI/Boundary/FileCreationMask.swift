@@ -1,17 +1,18 @@
 internal import CLinux
 internal import Glibc
 
-/// The host's umask. Read from /proc, because umask(2) can only be read by changing it, for all threads of the host.
+/// The host's umask. It is read from /proc, because umask(2) can read it only by changing it for all threads of the
+/// host.
 enum FileCreationMask {
-    /// What most systems have, for hosts that do not see /proc or run on a kernel before 4.7.
+    /// The umask of most systems. It is used without /proc, and with a kernel before 4.7.
     static let fallback: UInt32 = 0o022
 
-    /// Of the calling thread, which may have unshared it from the others.
+    /// The umask of the calling thread, which may have its own.
     static func current() -> UInt32 {
         let descriptor = bhl_open("/proc/thread-self/status", O_RDONLY, 0)
         guard descriptor >= 0 else { return fallback }
         defer { close(descriptor) }
-        // "Umask:" is the second line; the name above it has at most 64 bytes.
+        // "Umask:" is the second line. The name in the first line has at most 64 bytes.
         var buffer = [UInt8](repeating: 0, count: 512)
         let count = read(descriptor, &buffer, buffer.count)
         return count > 0 ? parse(buffer[..<count]) ?? fallback : fallback

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its header fields can be read until the call returns; all of them are copied here.
+// Unsafe: the host promises that its header fields are readable until the call returns. All of them are copied here.
 
-/// Arrays of `bh_header`.
+/// Reads arrays of `bh_header`.
 enum HeaderArgument {
     static func read(_ headers: UnsafePointer<bh_header>?, _ count: Int) throws(Failure) -> [HeaderField] {
         let array = try NumberArgument.array(

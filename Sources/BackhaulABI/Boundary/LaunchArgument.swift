@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
-// it is copied here.
+// Unsafe: the host promises that its struct, and all that it points to, is readable until the call returns. Everything
+// is copied here.
 
-/// `bh_launch_command` with its defaults filled in.
+/// Reads `bh_launch_command` and fills in defaults.
 enum LaunchArgument {
     private static let firstSize = StructArgument.end(of: \bh_launch_command.maximum_launches)
 

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes can be read until the call returns; all of it is copied here.
+// Unsafe: the host promises that its struct is readable until the call returns. Everything is copied here.
 
-/// `bh_limits` with its defaults filled in.
+/// Reads `bh_limits` and fills in defaults.
 enum LimitsArgument {
     private static let firstSize = StructArgument.end(of: \bh_limits.reserved)
 

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: an array is only used during the call, for which the host promises that it can be read.
+// Unsafe: an array is used only during the call. The host promises that it is readable until then.
 
-/// Numbers that stand for values or must lie in a range, and pointers that must be there.
+/// Checks numbers that stand for values or have a range, and pointers that are required.
 enum NumberArgument {
-    /// `names`: the constants that can be, for the message.
+    /// - names: the allowed constants, for the message.
     static func value<Value: RawRepresentable>(
         _ number: Int32, _ name: String, of names: String
     ) throws(Failure) -> Value where Value.RawValue == Int32 {
@@ -15,7 +15,7 @@ enum NumberArgument {
         return value
     }
 
-    /// A size_t, which Swift sees as Int: what exceeds Int's range arrives negative.
+    /// Checks a size_t, which is an Int in Swift. A number above Int's range is negative here.
     static func count(_ count: Int, _ name: String, in range: ClosedRange<Int>) throws(Failure) -> Int {
         guard range.contains(count) else {
             throw Failure(
@@ -36,7 +36,7 @@ enum NumberArgument {
         return pointer
     }
 
-    /// The array behind a pointer and its count, not copied.
+    /// The array of a pointer and its count. It is not copied.
     static func array<Element>(
         _ pointer: UnsafePointer<Element>?, _ name: String, count: Int, _ countName: String, limit: Int
     ) throws(Failure) -> UnsafeBufferPointer<Element> {

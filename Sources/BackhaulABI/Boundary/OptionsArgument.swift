@@ -2,9 +2,9 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that what its options point to can be read until the call returns; all of it is copied.
+// Unsafe: the host promises that its options are readable until the call returns. Everything is copied here.
 
-/// `bh_application_options` with its defaults filled in.
+/// Reads `bh_application_options` and fills in defaults.
 enum OptionsArgument {
     static func read(
         _ given: bh_application_options, application: String

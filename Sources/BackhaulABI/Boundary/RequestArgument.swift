@@ -8,8 +8,6 @@ internal import CBackhaul
 /// An array of `bh_request`, read where it lies.
 struct RequestArray {
     private static let firstSize = StructArgument.end(of: \bh_request.mode)
-    private static let alignment = MemoryLayout<bh_request>.alignment
-    private static let ownSize = MemoryLayout<bh_request>.size
 
     let count: Int
     private let first: UnsafeRawPointer?
@@ -22,11 +20,10 @@ struct RequestArray {
         first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
         stride = first?.loadUnaligned(as: Int.self) ?? 0
         guard count > 1 else { return }
-        guard (Self.firstSize...StructArgument.largestSize).contains(stride), stride % Self.alignment == 0 else {
-            var failure = Failure(
-                .invalidArgument,
-                "requests[0] has struct_size \(UInt(bitPattern: stride)), not sizeof(bh_request), here "
-                    + "\(Self.ownSize): initialize it with BH_INIT")
+        do throws(Failure) {
+            try StructArgument.check(
+                stride, "requests[0]", firstSize: Self.firstSize, ownSize: MemoryLayout<bh_request>.size)
+        } catch var failure {
             failure.index = 0
             throw failure
         }

@@ -2,10 +2,10 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its requests, and all they point to, can be read until the call returns; all of it is
-// read and copied here.
+// Unsafe: the host promises that its requests, and all that they point to, are readable until the call returns.
+// Everything is copied here.
 
-/// What few requests have, of `bh_request`.
+/// Reads the fields of `bh_request` that few requests set.
 enum RequestOptionsArgument {
     private static let flags =
         UInt32(BH_REQUEST_STARTS_SUSPENDED | BH_REQUEST_IF_CHANGED)
@@ -18,7 +18,7 @@ enum RequestOptionsArgument {
         }
     }
 
-    /// False for requests that are made as they were before there were options: nothing is to be read.
+    /// Whether the request sets one of these fields.
     static func isNeeded(_ given: bh_request) -> Bool {
         given.method != nil || given.group != nil || given.checksum != nil || given.expected_size != 0
             || given.body_file != nil || given.body != nil || given.body_size != 0 || given.parts != nil

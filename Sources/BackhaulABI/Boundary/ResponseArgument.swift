@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
-// it is copied here.
+// Unsafe: the host promises that its struct, and all that it points to, is readable until the call returns. Everything
+// is copied here.
 
-/// `bh_challenge_response`.
+/// Reads `bh_challenge_response`.
 enum ResponseArgument {
     private static let firstSize = StructArgument.end(of: \bh_challenge_response.expires_ms)
 

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-// Row numbers of SQLite end at Int64.max; what the host gives beyond names no row either.
+// SQLite's row numbers end at Int64.max. A larger number from the host names no row either.
 extension TaskID {
     init(ofHost number: UInt64) { self.init(rawValue: min(number, UInt64(Int64.max))) }
 }

@@ -14,7 +14,7 @@ enum StructArgument {
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, firstSize: Int, room: Int = largestSize
     ) throws(Failure) -> Struct {
         let size = pointer.loadUnaligned(as: Int.self)
-        try check(size, name, firstSize, room, ownSize: MemoryLayout<Struct>.size)
+        try check(size, name, firstSize: firstSize, room: room, ownSize: MemoryLayout<Struct>.size)
         try checkUnknown(pointer, name, from: MemoryLayout<Struct>.size, to: size)
         var copy = empty
         withUnsafeMutableBytes(of: &copy) { bytes in
@@ -62,8 +62,8 @@ enum StructArgument {
     /// Structs are aligned for `size_t`, so the size of each version is a multiple of its alignment. Any other cuts a
     /// field in two, and half a pointer points nowhere.
     @inline(never)
-    private static func check(
-        _ size: Int, _ name: String, _ firstSize: Int, _ room: Int, ownSize: Int
+    static func check(
+        _ size: Int, _ name: String, firstSize: Int, room: Int = largestSize, ownSize: Int
     ) throws(Failure) {
         let told = UInt(bitPattern: size)
         guard size >= firstSize, size <= room else {

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import Glibc
 
-// Unsafe: the host promises that its strings can be read until the call returns.
+// Unsafe: the host promises that its strings are readable until the call returns.
 
-/// Copies of the host's NUL-terminated strings, read no further than their limits and never repaired.
+/// Copies the host's NUL-terminated strings. Reads no bytes beyond the limits, and does not repair invalid UTF-8.
 enum TextArgument {
     static func required(
         _ pointer: UnsafePointer<CChar>?, _ name: String, limit: Int
@@ -23,7 +23,7 @@ enum TextArgument {
         return text
     }
 
-    /// As `required`, and may be empty.
+    /// The same as `required`, but the text may be empty.
     static func bounded(
         _ pointer: UnsafePointer<CChar>, _ name: String, limit: Int
     ) throws(Failure) -> String {

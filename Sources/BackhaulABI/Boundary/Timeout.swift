@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CBackhaul
 
-/// The `timeout_ms` argument.
+/// Reads the argument `timeout_ms`.
 enum Timeout {
     private static let standardMilliseconds: Int64 = 30_000
 
@@ -23,7 +23,7 @@ enum Timeout {
         .after(milliseconds: try milliseconds(argument))
     }
 
-    /// Nil: the operation is only started.
+    /// The deadline of a call, or nil if it only starts the operation.
     static func deadlineUnlessStarted(_ argument: Int32) throws(Failure) -> Deadline? {
         argument == BH_START ? nil : try deadline(argument)
     }

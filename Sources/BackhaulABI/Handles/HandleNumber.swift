@@ -1,14 +1,15 @@
 internal import CBackhaul
 
-// Unsafe: an opaque pointer is made of a number and never read through.
+// Unsafe: an opaque pointer is made of a number, and is never dereferenced.
 
-/// The number of a handle, and the pointer that the host sees of it.
+/// The number of a handle, and the pointer that the host gets for it.
 struct HandleNumber: Hashable, Sendable {
     static let first: UInt64 = 1
     private static let last: UInt64 = (1 << 40) - 1
 
-    // Within the 47 bits of a user-space address, because runtimes of other languages keep tags above, and aligned like
-    // one from malloc, because some check that; but where nothing is mapped, so that reading through it faults.
+    // Pointers are within the 47 bits of a user-space address, because other languages' runtimes store tags above them.
+    // They are aligned like those of malloc, because some runtimes check that. Nothing is mapped there, so that an
+    // access faults.
     private static let base: UInt = 0x4000_0000_0000
     private static let alignment: UInt = 16
 
@@ -25,7 +26,7 @@ struct HandleNumber: Hashable, Sendable {
         rawValue = UInt64(number)
     }
 
-    /// Nil when the numbers have come to their end.
+    /// The pointer for the host. Nil if all numbers are used up.
     var pointer: OpaquePointer? {
         guard rawValue <= HandleNumber.last else { return nil }
         return OpaquePointer(bitPattern: HandleNumber.base + UInt(rawValue) * HandleNumber.alignment)

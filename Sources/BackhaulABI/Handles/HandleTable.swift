@@ -4,13 +4,14 @@ internal import BackhaulPlatform
 internal import CBackhaul
 internal import Synchronization
 
-// Unsafe: handles travel as pointers whose value is a number; nothing is ever read through them.
+// Unsafe: handles are pointers whose value is a number. They are never dereferenced.
 
-/// All open handles of one process.
+/// All open handles of a process.
 ///
-/// A handle is a number that no other handle of the process ever had, so use after close is found however late it
-/// comes. A forked child may have inherited a table in the middle of a change, locked by a thread that it does not
-/// have: it reads nothing of it but `nextNumber`, and begins a table of its own. Lower numbers are the parent's.
+/// Each handle has a number that no other handle of the process ever had. So a use after close is always found.
+///
+/// A forked child may inherit a table during a change, locked by a thread that does not exist in the child. The child
+/// reads only `nextNumber` of it and makes its own table. Lower numbers belong to the parent.
 final class HandleTable: Sendable {
     private struct State {
         var targets: [HandleNumber: HandleTarget] = [:]
@@ -38,7 +39,7 @@ final class HandleTable: Sendable {
         nextNumber = Atomic(firstNumber)
     }
 
-    /// Throws when the application of the target was closed meanwhile.
+    /// Adds a handle. Throws if the target's application was closed in between.
     func insert(_ target: HandleTarget) throws(Failure) -> OpaquePointer {
         let number = HandleNumber(rawValue: nextNumber.add(1, ordering: .relaxed).oldValue)
         guard let pointer = number.pointer else {
@@ -56,7 +57,7 @@ final class HandleTable: Sendable {
         return pointer
     }
 
-    /// The number of the handle and what stands behind it. `name` is the argument's.
+    /// The number of the handle, and its target. `name`: the argument's name for messages.
     func target(of pointer: OpaquePointer?, _ name: String) throws(Failure) -> (HandleNumber, HandleTarget) {
         guard let pointer else { throw Failure(.invalidHandle, "\(name) is NULL, but an open handle is required") }
         guard let number = HandleNumber(pointer) else {
@@ -69,12 +70,12 @@ final class HandleTable: Sendable {
         throw Failure(.invalidHandle, "\(name) is closed, or its application is")
     }
 
-    /// The handle of a ticket, while it has one.
+    /// The handle of a ticket, or nil if it has none.
     func pointer(of ticket: Ticket) -> OpaquePointer? {
         state.withLock { $0.tickets[ObjectIdentifier(ticket)] }?.pointer
     }
 
-    /// Ends the handle and returns what stood behind it; nil when it is not an open handle of the kind.
+    /// Removes the handle and returns its target. Nil if it is not an open handle of this kind.
     func remove<Kind>(_ pointer: OpaquePointer?, _ kind: (HandleTarget) -> Kind?) -> Kind? {
         guard let pointer, let number = HandleNumber(pointer) else { return nil }
         let target: HandleTarget? = state.withLock { state in
@@ -85,7 +86,7 @@ final class HandleTable: Sendable {
         return target.flatMap(kind)
     }
 
-    /// Ends an application's handle and those of its sessions and tickets.
+    /// Removes the handle of an application, and those of its sessions and tickets.
     func removeApplication(_ pointer: OpaquePointer?) -> ApplicationClient? {
         guard let pointer, let number = HandleNumber(pointer) else { return nil }
         return state.withLock { state in

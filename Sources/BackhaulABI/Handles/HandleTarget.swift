@@ -2,16 +2,16 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the pointers are handles: numbers that nothing is read through.
+// Unsafe: the pointers are handles, whose numbers are never dereferenced.
 
-/// What stands behind a handle.
+/// The object of a handle.
 enum HandleTarget: Sendable {
     case application(ApplicationClient)
     case session(SessionClient, ApplicationHandle)
     case ticket(StartedVerb)
     case batch(Batch)
 
-    /// The application with which the handle ends.
+    /// The application whose close also closes the handle.
     var application: HandleNumber? {
         switch self {
         case .application, .batch: nil
@@ -43,7 +43,7 @@ struct ApplicationHandle: Sendable {
     }
 }
 
-/// A session whose handle is in use by a call.
+/// A session that a call uses.
 struct SessionHandle {
     let client: SessionClient
     let application: ApplicationHandle
@@ -57,7 +57,7 @@ struct SessionHandle {
 }
 
 extension StartedVerb {
-    /// Nil for a ticket that is closed or belongs to the parent process.
+    /// Nil for a ticket that is released or belongs to the parent process.
     static func find(_ pointer: OpaquePointer?) -> StartedVerb? {
         do throws(Failure) { return try of(pointer) } catch { return nil }
     }
@@ -70,7 +70,7 @@ extension StartedVerb {
 }
 
 extension Batch {
-    /// Nil for what is not an open batch of this process: the functions that read batches have no status to say more.
+    /// Nil if it is not an open batch of this process. Functions that read batches return no status.
     static func of(_ pointer: OpaquePointer?) -> Batch? {
         guard case .batch(let batch) = try? HandleTable.current.target(of: pointer, "batch").1 else { return nil }
         return batch

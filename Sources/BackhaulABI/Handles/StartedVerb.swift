@@ -2,15 +2,15 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A verb on its way to the engine, or back: what a `bh_ticket` stands for.
+/// A verb that was sent to the engine, and its result when there is one: the object of a `bh_ticket`.
 final class StartedVerb: Sendable {
-    /// Which results the verb has.
+    /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {
         case nothing
         case count
         case session
         case batch
-        /// A batch of one task, or `notFound`.
+        /// A batch with one task, or the failure `notFound`.
         case oneTask
         case enqueue
     }
@@ -27,25 +27,25 @@ final class StartedVerb: Sendable {
         self.application = application
     }
 
-    /// An address that the host keeps with its ticket.
+    /// The address that the host has stored with its ticket.
     var hostData: UInt {
         get { data.withLock { $0 } }
         set { data.withLock { $0 = newValue } }
     }
 
-    /// Nil when the engine has not replied by then. A nil deadline does not wait.
+    /// Waits for the outcome. Nil if the engine has not replied until the deadline. A nil deadline does not wait.
     func outcome(until deadline: Deadline?) throws(Failure) -> Ticket.Outcome? {
         guard let outcome = ticket.wait(until: deadline) else { return nil }
         return try kind.checked(outcome)
     }
 
-    /// Lays the outcome out as the batch that the host gets.
+    /// Makes the batch that the host gets from the outcome.
     func batch(of outcome: Ticket.Outcome) throws(Failure) -> Batch {
         guard case .reply(let reply) = outcome else { throw Self.otherReply }
         return try Batch(reply, storePath: application.client.storePath)
     }
 
-    /// Lets one caller have what only one can own: the session or batch of the answer.
+    /// Lets only the first caller have the result, because a session or batch has one owner.
     func take() throws(Failure) {
         let isFirst = isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -54,11 +54,11 @@ final class StartedVerb: Sendable {
         guard isFirst else { throw Failure(.wrongState, "the ticket's result was taken already") }
     }
 
-    /// Forgets the verb, which goes on. A session that nobody took is closed, and events that nobody took are still to
-    /// be handed out.
+    /// Releases the ticket; the operation continues. A session that was not taken is closed. Events that were not taken
+    /// will be delivered again.
     func release() {
         ticket.release(isRead: isTaken.withLock { $0 })
-        // A wait alone counts as taking for the ticket, but gives the host no handle to close.
+        // A wait counts as taking for the ticket, but the host has no handle to close.
         guard kind == .session, case .session(let client, _) = ticket.wait(until: nil) else { return }
         do throws(Failure) {
             try take()
@@ -66,7 +66,7 @@ final class StartedVerb: Sendable {
         } catch {}
     }
 
-    /// Why a wait ended before the verb did: the engine is slow, or its process is stopped.
+    /// Why a wait ended before the verb. The engine is slow, or its process is stopped.
     var unanswered: Failure {
         let failure = application.client.timeoutFailure()
         guard let waitingFor = ticket.waitingFor, failure.status == .timeout else { return failure }
@@ -74,12 +74,12 @@ final class StartedVerb: Sendable {
     }
 
     static let otherReply = Failure(
-        .internal, "the engine answered another question than was asked; please report it")
+        .internal, "the engine sent the reply to another command; please report it")
 }
 
 extension StartedVerb.Kind {
-    /// The outcome as that of a verb of this kind. Throws why the verb failed, or that the reply is one to another
-    /// command. An enqueue that failed has an outcome, too: what became of each request.
+    /// Checks that the outcome fits this kind of verb. Throws the failure of the verb, or an error if the reply belongs
+    /// to another command. A failed enqueue has an outcome, too: the result of each request.
     func checked(_ outcome: Ticket.Outcome) throws(Failure) -> Ticket.Outcome {
         switch (self, outcome) {
         case (.enqueue, .reply(.failed(let failure))): return .enqueued(EnqueuedList(), failure)
@@ -88,7 +88,7 @@ extension StartedVerb.Kind {
             guard tasks.count == 1 else { throw Failure(.notFound, "the session has no such task") }
             return .reply(.tasks(tasks, more: false))
         case (.batch, .reply(let reply)) where reply.isListing: return outcome
-        // Some replies count where the header promises nothing.
+        // Some replies have a count although the header promises no result.
         case (.nothing, .reply(.done)), (.nothing, .reply(.completed)), (.nothing, .reply(.count)),
             (.count, .reply(.count)), (.session, .session), (.enqueue, .enqueued):
             return outcome

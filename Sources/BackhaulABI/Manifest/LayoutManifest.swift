@@ -1,12 +1,12 @@
 internal import CBackhaulTables
 internal import Glibc
 
-/// The document of `bh_abi_json`.
+/// The JSON document of `bh_abi_json`.
 enum LayoutManifest {
     // Unsafe: never written after its first use and never freed, as the header promises.
     nonisolated(unsafe) static let json: UnsafePointer<CChar>? = UnsafePointer(strdup(text))
 
-    // Written by hand: names and digits need no escaping, and the standard library has no JSON.
+    // The standard library has no JSON. Names and digits need no escaping.
     private static var text: String {
         let structs = StructLayout.all.map { layout in
             let fields = layout.fields.map { "\"\($0.name)\":\($0.offset)" }.joined(separator: ",")

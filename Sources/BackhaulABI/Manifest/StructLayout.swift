@@ -1,4 +1,4 @@
-/// Size and field offsets of a C struct, as this library was compiled.
+/// The size and field offsets of a C struct, as compiled in this library.
 struct StructLayout {
     let name: String
     let size: Int
@@ -7,7 +7,7 @@ struct StructLayout {
     init<Struct>(_ name: String, _ type: Struct.Type, fields: [(name: String, path: PartialKeyPath<Struct>)]) {
         self.name = name
         size = MemoryLayout<Struct>.size
-        // Stored fields of imported structs have an offset. A test compares the whole list with what a C compiler says.
+        // Stored fields of imported structs have an offset. A test compares the list with that of a C compiler.
         self.fields = fields.compactMap { name, path in
             MemoryLayout<Struct>.offset(of: path).map { (name: name, offset: $0) }
         }

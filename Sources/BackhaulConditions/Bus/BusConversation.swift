@@ -3,12 +3,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The conversation with the system bus, on the thread of `BusWatch`: asks what the views want to know, tells them what
-/// comes, and waits. Nothing is asked again unless something has changed.
+/// Talks to the system bus on the thread of `BusWatch`. It sends the views' calls, gives them replies and signals, and
+/// waits. A call is repeated only after a change.
 final class BusConversation {
     private struct Asked {
         var question: BusQuestion
-        /// Until when silence is not worth a word; nil when it has been told. An answer is taken whenever it comes.
+        /// When silence is reported; nil after it was reported. A reply is accepted at any time.
         var patience: Deadline?
     }
 
@@ -20,11 +20,11 @@ final class BusConversation {
 
     private var connection: BusConnection?
     private var asked: [UInt64: Asked] = [:]
-    /// Not asked yet, in this order.
+    /// The calls to send next, in this order.
     private var questions: [BusQuestion] = []
-    /// Since the bus has last answered, or something has changed where it listens.
+    /// The failed attempts to connect since the bus last replied, or since its socket's directory changed.
     private var failures = 0
-    /// While there is no connection.
+    /// Watches where the bus would listen, while there is no connection.
     private var place: BusPlace?
     private var nextTry = Deadline.after(milliseconds: 0)
 
@@ -43,7 +43,7 @@ final class BusConversation {
                     try ask()
                     isIdle = try hear()
                     noticeSilence()
-                    // What was heard raises questions.
+                    // Messages may have added calls.
                     if isIdle { try ask() }
                 }
             } catch {
@@ -54,7 +54,7 @@ final class BusConversation {
         }
     }
 
-    // MARK: What is wanted
+    // MARK: Needs
 
     private func adapt() {
         let now = shared.takeWants()
@@ -98,29 +98,30 @@ final class BusConversation {
     private func disconnected(_ error: BusConnection.CallError) {
         let why: String
         switch error {
-        case .refused(_, let sentence): why = "the system bus tells no changes: \(sentence.prefix(200))"
+        case .refused(_, let sentence): why = "the system bus refuses to report changes: \(sentence.prefix(200))"
         default:
-            let place = address ?? "the address that is configured, which is none of a socket of this machine"
-            why = connection == nil ? "there is no system bus at \(place)" : "the system bus at \(place) has hung up"
+            let place = address ?? "the configured address, which names no socket of this machine"
+            why = connection == nil ? "there is no system bus at \(place)" : "the system bus at \(place) disconnected"
         }
         connection = nil
         asked = [:]
         questions = []
         for name in names { tell(.absent(why: why), of: name) }
-        // What an absent service wants to know cannot be asked.
+        // A view may have added calls to the absent service. They cannot be sent.
         questions = []
         if place == nil { place = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusPlace(path: $0) } }
         nextTry = Deadline.after(milliseconds: BusWatch.pauses[min(failures, BusWatch.pauses.count - 1)] * 1_000)
         failures += 1
     }
 
-    // MARK: Questions
+    // MARK: Calls
 
     private func want(_ more: [BusQuestion]) {
         for question in more where !questions.contains(question) { questions.append(question) }
     }
 
-    /// One that is under way is asked again after its answer, which may be older than the change.
+    /// Sends the waiting calls. A call that has no reply yet is repeated after its reply, which may be older than the
+    /// change.
     private func ask() throws(BusConnection.CallError) {
         guard let connection else { return }
         let underWay = Set(asked.values.map(\.question))
@@ -140,9 +141,10 @@ final class BusConversation {
         }
     }
 
-    // MARK: What comes
+    // MARK: Received messages
 
-    /// Takes what has come, some at a time, so that a flood keeps nobody waiting. True when that was all.
+    /// Handles received messages, at most 100, so that a flood does not block the thread. Returns true when none is
+    /// left.
     private func hear() throws(BusConnection.CallError) -> Bool {
         guard let connection else { return true }
         for _ in 0..<100 {
@@ -166,7 +168,7 @@ final class BusConversation {
         } else if message.sender == "org.freedesktop.DBus" {
             if message.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") { hearOwner(message) }
         } else if let sender = message.sender {
-            // Anybody may send a signal to us alone: it counts when it comes from whoever has the name.
+            // Any process may send us a signal. It counts only if it comes from the owner of the name.
             if sender == network?.presence.owner {
                 want(changedPath(message).map { network?.changed(at: $0) ?? [] } ?? [])
             } else if sender == sleep?.presence.owner, message.isSignal("PrepareForSleep", of: BusName.logind.manager) {
@@ -177,7 +179,7 @@ final class BusConversation {
         }
     }
 
-    /// Of the object whose properties have changed, or are there at last.
+    /// The path of the object whose properties have changed, or that has appeared.
     private func changedPath(_ message: BusMessage) -> String? {
         if message.isSignal("PropertiesChanged", of: "org.freedesktop.DBus.Properties") { return message.path }
         if message.isSignal("InterfacesAdded", of: "org.freedesktop.DBus.ObjectManager") {
@@ -186,7 +188,7 @@ final class BusConversation {
         return nil
     }
 
-    /// sss: the name, its old owner and its new one, empty for none.
+    /// Reads the signal's three strings: the name, its old owner and its new one, which is empty for none.
     private func hearOwner(_ message: BusMessage) {
         guard let name = try? message.readString(), let name = BusName.allCases.first(where: { $0.text == name }),
             (try? message.readString()) != nil, let owner = try? message.readString()
@@ -212,7 +214,7 @@ final class BusConversation {
         }
     }
 
-    /// A service that came, went, or was replaced. Nothing that the former one was asked is answered any more.
+    /// Handles a service that came, left or was replaced. Calls to the former service get no reply any more.
     private func tell(_ presence: BusPresence, of name: BusName) {
         guard presence != (name == .logind ? sleep?.presence : network?.presence) else { return }
         asked = asked.filter { $0.value.question.service != name }
@@ -241,14 +243,15 @@ final class BusConversation {
     private func wait() {
         if let connection {
             let patience = asked.values.compactMap(\.patience).min()
-            // Its error is met again by the next step.
+            // The next step meets the same error.
             _ = try? connection.wait(until: patience, or: [shared.told.number])
         } else {
             waitForBus()
         }
     }
 
-    /// Tries are few after each change, and later none where changes are told.
+    /// Waits for the next attempt to connect. Attempts are few after each change. Later ones are made only after
+    /// changes, if changes can be watched.
     private func waitForBus() {
         let isTriedAgain = place == nil || failures <= BusWatch.pauses.count
         var items = [shared.told.number, place?.number ?? -1].map {

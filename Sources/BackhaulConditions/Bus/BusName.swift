@@ -1,11 +1,11 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// A service whose readings are used.
+/// A service on the bus whose readings are used.
 enum BusName: CaseIterable, Hashable {
     case networkManager, logind
 
-    /// On the bus.
+    /// The service's name on the bus.
     var text: String {
         switch self {
         case .networkManager: "org.freedesktop.NetworkManager"
@@ -13,7 +13,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// In sentences and sources.
+    /// The service's name in sentences and sources.
     var title: String {
         switch self {
         case .networkManager: "NetworkManager"
@@ -21,7 +21,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// Of its main object.
+    /// The path of the service's main object.
     var path: String {
         switch self {
         case .networkManager: "/org/freedesktop/NetworkManager"
@@ -29,7 +29,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The interface of its main object.
+    /// The interface of the service's main object.
     var manager: String {
         switch self {
         case .networkManager: "org.freedesktop.NetworkManager"
@@ -37,12 +37,12 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// Rules for the signals that are wanted (D-Bus specification, "Match Rules").
+    /// The rules for the signals of the service (D-Bus specification, "Match Rules").
     var rules: [String] {
         let owner = "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(text)'"
         switch self {
         case .networkManager:
-            // It has its name before its objects.
+            // NetworkManager gets its name before its objects exist.
             let added = "type='signal',sender='\(text)',interface='org.freedesktop.DBus.ObjectManager',"
                 + "member='InterfacesAdded',arg0path='\(path)'"
             return [owner, added] + [manager, BusName.connection].map {
@@ -54,7 +54,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// What is asked first.
+    /// The calls to send first.
     var first: [BusQuestion] { rules.map { .rule($0) } + [.owner(self)] }
 
     var need: ConditionNeeds {

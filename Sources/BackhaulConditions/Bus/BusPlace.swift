@@ -2,15 +2,15 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The place in the file system where a bus listens, or will: watched while there is none (inotify(7)), from as near as
-/// there is a directory.
+/// Watches the place in the file system where a bus listens or will listen, while it cannot be reached (inotify(7)). It
+/// watches the nearest directory that exists.
 final class BusPlace {
-    /// How much of the path there is, and which file its end is: another one after each change that matters.
+    /// The part of the path that exists, and the file at its end. Each relevant change makes another value.
     private struct Found: Equatable {
         var path: String
         var device: UInt64
         var inode: UInt64
-        /// Of the socket itself: permissions keep out, too, and numbers of files are used again.
+        /// The change time of the socket itself. Its permissions matter too, and inode numbers are reused.
         var changed: Int
     }
 
@@ -19,7 +19,7 @@ final class BusPlace {
     private var watched: Int32 = -1
     private var found: Found?
 
-    /// Nil where nothing can be watched.
+    /// Nil if nothing can be watched.
     init?(path: String) {
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { return nil }
@@ -29,14 +29,14 @@ final class BusPlace {
         if watched < 0 { return nil }
     }
 
-    /// Readable when something has changed in the directory that is watched.
+    /// Readable when the watched directory has changed.
     var number: Int32 { watch.number }
 
-    /// Takes what has changed. True when it has to do with the bus.
+    /// Reads the changes. Returns true if they affect the bus.
     func takeChanges() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var hasAny = false
-        // What is told is only that something changed: overflows and lost names make no difference.
+        // Only the existence of a change matters, so overflows and lost names have no effect.
         while watch.isOurs, read(watch.number, &buffer, buffer.count) > 0 { hasAny = true }
         guard hasAny else { return false }
         let before = found
@@ -45,7 +45,7 @@ final class BusPlace {
     }
 
     private func look() {
-        // Until nothing more has come in between the look and the watch.
+        // Repeats until nothing changed between the check and the new watch.
         for _ in 0..<16 {
             let now = BusPlace.nearest(to: path)
             if now == found { return }
@@ -54,7 +54,7 @@ final class BusPlace {
             if watched >= 0 { inotify_rm_watch(watch.number, watched) }
             let own = BusPlace.directory(of: path)
             let directory = now.path == path ? own : now.path
-            // Of a directory above only what is new in it: others may be busy there.
+            // In a directory further up only new entries are watched, because other changes may be frequent there.
             let attributes = directory == own ? IN_ATTRIB : 0
             watched = inotify_add_watch(
                 watch.number, directory,

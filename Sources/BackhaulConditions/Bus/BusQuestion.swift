@@ -1,19 +1,19 @@
 internal import BackhaulBus
 internal import BackhaulPlatform
 
-/// What is asked over the bus.
+/// A call over the bus.
 enum BusQuestion: Hashable {
-    /// That signals of the rule are sent to us.
+    /// Requests the signals of the rule.
     case rule(String)
-    /// And that they are not sent any more.
+    /// Ends the signals of the rule.
     case noRule(String)
-    /// Who has the name, so that nobody else's signals are taken for his.
+    /// Requests the owner of the name. Signals of other connections are ignored.
     case owner(BusName)
-    /// Properties of a service's main object.
+    /// Requests the properties of a service's main object.
     case properties(BusName)
-    /// What NetworkManager's active connection at the path is.
+    /// Requests the properties of NetworkManager's active connection at the path.
     case connection(String)
-    /// A delay of system sleep (https://systemd.io/INHIBITOR_LOCKS/).
+    /// Requests a delay of system sleep (https://systemd.io/INHIBITOR_LOCKS/).
     case inhibit
 
     var method: BusMethod {
@@ -40,7 +40,7 @@ enum BusQuestion: Hashable {
         }
     }
 
-    /// Whom it is asked, and so would not be answered by a later one of the name; nil: the bus itself.
+    /// The service that gets the call; nil: the bus itself. A later service with the same name does not reply to it.
     var service: BusName? {
         switch self {
         case .rule, .noRule, .owner: nil
@@ -71,18 +71,18 @@ enum BusQuestion: Hashable {
 
 enum BusAnswer {
     case done
-    /// The unique name of the connection that has the name.
+    /// The unique name of the connection that owns the name.
     case owner(String)
     case properties([String: BusValue])
     case descriptor(Descriptor)
     case refused(name: String, sentence: String)
-    /// Of other types than its documentation says.
+    /// The reply has other types than documented.
     case nonsense
-    /// None within the limit; one may still come.
+    /// No reply within the limit. It may still come.
     case silence
 
-    /// Why there is no answer, as the end of a sentence that begins with the name of whoever was asked. Nil when there
-    /// is one.
+    /// Why there is no usable reply, as the end of a sentence that begins with the name of the service. Nil for a
+    /// usable reply.
     var complaint: String? {
         switch self {
         case .done, .owner, .properties, .descriptor: nil
@@ -94,16 +94,16 @@ enum BusAnswer {
     }
 }
 
-/// Whether a service is there.
+/// Whether a service is on the bus.
 enum BusPresence: Equatable {
     case asking
     case absent(why: String)
-    /// The unique name of its connection.
+    /// `owner`: the unique name of the service's connection.
     case present(owner: String)
 
     var owner: String? { if case .present(let owner) = self { owner } else { nil } }
 
-    /// What the bus says of who has a name.
+    /// The presence according to the bus's reply about the owner of the name.
     init(_ answer: BusAnswer, of name: BusName) {
         switch answer {
         case .owner(let owner): self = .present(owner: owner)

@@ -1,17 +1,17 @@
 public import BackhaulModel
 
-/// What NetworkManager and logind say. Each that is not known says why in its source.
+/// The readings of NetworkManager and logind. An unknown reading has the reason as its source.
 public struct BusReadings: Sendable, Equatable {
-    /// Where the default route leads, by the name of NetworkManager's connection.
+    /// The network of the default route, with the name of NetworkManager's connection.
     public var network = Reading<Network>()
     public var isMetered = Reading<Bool>()
     public var connectivity = Reading<ConnectivityState>()
     public var isAboutToSleep = Reading<Bool>()
-    /// NetworkManager is there: what it has not said yet it may say.
+    /// Whether NetworkManager is on the bus, and may still report what is missing.
     public var isNetworkManaged = false
-    /// What was asked for.
+    /// The needs that were requested.
     public var asked: ConditionNeeds = []
-    /// False until whoever was asked has answered, is known to be missing, or has taken too long.
+    /// Whether each service has replied, is known to be missing, or has taken too long.
     public var isSettled = false
 
     public init() {}

@@ -2,24 +2,24 @@ public import BackhaulModel
 internal import BackhaulBus
 internal import BackhaulPlatform
 
-/// Watches what NetworkManager and logind say on the system bus, and delays system sleep until what is under way is
-/// written. A thread of its own asks when it begins and when something has changed, and else waits: for signals and for
-/// `close`. Without a bus it tries again after pauses that grow to 30 s, and then when the place where it would listen
-/// changes. It starts no service, and a bus that hangs keeps nobody waiting. Any thread may use it.
+/// Watches NetworkManager and logind on the system bus, and delays system sleep until running transfers are written.
+///
+/// Its own thread calls the services at the start and after changes. Otherwise it waits for signals and for `close`.
+/// Without a bus it retries after pauses that grow to 30 s, and then when the directory of the bus's socket changes. It
+/// starts no service, and a bus that hangs delays no other thread. Any thread may use this object.
 public final class BusWatch: Sendable {
-    /// How long an answer may take before it counts as none.
+    /// How long a reply may take before it counts as missing.
     static let patienceMilliseconds: Int64 = 2_000
-    /// Seconds between tries to reach a bus.
+    /// The seconds between attempts to reach a bus.
     static let pauses: [Int64] = [1, 2, 4, 8, 16, 30]
 
     private let shared: Shared
     private let thread: Thread
 
-    /// Nil where libsystemd is missing, and where the process has no more threads or descriptors.
-    /// - Parameters:
-    ///   - address: Of the bus (D-Bus specification, "Server Addresses"); nil: the system's, as
-    ///     DBUS_SYSTEM_BUS_ADDRESS or its default says.
-    ///   - wants: Of these, `.network` and `.sleep`.
+    /// Returns nil if libsystemd is missing, or if the process has no thread or descriptor left.
+    /// - address: the bus's address (D-Bus specification, "Server Addresses"). Nil: the system's bus, from
+    ///   DBUS_SYSTEM_BUS_ADDRESS or the default.
+    /// - wants: `.network`, `.sleep` or both.
     public static func start(address: String?, wants: ConditionNeeds) -> BusWatch? {
         guard BusConnection.isLibraryPresent, let shared = try? Shared(wants) else { return nil }
         let place = address.map(BusAddress.local(_:)) ?? BusAddress.system
@@ -36,20 +36,20 @@ public final class BusWatch: Sendable {
         self.thread = thread
     }
 
-    /// Readable while there are readings that were not taken, the first ones included.
+    /// Readable while there are readings that were not taken. This includes the first ones.
     public var number: Int32 { shared.changed.number }
 
-    /// The newest ones.
+    /// The newest readings.
     public func takeReadings() -> BusReadings { shared.take() }
 
-    /// Of these from now on, without a gap in what was wanted before.
+    /// Changes the wanted needs. Readings that were wanted before continue without a gap.
     public func want(_ wants: ConditionNeeds) { shared.want(wants) }
 
-    /// What was to be done before the sleep that is prepared is done. Without it logind waits for as long as
-    /// InhibitDelayMaxUSec says (logind.conf(5); 5 s).
+    /// Reports that the work before the prepared sleep is done. Without this call logind waits for InhibitDelayMaxUSec
+    /// (logind.conf(5); 5 s).
     public func readyToSleep() { shared.delay.ready() }
 
-    /// Ends the thread and the delay. Waits for no answer. Harmless when repeated.
+    /// Ends the thread and the delay, without waiting for replies. May be called again.
     public func close() {
         shared.close()
         thread.join()
@@ -58,10 +58,10 @@ public final class BusWatch: Sendable {
 
     deinit { close() }
 
-    /// What the thread and everyone else use.
+    /// The state that the thread shares with other threads.
     final class Shared: Sendable {
         let changed: WakeUp
-        /// Of other wants, or of the end.
+        /// Set when the wants change, or at the end.
         let told: WakeUp
         let delay = SleepDelay()
 
@@ -79,7 +79,7 @@ public final class BusWatch: Sendable {
             state = Lock(State(wants: wants))
         }
 
-        /// False, too, when the host has closed the descriptors.
+        /// Whether the thread should run. False also when the host has closed the descriptors.
         var isOpen: Bool { told.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
 
         func close() {
@@ -94,7 +94,7 @@ public final class BusWatch: Sendable {
 
         func takeWants() -> ConditionNeeds {
             state.withLock { state in
-                // The end is told until it is heard.
+                // The end stays set until the thread sees it.
                 if !state.isClosed { told.clear() }
                 return state.wants
             }

@@ -1,15 +1,15 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known of logind, and what has to be asked next. A value, as `NetworkManagerView`.
+/// The known state of logind, and the calls that are needed next. A value, like `NetworkManagerView`.
 /// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.asking
-    /// Nil while it is not known.
+    /// Whether logind prepares for sleep. Nil while it is not known.
     private var isPreparing: Bool?
-    /// The end of a sentence: why that is so.
+    /// Why that is not known, as the end of a sentence.
     private var complaint = "has not answered yet"
-    /// Why sleep is not delayed for us.
+    /// Why logind does not delay sleep for us.
     private var refusal: String?
     private var isSettled = false
 
@@ -36,11 +36,11 @@ struct LogindView {
             return []
         }
         self.isPreparing = isPreparing
-        // During the preparation it gives none.
+        // During the preparation logind grants no delay.
         return isPreparing ? [] : [.inhibit]
     }
 
-    /// The signal PrepareForSleep.
+    /// Handles the signal PrepareForSleep.
     mutating func prepare(_ isPreparing: Bool, isDelayed: Bool) -> [BusQuestion] {
         guard presence.owner != nil else { return [] }
         self.isPreparing = isPreparing
@@ -52,7 +52,7 @@ struct LogindView {
         refusal = answer.complaint.map { "which does not let sleep be delayed: it \($0)" }
     }
 
-    /// As the delay has to follow it.
+    /// Whether the delay has to be released for a sleep.
     var isAboutToSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {

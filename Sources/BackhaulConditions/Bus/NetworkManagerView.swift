@@ -1,27 +1,27 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// What is known of NetworkManager, and what has to be asked next. A value: told what came over the bus, it answers
-/// with questions. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
+/// The known state of NetworkManager. A value: it takes replies and signals, and returns the calls that are needed
+/// next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
 struct NetworkManagerView {
     private enum Known {
         case asking
         case properties([String: BusValue])
-        /// The end of a sentence.
+        /// The end of a sentence that begins with NetworkManager's name.
         case complaint(String)
     }
 
     private(set) var presence = BusPresence.asking
     private var manager = Known.asking
     private var connection = Known.asking
-    /// The object of the connection with the default route; nil when there is none or it is not known.
+    /// The path of the connection with the default route. Nil if there is none, or if it is unknown.
     private var path: String?
-    /// Stays until the new ones are whole, or a change of network would show as a network that is not known.
+    /// The readings stay until the new ones are complete. Otherwise each change would show an unknown network.
     private(set) var readings = BusReadings()
 
     init() { settle() }
 
-    // MARK: What came
+    // MARK: Replies and signals
 
     mutating func tell(_ presence: BusPresence) -> [BusQuestion] {
         if presence == self.presence { return [] }
@@ -52,7 +52,7 @@ struct NetworkManagerView {
         settle()
     }
 
-    /// Properties have changed.
+    /// Returns the calls after a change of properties.
     func changed(at path: String?) -> [BusQuestion] {
         if path == BusName.networkManager.path { return [.properties(.networkManager)] }
         if let path, path == self.path { return [.connection(path)] }
@@ -64,7 +64,7 @@ struct NetworkManagerView {
         return .complaint(answer.complaint ?? "answers something else than was asked")
     }
 
-    // MARK: What it means
+    // MARK: Readings
 
     private var primaryPath: String? {
         guard case .properties(let properties) = manager, case .path(let path)? = properties["PrimaryConnection"],
@@ -106,7 +106,7 @@ struct NetworkManagerView {
 
     private static let title = BusName.networkManager.title
 
-    /// NMMetered
+    /// Reads NMMetered.
     private static func metered(_ value: BusValue?) -> Reading<Bool> {
         switch value {
         case .uint32(1): Reading(true, source: title)
@@ -118,7 +118,7 @@ struct NetworkManagerView {
         }
     }
 
-    /// NMConnectivityState, whose values are ours.
+    /// Reads NMConnectivityState, which has the same values as `ConnectivityState`.
     private static func connectivity(_ value: BusValue?) -> Reading<ConnectivityState> {
         guard case .uint32(let number)? = value else { return Reading(source: odd("Connectivity", value)) }
         if number == 0 { return Reading(source: "\(title) does not know") }
@@ -154,12 +154,12 @@ struct NetworkManagerView {
 }
 
 extension NetworkKinds {
-    /// Of NetworkManager's connection.type
+    /// The kinds for NetworkManager's connection.type
     /// (https://networkmanager.dev/docs/api/latest/nm-settings-nmcli.html#nm-settings-nmcli.property.connection.type).
     init(connectionType: String) {
         self =
             switch connectionType {
-            // What bundles or parts Ethernet is used like it.
+            // Types that combine or divide Ethernet are used like Ethernet.
             case "802-3-ethernet", "bond", "bridge", "infiniband", "macvlan", "pppoe", "team", "veth", "vlan": .ethernet
             case "802-11-wireless", "802-11-olpc-mesh", "wifi-p2p": .wifi
             case "cdma", "gsm", "wimax": .cellular

@@ -1,12 +1,12 @@
 internal import BackhaulPlatform
 
-/// The delay of system sleep that logind gives: a descriptor, over when it is closed, and after InhibitDelayMaxUSec
-/// (logind.conf(5)) whatever we do. Any thread may use it.
+/// The delay of system sleep that logind grants: a descriptor. The delay ends when it is closed, and in any case after
+/// InhibitDelayMaxUSec (logind.conf(5)). Any thread may use this object.
 final class SleepDelay: Sendable {
     private struct State {
         var descriptor: Descriptor?
         var isPreparing = false
-        /// Of this preparation.
+        /// Whether the work before this sleep is done.
         var isReady = false
     }
 
@@ -14,7 +14,7 @@ final class SleepDelay: Sendable {
 
     var isHeld: Bool { state.withLock { $0.descriptor != nil } }
 
-    /// Takes the place of an earlier one.
+    /// Stores a new delay, and releases an earlier one.
     func hold(_ descriptor: Descriptor) {
         let unused: Descriptor? = state.withLock { state in
             if state.isPreparing, state.isReady { return descriptor }
@@ -33,8 +33,8 @@ final class SleepDelay: Sendable {
         }
     }
 
-    /// What was to be done before the sleep is done. Without effect while no sleep is prepared: it was for an earlier
-    /// one.
+    /// Reports that the work before the sleep is done. No effect while no sleep is prepared, because the report was for
+    /// an earlier one.
     func ready() {
         let done: Descriptor? = state.withLock { state in
             guard state.isPreparing else { return nil }

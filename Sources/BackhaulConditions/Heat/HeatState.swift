@@ -1,13 +1,13 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// How hot the machine is, by all of its zones: the one at the highest level decides, of several the hottest.
+/// How hot the machine is. The zone with the highest level decides, and among several the hottest.
 struct HeatState: Equatable, Sendable {
     var thermalState = Reading<ThermalState>()
     var hottestSensor: HottestSensor?
-    /// The level of each zone, from which the next reading goes on.
+    /// The level of each zone. The next reading needs it for the hysteresis.
     var levels: [String: ThermalState] = [:]
-    /// Something is there that gets hotter without a word.
+    /// Whether there are zones. The kernel does not report that they get hotter.
     var hasZones: Bool { !levels.isEmpty }
 
     static let folder = "class/thermal"
@@ -52,7 +52,7 @@ struct HeatState: Equatable, Sendable {
         }
     }
 
-    /// From names like trip_point_3_type.
+    /// The numbers in names such as trip_point_3_type.
     static func tripNumbers(_ names: [String]) -> [Int] {
         names.compactMap { name in
             guard name.hasPrefix("trip_point_"), name.hasSuffix("_type") else { return nil }

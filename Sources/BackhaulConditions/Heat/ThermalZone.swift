@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// One zone of /sys/class/thermal with its trip points (Documentation/driver-api/thermal/sysfs-api.rst in Linux), as
-/// far as they make sense. Temperatures are thousandths of a degree Celsius.
+/// A zone in /sys/class/thermal with its plausible trip points (Documentation/driver-api/thermal/sysfs-api.rst in
+/// Linux). Temperatures are in thousandths of a degree Celsius.
 struct ThermalZone: Equatable, Sendable {
-    /// From here on a level is reached, until it is cooler by so much.
+    /// A level is reached at `temperature`, and is left when the zone is cooler by `hysteresis`.
     struct Threshold: Equatable, Sendable {
         var temperature: Int
         var hysteresis: Int
@@ -15,17 +15,18 @@ struct ThermalZone: Equatable, Sendable {
     var temperature: Int
     var thresholds: [Threshold]
 
-    /// What sensors of running machines say. 0 stands for a sensor that is switched off.
+    /// The range of sensors in running machines. 0 means that a sensor is switched off.
     static let plausibleTemperatures = -30_000...150_000
-    /// Some mainboards have a zone that nobody has set up, with a critical point near that of a cool room.
+    /// Some mainboards have an unconfigured zone, whose critical point is near room temperature.
     static let plausibleSevereTrips = 40_000...200_000
     static let plausibleTrips = 1...200_000
-    /// Where the zone gives none; sensors' readings differ by this much all the time.
+    /// Used if the zone has no hysteresis. The readings of sensors vary by this amount.
     static let leastHysteresis = 2_000
     static let seriousMargin = 10_000
     static let criticalMargin = 3_000
 
-    /// Nil for a zone that does not count. `tripNumbers` are those that the zone has files of.
+    /// Nil for a zone that does not count.
+    /// - tripNumbers: the numbers of the zone's trip point files.
     init?(name: String, tripNumbers: [Int], attribute: (String) -> String?) {
         guard attribute("mode") != "disabled", let temperature = ThermalZone.number(attribute("temp")),
             temperature != 0, ThermalZone.plausibleTemperatures.contains(temperature)
@@ -41,7 +42,7 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// The highest level that is reached, or that was and from which it is not cool enough yet.
+    /// The highest level that is reached. A level of `before` stays until the zone is cool enough.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature
@@ -50,7 +51,8 @@ struct ThermalZone: Equatable, Sendable {
         return reached.map(\.level).max() ?? .nominal
     }
 
-    /// For people. Below what they read a level is left: by the hysteresis.
+    /// The sensor's text for listings. Its levels are the temperatures below which each level is left, by the
+    /// hysteresis.
     var sensor: HottestSensor {
         let isProcessor = ["x86_pkg_temp", "coretemp", "k10temp"].contains(type) || type.hasPrefix("cpu")
         let levels = thresholds.map { ($0.level, ($0.temperature - $0.hysteresis) / 1_000) }

@@ -1,16 +1,16 @@
 internal import BackhaulPlatform
 internal import CLinux
 
-/// The interface through which the kernel would send to the world.
+/// Finds the interface of the kernel's default route.
 enum DefaultRoute {
     struct Link: Equatable, Sendable {
         var name: String
-        /// ARPHRD_… (linux/if_arp.h); nil when the interface has gone meanwhile.
+        /// ARPHRD_… (linux/if_arp.h); nil if the interface has disappeared.
         var type: Int?
     }
 
-    /// Nil when no route leads to other networks. The kernel is asked, so that rules for several tables count, as VPNs
-    /// make them; nothing is sent.
+    /// The interface, or nil if no route leads to other networks. The kernel makes the decision, so that rules for
+    /// several tables, as VPNs make them, count. Nothing is sent.
     static func find() -> Result<Link?, SystemError> {
         for family in [AF_INET, AF_INET6] {
             var route = bhl_route()
@@ -19,7 +19,7 @@ enum DefaultRoute {
             case 0: continue
             default:
                 let error = SystemError.last("cannot ask the kernel for the default route")
-                // A machine may be built without one of the families.
+                // A kernel may be built without one of the families.
                 if error.code != EAFNOSUPPORT, error.code != EOPNOTSUPP { return .failure(error) }
             }
         }
@@ -27,7 +27,7 @@ enum DefaultRoute {
     }
 
     private static func link(_ route: bhl_route) -> Link {
-        // Unsafe: the name is an array of the C struct that ends with a zero; copied at once.
+        // Unsafe: the name is an array in the C struct that ends with a zero. It is copied here.
         let name = withUnsafeBytes(of: route.name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         return Link(name: name, type: route.type < 0 ? nil : Int(route.type))
     }

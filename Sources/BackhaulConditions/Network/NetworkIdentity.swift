@@ -1,27 +1,27 @@
 internal import BackhaulModel
 
-/// Which network the kernel's interface is. NetworkManager says so, but moments after the kernel, and it may be
-/// restarted under a connection that goes on. Neither makes it another network, of whose budget nothing is used.
-/// A value; times are those of the clock that starts with the boot, in milliseconds.
+/// Decides which network the kernel's interface belongs to. NetworkManager reports it later than the kernel, and may be
+/// restarted while a connection continues. In neither case is it another network with an unused budget. This is a
+/// value. Times are in milliseconds of the boot clock.
 struct NetworkIdentity {
-    /// So long NetworkManager is waited for.
+    /// How long to wait for NetworkManager, in milliseconds.
     static let patience: Int64 = 10_000
 
     struct Answer {
         var bus: BusReadings?
-        /// NetworkManager is there and has yet to say what the new interface is.
+        /// Whether NetworkManager is running and has not identified the new interface yet.
         var isPending = false
-        /// When the answer changes by itself; nil: not.
+        /// When the answer changes without a new reading, or nil.
         var nextLook: Int64?
     }
 
     private var isRead = false
     private var interface: String?
-    /// Nil: it was there already when it was first looked at.
+    /// When the interface appeared. Nil: it existed at the first reading.
     private var beganAt: Int64?
-    /// The last that NetworkManager has said of this interface.
+    /// NetworkManager's last readings for this interface.
     private var word: BusReadings?
-    /// Since when it says nothing, and whether it is there.
+    /// Since when NetworkManager does not report the network, and whether it is running.
     private var silence: (since: Int64, isManaged: Bool)?
 
     mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Answer {
@@ -30,7 +30,7 @@ struct NetworkIdentity {
             (word, silence) = (bus, nil)
             return Answer(bus: bus)
         }
-        // Who comes back is waited for anew.
+        // A service that has come back gets the full time again.
         let since = silence?.isManaged == bus.isNetworkManaged ? silence?.since ?? now : now
         silence = (since, bus.isNetworkManaged)
         let isShort = now - since < NetworkIdentity.patience
@@ -39,7 +39,7 @@ struct NetworkIdentity {
             return Answer(
                 bus: bus.remembering(word), nextLook: isShort ? since + NetworkIdentity.patience : nil)
         }
-        // It has said that the interface is none of its own.
+        // NetworkManager has reported that it does not manage the interface.
         word = nil
         guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.patience else {
             return Answer(bus: bus)
@@ -47,10 +47,10 @@ struct NetworkIdentity {
         return Answer(bus: bus, isPending: true, nextLook: beganAt + NetworkIdentity.patience)
     }
 
-    /// False where the kernel names no interface.
+    /// Notes the kernel's interface. Returns false if the kernel names none.
     private mutating func see(_ kernel: NetworkState, now: Int64) -> Bool {
         let name = kernel.network.value?.name
-        // It could not be asked.
+        // The kernel could not be asked.
         if name == nil, kernel.connectivity.value == nil { return false }
         if !isRead || name != interface { self = NetworkIdentity(interface: name, beganAt: isRead ? now : nil) }
         return name != nil
@@ -66,7 +66,7 @@ struct NetworkIdentity {
 }
 
 extension BusReadings {
-    /// What is worse counts at once.
+    /// Completes the readings by earlier ones. A worse reading replaces the earlier one at once.
     fileprivate func remembering(_ word: BusReadings) -> BusReadings {
         var readings = self
         readings.network = word.network

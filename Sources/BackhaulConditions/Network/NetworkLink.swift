@@ -6,11 +6,11 @@ struct NetworkLink: Equatable, Sendable {
     var name: String
     /// ARPHRD_… (linux/if_arp.h)
     var type: Int?
-    /// DEVTYPE of its uevent: wlan, wwan, bluetooth, bridge, vlan, wireguard…
+    /// DEVTYPE of the uevent: wlan, wwan, bluetooth, bridge, vlan, wireguard…
     var deviceType: String?
     var isWireless = false
     var isTunnel = false
-    /// A PPP connection of this machine runs over Ethernet, as those of DSL modems do.
+    /// Whether the machine has a PPP connection over Ethernet, as with DSL modems.
     var hasEthernetPPP = false
 
     var kind: NetworkKinds {
@@ -32,7 +32,7 @@ struct NetworkLink: Equatable, Sendable {
         }
     }
 
-    /// What the kind of device says of its price: where one pays for the time or the bytes, nearly always.
+    /// Whether the kind of device is usually paid by time or by bytes; nil if the kind does not show it.
     var isMetered: Bool? { kind == .cellular || kind == .bluetooth ? true : nil }
 
     static func read(_ route: DefaultRoute.Link, system: SystemTree, processes: SystemTree) -> NetworkLink {
@@ -42,25 +42,25 @@ struct NetworkLink: Equatable, Sendable {
         link.deviceType = system.optionalText("\(folder)/uevent").flatMap(deviceType)
         link.isWireless = system.contains("\(folder)/wireless") || system.contains("\(folder)/phy80211")
         link.isTunnel = system.contains("\(folder)/tun_flags")
-        // One line is the table's head.
+        // One line is the header of the table.
         if link.type == 512, let sessions = processes.optionalText("net/pppoe") {
             link.hasEthernetPPP = sessions.split(separator: "\n").count > 1
         }
         return link
     }
 
-    /// From lines of `NAME=value`.
+    /// The value of DEVTYPE in lines of `NAME=value`.
     static func deviceType(_ uevent: String) -> String? {
         let name = "DEVTYPE="
         return uevent.split(separator: "\n").first { $0.hasPrefix(name) }.map { String($0.dropFirst(name.count)) }
     }
 }
 
-/// What can be said of the network without a service that manages it.
+/// The network's state as known without a service that manages it.
 struct NetworkState: Equatable, Sendable {
     var network = Reading<Network>()
     var isMetered = Reading<Bool>()
-    /// `none`, or not known.
+    /// `none`, or unknown.
     var connectivity = Reading<ConnectivityState>()
 
     static func read(system: SystemTree, processes: SystemTree) -> NetworkState {
@@ -88,6 +88,6 @@ struct NetworkState: Equatable, Sendable {
     init(_ link: NetworkLink, source: String) {
         network = Reading(Network(name: link.name, kind: link.kind), source: source)
         isMetered = Reading(link.isMetered, source: link.isMetered == nil ? "\(source) does not say" : source)
-        connectivity = Reading(source: "nobody on this machine looks how far the network leads")
+        connectivity = Reading(source: "no service on this machine checks whether the network reaches the internet")
     }
 }

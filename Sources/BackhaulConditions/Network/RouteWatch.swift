@@ -2,11 +2,11 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Tells when a link, an address or a route of this network namespace changes (rtnetlink(7)), without looking again and
-/// again. What has changed is not told: whoever waits tries.
+/// Reports that a link, an address or a route of this network namespace has changed (rtnetlink(7)), without polling. It
+/// does not report what has changed: users of a route try again.
 public final class RouteWatch: Sendable {
     private let descriptor: Descriptor
-    /// Readable when there is something to take.
+    /// Readable when there are changes to take.
     public var number: Int32 { descriptor.number }
 
     public init() throws(SystemError) {
@@ -15,7 +15,7 @@ public final class RouteWatch: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Takes what was told. True when something was, be it that there was too much to be kept.
+    /// Reads the changes. Returns true if there were any, also when the kernel dropped some.
     public func takeChanges() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 16_384)
         var hasChanged = false

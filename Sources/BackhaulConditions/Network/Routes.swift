@@ -2,24 +2,24 @@ internal import BackhaulModel
 internal import CLinux
 internal import Glibc
 
-/// What the kernel says of ways to other machines. Each is a few system calls that wait for nothing.
+/// What the kernel reports about routes to other machines. Each function makes a few system calls and does not block.
 public enum Routes {
-    /// Codes of connect(2) that say so of the network, and not of the server.
+    /// Whether this code of connect(2) means that the network has no route. It is then no failure of the server.
     public static func isUnreachable(_ code: Int32) -> Bool {
         code == ENETUNREACH || code == EHOSTUNREACH || code == ENETDOWN
     }
 
-    /// Some machine is there and takes no connection.
+    /// Whether a machine exists that refuses the connection.
     public static func isRefused(_ code: Int32) -> Bool { code == ECONNREFUSED }
 
-    /// A route leads to the numeric address.
+    /// Whether a route leads to the numeric address.
     public static func reach(_ address: String) -> Bool { bhl_has_route(address) != 0 }
 
-    /// An interface other than the loopback is up and has an address.
+    /// Whether an interface other than the loopback is up and has an address.
     public static var hasNetwork: Bool { bhl_has_network() != 0 }
 
-    /// A name could be looked up: a route leads to one of the name servers. One on this machine asks others, for which
-    /// it needs a network.
+    /// Whether a name can be looked up, because a route leads to one of the name servers. A name server on this machine
+    /// asks others, and so needs a network.
     public static func reachNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
         Connectivity.nameServers(contents(of: resolverFile)).contains { server in
             isOnThisMachine(server) ? hasNetwork : reach(server)
@@ -30,7 +30,7 @@ public enum Routes {
         Connectivity.isLoopback(server) || server == "::1"
     }
 
-    /// Its first 64 KiB; empty when it cannot be read.
+    /// The first 64 KiB of the file; empty if it cannot be read.
     private static func contents(of path: String) -> String {
         let number = bhl_open(path, O_RDONLY | O_NONBLOCK, 0)
         guard number >= 0 else { return "" }

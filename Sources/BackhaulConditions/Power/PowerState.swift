@@ -1,17 +1,17 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Where the machine's power comes from, by all of its supplies.
+/// The machine's power source, from all of its supplies.
 struct PowerState: Equatable, Sendable {
     var externalPower = Reading<Bool>()
     var batteryPercent = Reading<UInt8>()
 
-    /// A battery is emptied, which many machines do not tell step by step.
+    /// Whether a battery is discharging. Many machines do not report each change of its charge.
     var isOnBattery: Bool { externalPower.value == false && batteryPercent.value != nil }
 
     static let folder = "class/power_supply"
 
-    /// Each supply counts once: what cannot be understood of one leaves the others as they are.
+    /// Reads all supplies. An unreadable supply does not affect the others.
     static func read(_ tree: SystemTree) -> PowerState {
         do {
             let supplies = try tree.entries(folder).compactMap { name in
@@ -33,9 +33,9 @@ struct PowerState: Equatable, Sendable {
         batteryPercent = PowerState.level(supplies, folder)
     }
 
-    /// In this order: an emptied UPS, whatever is plugged in, mains that is not there, what the batteries say of
-    /// themselves. What is not supplied says something of machines with a battery alone: others run on something else;
-    /// and a port only where nothing else does, because most ports are unused.
+    /// The first rule that applies decides: a discharging UPS; mains or a port online; mains offline; the status of the
+    /// batteries. Offline mains counts only with a battery, because other machines have another supply. An offline port
+    /// counts only if nothing else decides, because most ports are unused.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
         func first(_ condition: (PowerSupply) -> Bool) -> String? {
             supplies.first(where: condition).map { "\(folder)/\($0.name)" }
@@ -63,14 +63,14 @@ struct PowerState: Equatable, Sendable {
         return Reading(true, source: "no battery that is in use in \(folder)")
     }
 
-    /// Weighted by what each holds when it is full, if that is known of all. Those of the machine come before that of a
-    /// UPS.
+    /// The mean charge, weighted by full capacity if all capacities are known. A UPS counts only if the machine has no
+    /// battery of its own.
     private static func level(_ supplies: [PowerSupply], _ folder: String) -> Reading<UInt8> {
         let own = supplies.filter { $0.kind == .battery && $0.percent != nil }
         let batteries = own.isEmpty ? supplies.filter { $0.kind == .uninterruptible && $0.percent != nil } : own
         guard let first = batteries.first else {
             let has = supplies.contains { $0.kind == .battery || $0.kind == .uninterruptible }
-            return Reading(source: has ? "no battery in \(folder) says its charge" : "no battery in \(folder)")
+            return Reading(source: has ? "no battery in \(folder) reports its charge" : "no battery in \(folder)")
         }
         func weighted(_ weight: (PowerSupply) -> Double?) -> Double? {
             var sum = 0.0

@@ -1,42 +1,41 @@
-/// One entry of /sys/class/power_supply, as far as it makes sense
-/// (Documentation/ABI/testing/sysfs-class-power in Linux).
+/// An entry of /sys/class/power_supply with plausible values (Documentation/ABI/testing/sysfs-class-power in Linux).
 struct PowerSupply: Equatable, Sendable {
     enum Kind: Equatable, Sendable {
         case battery
-        /// Its battery is outside of the machine.
+        /// A UPS. Its battery is outside of the machine.
         case uninterruptible
         case mains
-        /// A port or a coil through which the machine may be supplied. Machines have several, most of them unused.
+        /// A port or a coil that can supply the machine. Machines have several, most of them unused.
         case port
     }
 
     var name: String
     var kind: Kind
-    /// Of mains and ports.
+    /// Set for mains and ports.
     var isOnline: Bool?
-    /// Of batteries.
+    /// Set for batteries.
     var isDischarging: Bool?
     var percent: UInt8?
-    /// Microwatt hours when it is full.
+    /// The full capacity in microwatt hours.
     var fullEnergy: Double?
-    /// Microampere hours when it is full.
+    /// The full capacity in microampere hours.
     var fullCharge: Double?
 
-    /// Nil for what does not supply the machine: batteries of mice and pens, empty bays, what is unknown.
+    /// Nil for an entry that does not supply the machine: batteries of mice and pens, empty bays, unknown types.
     init?(name: String, attribute: (String) -> String?) {
         guard attribute("scope") != "Device", attribute("present") != "0" else { return nil }
         switch attribute("type") {
         case "Battery": kind = .battery
         case "UPS": kind = .uninterruptible
         case "Mains": kind = .mains
-        // Older kernels give what is at the port: USB_DCP, USB_C, USB_PD.
+        // Older kernels name the device at the port: USB_DCP, USB_C, USB_PD.
         case .some(let type) where type.hasPrefix("USB") || type == "Wireless" || type == "BrickID": kind = .port
         default: return nil
         }
         self.name = name
         switch attribute("online") {
         case "0": isOnline = false
-        // 2: a programmable supply.
+        // 2 is a programmable supply.
         case "1", "2": isOnline = true
         default: isOnline = nil
         }
@@ -53,7 +52,7 @@ struct PowerSupply: Equatable, Sendable {
             ?? PowerSupply.share(PowerSupply.number(attribute("charge_now")), of: fullCharge)
     }
 
-    /// Numbers of sysfs are whole; more than fifteen digits are no amount of anything here.
+    /// Numbers in sysfs are integers. No plausible number here has more than fifteen digits.
     private static func number(_ text: String?) -> Double? {
         guard let text, text.utf8.count <= 16, let number = Int64(text) else { return nil }
         return Double(number)
@@ -63,7 +62,7 @@ struct PowerSupply: Equatable, Sendable {
         number(text).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// A gauge that was set when the battery was new may say a little more than 100.
+    /// A gauge that was calibrated for the new battery may report a little more than 100.
     private static func capacity(_ text: String?) -> UInt8? {
         guard let number = number(text), (0...110).contains(number) else { return nil }
         return UInt8(min(number, 100))

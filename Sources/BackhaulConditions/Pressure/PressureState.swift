@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CLinux
 
-/// What processes wait for (Documentation/accounting/psi.rst in Linux).
+/// A resource for which processes wait (Documentation/accounting/psi.rst in Linux).
 enum PressureResource: String, CaseIterable, Sendable {
     case cpu, io, memory
 
@@ -16,7 +16,7 @@ enum PressureResource: String, CaseIterable, Sendable {
 
     var path: String { "pressure/\(rawValue)" }
 
-    /// Whole percents of the last ten seconds in which some process waited.
+    /// The percentage of the last ten seconds in which some process waited.
     func read(_ tree: SystemTree) -> Reading<UInt8> {
         do {
             let text = try tree.text(path)
@@ -31,7 +31,7 @@ enum PressureResource: String, CaseIterable, Sendable {
         }
     }
 
-    /// Of a line like "some avg10=1.53 avg60=0.90 avg300=0.31 total=9340273".
+    /// The avg10 of a line such as "some avg10=1.53 avg60=0.90 avg300=0.31 total=9340273".
     static func percent(_ text: String) -> UInt8? {
         for line in text.split(separator: "\n") {
             let fields = line.split(separator: " ")

@@ -1,9 +1,9 @@
 internal import BackhaulPlatform
 internal import CLinux
 
-/// Tells when the kernel says that a device of the machine has changed (kobject uevents).
+/// Reports that a device of the machine has changed, from the kernel's uevents.
 final class DeviceEvents: Sendable {
-    /// Kinds of devices that matter here.
+    /// The kinds of devices that matter for conditions.
     struct Subsystems: OptionSet, Sendable {
         var rawValue: UInt8
         static let powerSupply = Subsystems(rawValue: 1)
@@ -11,24 +11,24 @@ final class DeviceEvents: Sendable {
     }
 
     private let descriptor: Descriptor
-    /// Readable when there is something to take.
+    /// Readable when there are events to take.
     var number: Int32 { descriptor.number }
-    /// False in containers whose kernel does not tell them: then only those who stand in for it do.
+    /// False in a container whose kernel sends it no uevents. Then only programs inside it can send events.
     let isComplete: Bool
 
     init() throws(SystemError) {
         let number = bhl_watch_devices()
-        guard number >= 0 else { throw SystemError.last("cannot be told of changed devices") }
+        guard number >= 0 else { throw SystemError.last("cannot watch the kernel's device events") }
         descriptor = Descriptor(owning: number)
         isComplete = bhl_hears_devices() != 0
     }
 
-    /// Takes what was told, and says of whom. When there was more than could be kept: of all.
+    /// Reads the events, and returns the kinds of devices. Returns all kinds if the kernel dropped events.
     func take() -> Subsystems {
-        // Larger than any: UEVENT_BUFFER_SIZE is 2,048.
+        // Larger than any event: UEVENT_BUFFER_SIZE is 2,048.
         var buffer = [CChar](repeating: 0, count: 16_384)
         var found: Subsystems = []
-        // A flood of them is taken in turns.
+        // Bounded, so that a flood of events does not block the loop.
         for _ in 0..<256 {
             let count = bhl_next_device_event(descriptor.number, &buffer, buffer.count)
             if count > 0 {
@@ -43,7 +43,7 @@ final class DeviceEvents: Sendable {
         return found
     }
 
-    /// Of `change@/devices/…`, and then `NAME=value`, each ended by a zero.
+    /// The kind of device in an event: `change@/devices/…`, and then `NAME=value`, each ended by a zero.
     static func subsystem(of message: [UInt8]) -> Subsystems {
         let fields = message.split(separator: 0)
         if fields.contains(where: { $0.elementsEqual("SUBSYSTEM=power_supply".utf8) }) { return .powerSupply }

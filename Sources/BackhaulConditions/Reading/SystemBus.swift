@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// What services on the system's message bus say. A test plays one.
+/// The services on the system bus. Tests use a fake.
 protocol SystemBus: Sendable {
-    /// Readable when there is something to take, the first readings included.
+    /// Readable when there are readings to take. This includes the first ones.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
-    /// Of these from now on.
+    /// Changes the wanted needs.
     func want(_ wants: ConditionNeeds)
     func readyToSleep()
     func close()
@@ -13,7 +13,7 @@ protocol SystemBus: Sendable {
 
 extension BusWatch: SystemBus {}
 
-/// Nil where there can be none.
+/// Starts the bus. Returns nil if no bus can be used.
 typealias SystemBusStart = (_ address: String?, _ wants: ConditionNeeds) -> (any SystemBus)?
 
 extension BusReadings {

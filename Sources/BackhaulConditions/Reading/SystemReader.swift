@@ -2,12 +2,12 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads kinds of conditions, one after the other, on a thread of its own: batteries and sensors may be asked over slow
-/// wires, take their time, or never answer. Confined to the loop's thread but for that.
+/// Reads kinds of conditions, one after the other, on its own thread. Batteries and sensors may be behind slow buses
+/// and may never reply. All methods are confined to the loop's thread.
 final class SystemReader {
-    /// What the thread has been told to do.
+    /// The work of the thread.
     private struct Job: Sendable {
-        /// What it reads now; empty: nothing.
+        /// The kind that the thread reads now; empty if none.
         var at: ConditionNeeds = []
         var rest: ConditionNeeds = []
         var found = SystemReadings(needs: [])
@@ -32,7 +32,7 @@ final class SystemReader {
     private let wakeUp: WakeUp
     private var watch: Watch?
 
-    /// `then` is called on the loop's thread when all of a `read` was read, or what it was left with.
+    /// Calls `then` on the loop's thread when all kinds of a `read` were read, or those that `leave` did not take.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void
@@ -44,13 +44,13 @@ final class SystemReader {
         let (wakeUp, job) = (wakeUp, job)
         watch = try loop.watch(wakeUp.number, .readable) { _ in
             wakeUp.clear()
-            // It may have been taken by `leave`.
+            // `leave` may have taken the readings.
             let found = job.withLock { job in job.at.isEmpty && job.rest.isEmpty ? job.takeFound() : nil }
             if let found { then(found) }
         }
     }
 
-    /// After the former one.
+    /// Reads these kinds. The reading before must have ended.
     func read(_ order: ReadingOrder) {
         let (wakeUp, job, roots, readSystem) = (wakeUp, job, roots, readSystem)
         job.change { $0.rest = order.needs }
@@ -63,7 +63,8 @@ final class SystemReader {
         }
     }
 
-    /// It goes on with what it reads now, and with nothing else: what was found until now, and what was not begun.
+    /// Stops after the kind that is read now. Returns the readings so far, the current kind, and the kinds that were
+    /// not begun.
     func leave() -> (found: SystemReadings, stuck: ConditionNeeds, rest: ConditionNeeds) {
         job.withLock { job in
             defer { job.rest = [] }
@@ -71,7 +72,7 @@ final class SystemReader {
         }
     }
 
-    /// What is being read is not told any more. The thread ends when it has read it; nobody waits for that.
+    /// Stops reports. The thread ends when its reading has ended, and no other thread waits for it.
     func close() {
         watch?.cancel()
         watch = nil

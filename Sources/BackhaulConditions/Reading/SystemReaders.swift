@@ -2,12 +2,12 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The thread that reads conditions, and those that hang: a kind whose reading does not end keeps its thread, and the
-/// others get another one, so that there is never more than one for each kind. Confined to the loop's thread.
+/// The thread that reads conditions, and threads that hang. A kind whose reading does not end keeps its thread, and the
+/// other kinds get a new one. So there is at most one thread for each kind. Confined to the loop's thread.
 final class SystemReaders {
-    /// So long the others wait for one.
+    /// How long a reading may delay the others, in milliseconds.
     static let patience: Int64 = 1_000
-    /// After so long it is not known, until it answers after all.
+    /// After this many milliseconds a kind counts as unknown, until its reading ends.
     static let longest: Int64 = 10_000
     static let silence = "it has not answered for ten seconds"
 
@@ -22,14 +22,14 @@ final class SystemReaders {
     private let heatLevels: () -> [String: ThermalState]
     private let then: (SystemReadings) -> Void
     private(set) var reader: SystemReader?
-    /// What `reader` is reading.
+    /// The kinds that `reader` reads.
     private(set) var reading: ConditionNeeds = []
-    /// What is to be read behind that, or when the last reading of it has ended.
+    /// The kinds to read next, or when their last reading has ended.
     private(set) var postponed: ConditionNeeds = []
     private var hanging: [ConditionNeeds: Stuck] = [:]
     private lazy var timer = loop.timer { [unowned self] in isLate() }
 
-    /// `then` is called in a later turn with what was found, part by part.
+    /// Calls `then` in a later iteration of the loop, with the readings in parts.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         heatLevels: @escaping () -> [String: ThermalState], then: @escaping (SystemReadings) -> Void
@@ -41,19 +41,19 @@ final class SystemReaders {
         self.then = then
     }
 
-    /// Kinds whose readings do not end.
+    /// The kinds whose readings hang.
     var stuck: ConditionNeeds { hanging.keys.reduce(into: []) { $0.formUnion($1) } }
 
-    /// One reading at a time: what is wanted meanwhile is read once more behind it.
+    /// Reads these kinds. A kind that is being read is read again afterwards.
     func read(_ wanted: ConditionNeeds) throws {
         postponed.formUnion(wanted)
         try start()
     }
 
-    /// Nobody waits for more than these any more.
+    /// Drops postponed kinds other than these.
     func forget(except needs: ConditionNeeds) { postponed.formIntersection(needs) }
 
-    /// Whoever reads goes on, and so do those that hang: nobody would know of them.
+    /// Ends the idle thread. A thread that reads or hangs continues, because its readings would be lost.
     func rest() {
         guard reading.isEmpty, postponed.isSubset(of: stuck) else { return }
         reader?.close()
@@ -82,7 +82,7 @@ final class SystemReaders {
     }
 
     private func make() throws -> SystemReader {
-        // Whose answer it is: the reader is not there before its closure.
+        // The closure needs the reader, which does not exist before the closure.
         final class Name { weak var reader: SystemReader? }
         let name = Name()
         let reader = try SystemReader(loop, roots, readSystem) { [unowned self] found in
@@ -107,7 +107,7 @@ final class SystemReaders {
         guard let reader else { return }
         let (found, kind, rest) = reader.leave()
         postponed.formUnion(rest)
-        // It has ended in this moment, or not begun.
+        // The reading has just ended, or has not begun.
         if kind.isEmpty { return hasRead(found, by: reader) }
         let timer = loop.timer { [unowned self] in
             goOn(with: .unknown(kind, SystemReaders.silence))
@@ -120,7 +120,7 @@ final class SystemReaders {
     }
 
     private func goOn(with found: SystemReadings) {
-        // Without a thread they are read with the next that is wanted.
+        // If no thread can be made, the kinds are read with the next request.
         try? start()
         then(found)
     }

@@ -1,17 +1,17 @@
 internal import BackhaulModel
 
-/// What is to be read, and what reading it again goes on from.
+/// The kinds to read, and the levels of heat on which the hysteresis depends.
 struct ReadingOrder: Sendable {
     var needs: ConditionNeeds
     var heatLevels: [String: ThermalState] = [:]
 }
 
-/// How the system is read, on a thread that may wait. A test has one that hangs.
+/// A function that reads the system on a thread that may block. Tests use one that hangs.
 typealias ReadSystem = @Sendable (ReadingOrder, ConditionRoots) -> SystemReadings
 
-/// What was read: nil for what was not asked for.
+/// Readings of some kinds. The others are nil.
 struct SystemReadings: Sendable {
-    /// Of these.
+    /// The kinds that were read.
     var needs: ConditionNeeds
     var power: PowerState?
     var heat: HeatState?
@@ -33,7 +33,7 @@ struct SystemReadings: Sendable {
         return readings
     }
 
-    /// Of others.
+    /// Adds the readings of other kinds.
     mutating func add(_ other: SystemReadings) {
         needs.formUnion(other.needs)
         power = other.power ?? power
@@ -55,7 +55,7 @@ struct SystemReadings: Sendable {
 }
 
 extension ConditionNeeds {
-    /// Each by itself: what waits for no wire comes first.
+    /// Each kind alone. Kinds that cannot hang come first.
     var kinds: [ConditionNeeds] {
         let all: [ConditionNeeds] = [.network, .cpuPressure, .ioPressure, .memoryPressure, .power, .heat]
         return all.filter { contains($0) }

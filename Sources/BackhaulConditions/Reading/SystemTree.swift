@@ -2,17 +2,17 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Files and folders below one root, of a kernel or in place of one. Nothing of it is trusted: files vanish while they
-/// are read, are folders or pipes, or have no end.
+/// The files and directories below one root: the kernel's, or a replacement. No content is trusted. Files may disappear
+/// during a read, may be directories or pipes, or may have no end.
 struct SystemTree: Sendable {
     static let largestFile = 65_536
     static let mostEntries = 256
-    /// Entries that are looked at, wanted or not.
+    /// The limit of entries that are listed, whether wanted or not.
     private static let mostSeen = 65_536
 
     let root: String
 
-    /// Without blanks and line ends around it.
+    /// The content of a file, without blanks and line ends around it.
     func text(_ path: String) throws(SystemError) -> String {
         let number = bhl_open(full(path), O_RDONLY | O_NONBLOCK | O_NOCTTY, 0)
         guard number >= 0 else { throw SystemError.last("cannot read \(full(path))") }
@@ -35,11 +35,11 @@ struct SystemTree: Sendable {
         }
     }
 
-    /// Nil when it cannot be read.
+    /// The content of a file, or nil if it cannot be read.
     func optionalText(_ path: String) -> String? { try? text(path) }
 
-    /// The first ones that the kernel lists and that are wanted, by name: machines with hundreds of processors have as
-    /// many cooling devices beside their few zones.
+    /// The names of wanted entries, sorted. Only the first ones in the kernel's order count: a machine with hundreds of
+    /// processors has as many cooling devices beside its few zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
         var names: [String] = []
         try DirectoryReader.read(full(path), limit: SystemTree.mostSeen) { bytes in
@@ -53,7 +53,7 @@ struct SystemTree: Sendable {
 
     func contains(_ path: String) -> Bool { access(full(path), F_OK) == 0 }
 
-    /// As people are shown it.
+    /// The full path, also for messages.
     func full(_ path: String) -> String { root.hasSuffix("/") ? root + path : root + "/" + path }
 
     private static func trimmed(_ content: [UInt8]) -> String {

@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts activities: within their window when the conditions are as they ask, and at its end in any case.
+/// Starts activities: within their window when the conditions meet their constraints, and at its end in any case.
 ///
-/// One for the store. It owns the timer of the next look, and what the last look found. Each look asks the store which
-/// activities are due.
+/// Each store has one. Each check reads from the store which activities are due. The controller owns the timer of the
+/// next check, and the results of the last one.
 final class ActivityController {
-    /// After a start that has failed, because its file is another task's or the store is full.
+    /// The delay after a failed start. A start fails when another task has its destination, or the store is full.
     private static let pauseMilliseconds: Int64 = 60_000
 
     private let runtime: any Runtime
@@ -17,20 +17,20 @@ final class ActivityController {
     private let isEnding: () -> Bool
     private let unixMilliseconds: () -> Int64
     private var timer: (any RuntimeTimer)?
-    /// Of asking the store, and of the starts that follow.
+    /// Whether a check is under way: the read of the store, and the starts that follow it.
     private var state = LookState.idle
-    /// The last tasks of activities. The next start of each waits for the end of its task.
+    /// The last tasks of activities that have not ended. The next start of an activity waits for the end of its task.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
-    /// Activities whose start has failed and was logged: when each is tried again, by the boot clock.
+    /// Activities whose start failed and was logged, with the loop's time of the next attempt.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions that open windows depend on.
     private(set) var needs: ConditionNeeds = []
 
-    /// - holds: what is against a start with these constraints now; nil: the conditions were not read yet.
-    /// - isEnding: nothing is started any more.
-    /// - unixMilliseconds: the wall clock, which windows are times of.
+    /// - holds: the holds that these constraints have now; nil: the conditions were not read yet.
+    /// - isEnding: true when nothing may be started any more.
+    /// - unixMilliseconds: the wall clock. The windows are times of it.
     init(
         _ runtime: any Runtime, _ calendar: CalendarWatch, log: @escaping @Sendable (LogEntry) -> Void,
         holds: @escaping (EffectiveConstraints, SessionID) -> [Hold]?, isEnding: @escaping () -> Bool,
@@ -50,9 +50,9 @@ final class ActivityController {
 
     func close() { timer?.stop() }
 
-    // MARK: What may let one start
+    // MARK: Reasons for a check
 
-    /// The time of one has come, the calendar has changed, or a command has changed an activity.
+    /// Checks which activities are due: when a window opens, the calendar changed, or a command changed an activity.
     func look() {
         guard !isEnding(), state.begin() else { return }
         let now = unixMilliseconds()
@@ -67,7 +67,7 @@ final class ActivityController {
         })
     }
 
-    /// An activity was set: what made a start fail may be gone.
+    /// An activity was set. The cause of a failed start may be gone, so failed starts are repeated without a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
         look()
@@ -83,7 +83,7 @@ final class ActivityController {
         look()
     }
 
-    // MARK: Looking
+    // MARK: Checks
 
     private func found(_ open: [OpenActivity], next: Int64?) -> [EngineEffect] {
         let now = unixMilliseconds()
@@ -109,8 +109,9 @@ final class ActivityController {
         return effects
     }
 
-    /// The task of a background activity waits by itself, and says why. What the other qualities ask for has to be
-    /// before a start, and is not asked of the task: nothing must hold it beyond the window.
+    /// Whether the activity may start now. The task of a background activity waits itself, and shows its reason. The
+    /// constraints of the other qualities are checked only before the start: no hold may delay the task beyond the
+    /// window.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }
@@ -118,7 +119,7 @@ final class ActivityController {
         return window.shouldStart(now: now, holds: holds)
     }
 
-    /// What it waits for before its start; nil: for nothing.
+    /// The constraints that have to be met before the start; nil: there are none.
     private func constraints(of activity: OpenActivity) -> EffectiveConstraints? {
         let constraints = activity.qualityOfService.constraints
         guard constraints != .none, !activity.hasRequest || activity.qualityOfService != .background else { return nil }
@@ -135,7 +136,7 @@ final class ActivityController {
         return [.prune]
     }
 
-    /// `untilNext`: milliseconds until the next look; nil: none is needed.
+    /// `untilNext`: milliseconds until the next check; nil: none is needed.
     private func endLook(untilNext: Int64?) -> [EngineEffect] {
         if state.end() {
             look()
@@ -149,9 +150,9 @@ final class ActivityController {
         return []
     }
 
-    // MARK: Starting
+    // MARK: Starts
 
-    /// One after the other: each may take the place that another wanted.
+    /// Starts the activities one after the other, because one may take the destination that the next one wants.
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
         let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
         runtime.store({ (transaction) throws(Failure) in

@@ -3,25 +3,25 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// A client as the engine sees it: who it is, which sessions it has attached, and how to reach it.
+/// A connected client in the engine: its identity, its attached sessions, and the function that sends messages to it.
 final class ClientConnection {
     let id: ConnectionID
     let deliver: (EngineMessage) -> Void
     private(set) var hello: Hello?
     private(set) var process: ProcessIdentity?
-    /// In this process, so that it sees every directory as the engine does.
+    /// Whether the client is in the engine's process. Then both see the same directories.
     let isLocal: Bool
-    /// It reads slower than it is sent to: what can wait is not sent.
+    /// Whether the client has too many unread bytes. Messages that can wait are then not sent.
     let isBehind: () -> Bool
     private(set) var handles: [HandleID: AttachedHandle] = [:]
-    /// The disk is asked about the destinations of an enqueue, or /proc about the client's process. What came after it
-    /// waits, so that a client's commands keep their order.
+    /// Whether a message is being checked: a disk thread checks the destinations of an enqueue, or /proc is read again
+    /// soon for the client's process. Later messages are queued, so that a client's commands keep their order.
     var isInspecting = false
     var introductionTimer: LoopTimer?
-    /// How often its process could not be looked at.
+    /// How often the client's process could not be read from /proc.
     var introductions = 0
     private var held: [ClientMessage] = []
-    /// The disk takes the files of an enqueue over, which may last: the next enqueue waits, but nothing else does.
+    /// Whether a disk thread takes over the files of an enqueue. This may take long, and only the next enqueue waits.
     var isTakingBodies = false
     private var heldEnqueues: [ClientMessage] = []
 
@@ -33,7 +33,8 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// Creates and attaches that wait when the session is not free, and were not given up since.
+    /// The handles of creates and attaches that may wait for their session and are in the store thread now. A cancelled
+    /// one is removed.
     private var opening: Set<HandleID> = []
 
     init(
@@ -68,7 +69,7 @@ final class ClientConnection {
 
     func startOpening(_ handle: HandleID) { opening.insert(handle) }
 
-    /// False when it was stopped before.
+    /// Returns false when the handle is not opening any more.
     @discardableResult
     func stopOpening(_ handle: HandleID) -> Bool { opening.remove(handle) != nil }
 
@@ -78,13 +79,14 @@ final class ClientConnection {
 
     func detach(_ handle: HandleID) -> AttachedHandle? { handles.removeValue(forKey: handle) }
 
-    /// The consumer that the handle is, once the client has said who it is.
+    /// The identity of the handle as a consumer; nil before the client's hello.
     func consumer(_ handle: HandleID) -> ConsumerIdentity? {
         guard let hello, let process else { return nil }
         return ConsumerIdentity(client: hello.client, handle: handle, process: process, launch: hello.launch)
     }
 
-    /// It consumes a session in another process, which may be stopped. With a stopped host its own engine is stopped.
+    /// Whether the client is a consumer in another process, which may be stopped (SIGSTOP). A host that has the engine
+    /// in its own process is stopped together with it.
     var mayBeStoppedConsumer: Bool { !isLocal && hello != nil && handles.values.contains { $0.role == .consume } }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }

@@ -3,7 +3,7 @@ internal import BackhaulStore
 
 /// The connected clients, and which handle consumes each session.
 ///
-/// One for the store.
+/// Each store has one.
 final class ClientRegistry {
     private(set) var connections: [ConnectionID: ClientConnection] = [:]
     private var consumers: [SessionID: HandleAddress] = [:]
@@ -12,12 +12,12 @@ final class ClientRegistry {
 
     var all: Dictionary<ConnectionID, ClientConnection>.Values { connections.values }
 
-    /// Those that have said who they are.
+    /// The ids of the clients that have sent a hello.
     var clients: Set<ClientID> { Set(connections.values.compactMap { $0.hello?.client }) }
 
     func add(_ connection: ClientConnection) { connections[connection.id] = connection }
 
-    /// The sessions that it consumed have no consumer any more.
+    /// Removes the connection. The sessions that it consumed have no consumer then.
     func remove(_ id: ConnectionID) -> ClientConnection? {
         guard let connection = connections.removeValue(forKey: id) else { return nil }
         for (session, address) in consumers where address.connection == id { consumers[session] = nil }

@@ -1,21 +1,21 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Hands committed events to clients: to the session's consumer with their contents, as far as its credit reaches, and
-/// to every other host of the application as the newest id.
+/// Sends committed events to clients. The session's consumer gets their contents, within its credit. Every other host
+/// of the application gets the newest id.
 ///
-/// One for the store. Events of one turn are announced together.
+/// Each store has one. Events of one iteration of the loop are announced together.
 final class EventPublisher {
     private let runtime: any Runtime
     private let clients: ClientRegistry
-    /// New events of this turn.
+    /// The new events of this iteration of the loop.
     private var announcements: [SessionID: Announcement] = [:]
 
     private struct Announcement {
         let session: SessionID
         let name: NamedSession
         var newest: EventID
-        /// Contents that came with the commits, in order: each follows the event `after` directly.
+        /// The contents of the commits, in order. Each part directly follows the event `after`.
         var parts: [(after: EventID, events: [Event])] = []
     }
 
@@ -24,17 +24,17 @@ final class EventPublisher {
         self.clients = clients
     }
 
-    /// Whether the contents of an event that is committed now are sent at once, so that they are to be read.
+    /// Whether an event that is committed now is pushed immediately. Then its transaction has to read the contents.
     func pushes(_ session: SessionID) -> Bool {
         guard let (connection, handle) = clients.consumer(of: session) else { return false }
         return !connection.isBehind() && connection.handles[handle]?.window.takes == true
     }
 
-    /// Notifies the connected clients of the application at the end of this turn.
+    /// Notifies the connected clients of the application at the end of this iteration of the loop.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
         if announcements.isEmpty { runtime.afterThisTurn { [unowned self] in announceAll() } }
-        // By the id: a session that is removed and made again in one turn has the same name.
+        // The key is the id: a session that is removed and created again in one iteration has the same name.
         var announcement =
             announcements[change.session]
             ?? Announcement(session: change.session, name: NamedSession(change), newest: change.newestEvent)
@@ -43,7 +43,7 @@ final class EventPublisher {
         announcements[change.session] = announcement
     }
 
-    /// Announces at once: a client that reads a reply knows of the events that its command brought about.
+    /// Sends all announcements now. Before a reply, so that the client knows the events that its command caused.
     func announceAll() -> [EngineEffect] {
         let all = announcements
         announcements = [:]
@@ -59,7 +59,7 @@ final class EventPublisher {
         return effects
     }
 
-    /// Returns the connection that has all of it by what was pushed.
+    /// Pushes the events within the consumer's credit. Returns its connection if everything was pushed.
     private func push(_ announcement: Announcement) -> ConnectionID? {
         guard let (connection, handle) = clients.consumer(of: announcement.session),
             var window = connection.handles[handle]?.window
@@ -91,13 +91,13 @@ final class EventPublisher {
         readAhead(connection, handle)
     }
 
-    /// A peer that was behind has read what was sent to it.
+    /// A peer that was behind has read enough of the bytes that were sent to it. Pushes more events to it.
     func caughtUp(_ id: ConnectionID) {
         guard let connection = clients[id] else { return }
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }
     }
 
-    /// Pushes what waits in the store.
+    /// Reads events from the store and pushes them, within the consumer's credit.
     private func readAhead(_ connection: ClientConnection, _ handle: HandleID) {
         guard let attached = connection.handles[handle], attached.window.wantsMore, !attached.isReadingAhead,
             !connection.isBehind()
@@ -118,7 +118,7 @@ final class EventPublisher {
     ) {
         guard let connection = clients[id], var current = connection.handles[handle]?.window else { return }
         connection.setReadingAhead(handle, false)
-        // A store that cannot read for now is asked by the next poll.
+        // When the store cannot be read for now, the client's next poll reads the events.
         guard case .success(let (events, more)) = result else { return }
         let start = current.cursor
         let through = more ? events.last?.id ?? .zero : max(window.newest, events.last?.id ?? .zero)

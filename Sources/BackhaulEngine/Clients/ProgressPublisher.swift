@@ -1,18 +1,18 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The running tasks, as progress is read of them.
+/// The running tasks, from which progress is read.
 protocol ProgressSource: AnyObject {
     var runningSessions: Set<SessionID> { get }
     func readings(of session: SessionID) -> [Progress]
 }
 
-/// Live progress: what has changed, at most once in the interval of each handle. A peer that has not read the last
-/// notice gets none, and no timer runs while no task runs.
+/// Sends changed progress, at most once in the interval of each handle. A peer that is behind gets none, and no timer
+/// runs while no task runs.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class ProgressPublisher {
-    /// Of one client; each may hold the last readings of many tasks.
+    /// The most watches of one client. Each may contain the last readings of many tasks.
     private static let watchLimit = 256
 
     private let runtime: any Runtime
@@ -24,11 +24,11 @@ final class ProgressPublisher {
     private struct ProgressWatch {
         let session: SessionID
         let interval: Int64
-        /// By the loop's clock.
+        /// The time of the next notice, by the loop's clock.
         var due: Int64
-        /// What was last sent of the tasks that run.
+        /// The readings of running tasks that were sent last.
         var sent: [TaskID: Progress] = [:]
-        /// Last readings of tasks that run no more.
+        /// The last readings of tasks that do not run any more.
         var ended = ProgressTable()
     }
 
@@ -44,7 +44,7 @@ final class ProgressPublisher {
 
     func close() { timer?.stop() }
 
-    /// 0 milliseconds: the handle watches no more.
+    /// Starts a watch of the handle's session. With 0 milliseconds, it stops the watch.
     func watch(_ address: HandleAddress, milliseconds: UInt32) throws(Failure) {
         let attached = clients[address.connection]?.handles[address.handle]
         guard milliseconds > 0, let session = attached?.session else { return stop(address) }
@@ -64,7 +64,7 @@ final class ProgressPublisher {
         for address in watches.keys where address.connection == connection { watches[address] = nil }
     }
 
-    /// A task has begun to run, or a handle to watch.
+    /// Plans the next notice. Called after a task started, a watch started, or a reading was added.
     func plan() {
         guard !watches.isEmpty, timer?.isRunning != true else { return }
         let running = source.runningSessions
@@ -72,7 +72,7 @@ final class ProgressPublisher {
         if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
     }
 
-    /// A task runs no more; `reading` makes its last reading, which is needed only while a handle watches.
+    /// The task does not run any more. `reading` makes its last reading, which is needed only while a handle watches.
     func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
         guard !watches.isEmpty else { return }
         let last = reading()

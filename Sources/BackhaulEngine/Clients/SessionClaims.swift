@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// A session as its clients call it.
+/// The name of a session as its clients use it: the application and the identifier.
 struct NamedSession: Hashable, Sendable {
     var application: String
     var identifier: String
@@ -13,7 +13,7 @@ struct NamedSession: Hashable, Sendable {
 
     init(_ change: Change) { self.init(application: change.application, identifier: change.identifier) }
 
-    // As the store compares them, byte by byte; texts of Swift are equal when they look the same.
+    // Compares bytes, as the store does. Swift's `==` also matches different bytes of equal characters.
     static func == (left: NamedSession, right: NamedSession) -> Bool {
         left.application.utf8.elementsEqual(right.application.utf8)
             && left.identifier.utf8.elementsEqual(right.identifier.utf8)
@@ -28,7 +28,7 @@ struct NamedSession: Hashable, Sendable {
 /// Creates or attaches a session in a transaction.
 typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
 
-/// A create or attach that may have to wait until the session has no consumer.
+/// A create or an attach that may have to wait until the session has no consumer.
 struct SessionOpening {
     let address: HandleAddress
     let sequence: UInt64
@@ -37,27 +37,29 @@ struct SessionOpening {
     let open: OpenSession
 }
 
-/// Who consumes each session, and who waits for it: first come, first served.
+/// The queues of consumers that wait for a session, in the order of their commands.
 ///
-/// One for the store. The queue is not durable: a client sends its command again to the next engine.
+/// Each store has one. The queues are not durable: a client sends its command again to the next engine.
 final class SessionClaims {
-    /// Between two tries while the consumer is not connected: the end of its connection cannot be seen.
+    /// The delay between two attempts while the consumer is not connected. Then no closed connection shows when the
+    /// session is free.
     private static let retryMilliseconds: Int64 = 1_000
-    /// A library looks for another engine at once; a process that is stopped for longer than that loses its claims.
+    /// How long clients of an earlier engine may take to connect. A library looks for the next engine immediately. A
+    /// process that is stopped for longer loses its claims.
     private static let returnMilliseconds: Int64 = 10_000
-    /// Of all sessions of one client together.
+    /// The most commands of one client that wait, in all queues together.
     private static let waitingLimit = 4_096
 
     private let runtime: any Runtime
     private let clients: ClientRegistry
     private var queues: [NamedSession: Queue] = [:]
     private var timer: (any RuntimeTimer)?
-    /// Until it fires, clients of an earlier engine have time to come back.
+    /// The time until which clients of an earlier engine may reconnect.
     private var returnTimer: (any RuntimeTimer)?
 
     private struct Queue {
         var waiting: [SessionOpening] = []
-        /// The first is being tried; `isDue`: and is to be tried again after that.
+        /// Whether the transaction for the first opening runs. `isDue`: the first is tried again after that.
         var isTrying = false
         var isDue = false
     }
@@ -78,7 +80,7 @@ final class SessionClaims {
 
     func count(of name: NamedSession) -> Int { queues[name]?.waiting.count ?? 0 }
 
-    /// The opening is answered when the session is free.
+    /// Adds the opening to the queue. Its reply is sent when the session is free.
     func wait(_ opening: SessionOpening) {
         let connection = opening.address.connection
         let mine = queues.values.reduce(0) { $0 + $1.waiting.count { $0.address.connection == connection } }
@@ -134,7 +136,7 @@ final class SessionClaims {
             return [.opened(opened, opening, consumer)]
         case .failure(let failure) where failure.status == .inUse:
             askToYield(name)
-            // What was found for a client that has left since says nothing about the one that is first now.
+            // If the client has left meanwhile, the result does not apply to the client that is first now.
             if queues[name]?.isDue == true || !isWanted { released(name) }
         case .failure(let failure):
             if isWanted {
@@ -146,7 +148,7 @@ final class SessionClaims {
         return []
     }
 
-    /// The session went to a handle that had given up in that moment.
+    /// Releases a session that was opened for a handle whose client has cancelled the wait meanwhile.
     private func giveBack(_ opened: OpenedSession, _ consumer: ConsumerIdentity, _ name: NamedSession) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.clients.releaseHandle(client: consumer.client, handle: consumer.handle, session: opened.id)
@@ -156,7 +158,7 @@ final class SessionClaims {
         })
     }
 
-    /// Asks the consumer to yield to those that wait; tries again later when it is not connected.
+    /// Sends the notice to yield to the consumer. If it is not connected, the openings are tried again later.
     func askToYield(_ name: NamedSession) {
         guard queues[name] != nil else { return }
         var isConnected = false
@@ -170,8 +172,8 @@ final class SessionClaims {
 
     // MARK: Clients of an earlier engine
 
-    /// Clients that do not reconnect in time lose their claims: a process that closed its application while no engine
-    /// ran could not report it.
+    /// Starts the time after which clients of an earlier engine lose their claims if they have not reconnected. A
+    /// process that closed its application while no engine ran could not report it.
     func expectClients() {
         let timer = runtime.timer { [unowned self] in
             releaseAbsent()
@@ -193,7 +195,7 @@ final class SessionClaims {
         })
     }
 
-    // MARK: Giving up
+    // MARK: Cancelled waits
 
     static let gaveUp = Failure(.cancelled, "the wait for the session was given up")
 

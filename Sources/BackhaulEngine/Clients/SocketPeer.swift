@@ -3,13 +3,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
 
-/// One client on the socket: frames in, frames out. What it is given is bounded: no further command of its is read
-/// while many are under way or while it does not read its replies, and what can wait is not sent to a peer that is
-/// behind.
+/// A client on the socket. It reads and writes frames.
+///
+/// The memory for a peer is bounded. No further command is read while many are under way, or while the peer does not
+/// read its replies. Messages that can wait are not sent to a peer that is behind.
 final class SocketPeer {
-    /// Unread bytes from which on a peer is behind.
+    /// A peer with more unread bytes than this is behind.
     private static let behindSize = 256 << 10
-    /// Nothing that keeps to the rules comes near.
+    /// A peer with more unread bytes than this loses its connection. A correct client stays far below it.
     private static let outgoingLimit = 32 << 20
 
     private let id: ConnectionID
@@ -23,13 +24,13 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
-    /// Something may have been kept from it. Its bytes leave in several writes, so that none of them sees both the
-    /// beginning and the end of being behind.
+    /// Whether the peer has been behind since the last `catchUp`, so that notices may have been kept back. It lasts
+    /// over several writes, because one write may send only a part of the bytes.
     private var hasBeenBehind = false
-    /// Told when the peer has caught up: only the newest of each counts.
+    /// Notices that are sent when the peer has caught up. Only the newest event of each session is kept.
     private var heldEvents: [ExactText: EventID] = [:]
     private var heldYields: Set<ExactText> = []
-    /// Since when it owes a hello or the rest of a frame.
+    /// The time since which a hello or the rest of a frame is missing.
     private(set) var owesSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
@@ -44,7 +45,7 @@ final class SocketPeer {
         self.watch = watch
     }
 
-    /// Bytes of frames that are not whole yet.
+    /// The received bytes that are not read as frames yet.
     var heldBytes: Int { reader.heldBytes }
     var isIntroduced: Bool { server.clients.registry[id]?.hello != nil }
     var isBehind: Bool { outgoing.count - sent > Self.behindSize }
@@ -129,7 +130,7 @@ final class SocketPeer {
         }
     }
 
-    /// Performs the commands that are here, as far as the budget goes.
+    /// Handles the messages that were received, within the budget.
     private func take() {
         do {
             while !isOver, mayReceive {
@@ -142,7 +143,7 @@ final class SocketPeer {
                 try received(message)
             }
         } catch {
-            // Whatever the peer speaks, this it understands.
+            // Clients of all versions understand the welcome.
             if error.status == .engineIncompatible { send(.welcome(server.services.welcome)) }
             send(.goodbye(error))
             return end()
@@ -156,13 +157,13 @@ final class SocketPeer {
     private func resumeIfPossible() {
         guard isPaused, mayReceive else { return }
         isPaused = false
-        // Not from within the command that is being answered.
+        // Later, because this is called from within the reply to a command.
         server.loop.afterThisTurn { [weak self] in self?.take() }
     }
 
     private func received(_ message: ClientMessage) throws(Failure) {
         if case .hello(let hello) = message {
-            // A process id in a message is a claim; the kernel's is not.
+            // The kernel's process id is trusted; the one in a message is not.
             guard hello.process == peer.processID else {
                 throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
             }

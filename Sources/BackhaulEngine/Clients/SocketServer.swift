@@ -5,19 +5,21 @@ internal import BackhaulStore
 internal import BackhaulWire
 internal import Glibc
 
-/// Serves the store's socket: clients in other processes of the same user. A flood, a half-sent frame or a hostile peer
-/// costs that peer its connection and nothing else.
+/// Serves the store's socket for clients in other processes of the same user. A peer that floods the socket, leaves a
+/// frame unfinished or breaks the protocol loses its own connection; other peers are not affected.
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512
-    /// Of one process, so that one that floods leaves room for others.
+    /// The most connections of one process. A process that floods the socket leaves room for others.
     private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
-    /// Shorter than a client's patience, longer than it takes to delete a store.
+    /// The delay before the socket's file is made again. A client waits longer for the engine, and a store is deleted
+    /// within a shorter time.
     private static let mendMilliseconds: Int64 = 500
-    /// More than may wait in the listener's queue; a flood does not hold up the loop for longer.
+    /// The most connections that one call accepts, so that a flood does not block the loop. More than the listener's
+    /// queue can have.
     private static let acceptLimit = 256
-    /// Unfinished frames of all peers together, from which on a stopped process is not waited for.
+    /// The most bytes of unfinished frames, of all peers together. With more, the server waits for no stopped process.
     private static let unfinishedLimit = 64 << 20
 
     private var listener: UnixListener
@@ -30,7 +32,7 @@ final class SocketServer {
     private var mending: LoopTimer?
     private var patience: LoopTimer?
     private var peers: [ConnectionID: SocketPeer] = [:]
-    /// Given up for a moment when no descriptor is left, so that a client is refused with the reason.
+    /// A descriptor that is closed for a moment when no other is left, so that a client can be refused with the reason.
     private var reserve: WakeUp?
 
     init(
@@ -64,14 +66,15 @@ final class SocketServer {
 
     // MARK: The socket's file
 
-    /// Something has been removed from the store, or moved into it. Looked at a moment later: the store as a whole may
-    /// be about to be deleted, and a new file in it would be in the way.
+    /// Makes the socket's file again after a delay, if it was removed or replaced. The delay is there because the whole
+    /// store may be about to be deleted, and a new file would prevent that.
     func mendSoon() {
         guard watch != nil, !listener.isAtItsName else { return }
         if mending?.isRunning == false { mending?.start(milliseconds: Self.mendMilliseconds) }
     }
 
-    /// Without the file nobody new finds the engine, and its lock keeps everybody from becoming one.
+    /// Makes the socket's file again. Without it, no new client finds the engine, and none can become the engine, which
+    /// still has the lock.
     private func mend() {
         guard !listener.isAtItsName, services.directory.hasLock else { return }
         let log = services.options.log
@@ -81,18 +84,18 @@ final class SocketServer {
             acceptAll()
             watch?.cancel()
             (listener, watch) = (fresh, freshWatch)
-            log(LogEntry(.warning, "the store's socket was removed; it has been made anew"))
+            log(LogEntry(.warning, "the store's socket was removed; the engine has created it again"))
         } catch {
             let failure = Self.failure(error)
             log(LogEntry(.error, "\(failure.message); programs that open the store now do not reach its engine"))
-            // Its removal will be told.
+            // A directory with the socket's name is in the way. The store's watch reports when it is removed.
             if error.code != EADDRINUSE { mending?.start(milliseconds: Self.retryMilliseconds) }
         }
     }
 
-    /// An engine that can take nobody in is told at its start, not by its silence.
+    /// Fails when too few descriptors are left to serve a client, so that the engine reports it at its start.
     private static func lookForSpareDescriptors() throws(SystemError) {
-        // For a client, its process, a file, a connection.
+        // One each for a client, its process, a file and a connection.
         var spare: [WakeUp] = []
         for _ in 0..<4 { spare.append(try WakeUp()) }
     }
@@ -119,7 +122,7 @@ final class SocketServer {
             case .nobody: return
             case .exhausted:
                 refuseWithReserve()
-                // The listener stays ready for as long as they wait: look again later, not all the time.
+                // The listener stays ready while clients wait: it is watched again after a delay, not in a busy loop.
                 watch?.change([])
                 retry?.start(milliseconds: Self.retryMilliseconds)
                 return
@@ -166,9 +169,9 @@ final class SocketServer {
         reserve = try? WakeUp()
     }
 
-    // MARK: Patience
+    // MARK: Missing bytes
 
-    /// A peer owes a hello or the rest of a frame. Looked at only while one does.
+    /// The hello of a peer or the rest of its frame is missing. Starts the timer, which runs only while this is so.
     func isOwed() {
         let limits = services.options.patienceMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)
@@ -183,7 +186,7 @@ final class SocketServer {
             guard let since = peer.owesSince else { continue }
             let limit = peer.isIntroduced ? limits.frame : limits.hello
             guard now - since >= limit || isCrowded else { continue }
-            // One that was stopped in the middle of a frame means no harm.
+            // A process that was stopped in the middle of a frame keeps its connection.
             if peer.isIntroduced, !isCrowded, ProcessIdentity.isStopped(processID: peer.peer.processID) { continue }
             peer.end()
         }

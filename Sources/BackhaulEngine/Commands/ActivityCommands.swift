@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Work that repeats.
+/// The commands for activities.
 struct ActivityCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

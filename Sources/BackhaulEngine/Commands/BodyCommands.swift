@@ -3,9 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Files of request bodies are taken over before their tasks are made: looked at, copied into the store or given a
-/// second name there. Only when the tasks are durable do consumed files lose their old names, and only then is the host
-/// answered.
+/// Takes over the files of request bodies before their tasks are created: checks them, and copies or links them into
+/// the store. When the tasks are durable, the old names of consumed files are removed. Then the reply is sent.
 struct BodyCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -14,7 +13,7 @@ struct BodyCommands {
         let needed = items.indices.filter { index in
             let request = items[index].0
             guard request.hasOptions, let body = request.options.body else { return false }
-            // In the same process the engine sees what the host has seen.
+            // A host in the same process sees the same files as the engine, and has checked them.
             return body.source == .reference && call.connection.isLocal ? body.files.contains(where: \.isAbsent) : true
         }
         guard !needed.isEmpty else { return TaskCommands(call: call).insert(items, into: session) }
@@ -28,7 +27,7 @@ struct BodyCommands {
             guard call.isConnected else { return [] }
             switch result {
             case .failure(let failure): refuse(failure)
-            // Applied before an engine ended: there is nothing to take any more.
+            // An earlier engine has applied the command: no file has to be taken over.
             case .success(nil): insert(items, into: session, bodies: TakenBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
@@ -101,12 +100,12 @@ struct BodyCommands {
     }
 }
 
-/// Files that were taken over for the requests of one enqueue.
+/// The files that were taken over for the requests of one enqueue.
 struct TakenBodies: Sendable {
     var handed: [HandedOverBody] = []
-    /// As they are to be read.
+    /// The files to read for the transfers.
     var files: [BodyFile] = []
-    /// To which request each belongs.
+    /// The position of the request to which each file belongs.
     var positions: [Int] = []
 
     var names: [String] { files.compactMap(\.storedName) }
@@ -121,7 +120,7 @@ struct TakenBodies: Sendable {
         return items
     }
 
-    /// As they were handed over.
+    /// The consumed files of new tasks, as the host handed them over.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(handed, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
     }

@@ -7,7 +7,7 @@ struct ChallengeCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
 
-    /// They fit in one reply, however long their realms are.
+    /// The most challenges of one reply. This many fit, even with the longest realms.
     private static let challengeCount = 1_000
 
     func challenges(of session: SessionID) {
@@ -16,8 +16,8 @@ struct ChallengeCommands {
         }
     }
 
-    /// What is stored of the command is its reply. The answer is stored only where the host wants it, and where it
-    /// takes the place of what a request was stored with.
+    /// Only the reply of the command is stored. The credential is stored only if the host wants it, or if it replaces a
+    /// URL or header fields of stored requests.
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ life: AnswerLife, in session: SessionID
     ) throws(Failure) {

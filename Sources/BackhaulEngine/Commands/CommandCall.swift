@@ -4,9 +4,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// One command of one client on its way through the engine, and what all commands do.
+/// A command of a client while the engine handles it, with the functions that all commands use.
 final class CommandCall {
-    // Call-backs that wait for a result hold the call, and the engine holds them.
+    // Unowned, because the engine retains the call-backs that wait for a result, and they retain the call.
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
@@ -19,13 +19,13 @@ final class CommandCall {
         self.answeredThrough = answeredThrough
     }
 
-    /// False once the client is gone.
+    /// Whether the client is still connected.
     var isConnected: Bool { engine.clients.registry[connection.id] != nil }
 
-    /// The same in each engine that gets the command. Nil before the client has said who it is.
+    /// The command's id, which is the same in each engine that gets it. Nil before the client's hello.
     var commandID: CommandID? { connection.hello.map { CommandID(client: $0.client, sequence: sequence) } }
 
-    // MARK: Who may
+    // MARK: Rights of handles
 
     func attached(_ handle: HandleID) throws(Failure) -> ClientConnection.AttachedHandle {
         guard let attached = connection.handles[handle] else {
@@ -50,14 +50,14 @@ final class CommandCall {
         return attached.session
     }
 
-    // MARK: How
+    // MARK: Replies
 
-    /// Replies, unless the client is gone.
+    /// Sends the reply, if the client is still connected.
     func reply(_ result: Result<Reply, Failure>) {
         engine.clients.registry.reply(connection.id, sequence, result)
     }
 
-    /// Replies with what `body` reads. `reply`: makes the reply of it on the loop.
+    /// Replies with the value that `body` reads. `reply` makes the reply from the value, on the loop.
     func read<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value, reply: @escaping (Value) -> Reply
     ) {
@@ -71,7 +71,7 @@ final class CommandCall {
         read(body, reply: { $0 })
     }
 
-    /// Does what has to be done before the reply, and sends it then.
+    /// Finishes work that comes before the reply, and then calls the closure, which sends the reply.
     typealias Settlement = (@escaping () -> Void) -> Void
 
     private struct Applied: Sendable {
@@ -80,8 +80,8 @@ final class CommandCall {
         var isNew: Bool
     }
 
-    /// Applies a command once, however often a client sends it: its reply is kept until the client has it. `always` is
-    /// called before each reply, `then` before the first.
+    /// Applies a command once, even if a client sends it several times. Its reply is stored until the client has it.
+    /// `always` is called before each reply, `then` before the first.
     func once(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
@@ -102,7 +102,7 @@ final class CommandCall {
             if case .success(let applied) = result {
                 if applied.isNew { then(applied.change) }
                 always(applied.reply)
-                // Events that the command brought about are sent before its reply.
+                // Events that the command caused are sent before its reply.
                 engine.apply(engine.clients.events.announceAll())
             }
             settle { [self] in reply(result.map(\.reply)) }
@@ -110,7 +110,8 @@ final class CommandCall {
         })
     }
 
-    /// Asks the disk about each directory once, unless client and engine are one process. A refusal names the request.
+    /// Checks each directory of the destinations once, on a disk thread. Skipped when the client is in the engine's
+    /// process. A failure has the index of its request.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []
@@ -137,7 +138,7 @@ final class CommandCall {
     }
 }
 
-/// A directory as the host saw it.
+/// A directory as the host identified it.
 private struct DirectoryIdentity: Hashable {
     private let device: UInt64
     private let inode: UInt64

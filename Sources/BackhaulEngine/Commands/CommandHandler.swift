@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulWire
 
-/// Gives each command to its family.
+/// Calls the function for a command.
 struct CommandHandler {
     let call: CommandCall
 
@@ -74,6 +74,6 @@ struct CommandHandler {
         }
     }
 
-    /// How many items of a list a reply may have.
+    /// The number of items that a reply may have.
     private static func count(_ maximum: UInt32) -> Int { min(Int(maximum), Limits.batchCount) }
 }

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Takes the messages of clients, from their hello to their end, and has their commands handled.
+/// Receives the messages of clients, from the hello to the end of the connection, and starts the handling of commands.
 final class CommandReceiver {
     private static let introductionMilliseconds: Int64 = 100
     private static let introductionLimit = 20
@@ -15,7 +15,7 @@ final class CommandReceiver {
 
     // MARK: The socket
 
-    /// Serves clients of other processes.
+    /// Starts to serve clients of other processes.
     func listen() throws(Failure) {
         server = try SocketServer(engine.loop, engine.services, self, engine.clients)
     }
@@ -25,10 +25,10 @@ final class CommandReceiver {
         server = nil
     }
 
-    /// Takes clients that have connected up to now.
+    /// Accepts all clients that wait in the socket's queue.
     func acceptAll() { server?.acceptAll() }
 
-    /// A file of the store's directory was removed or replaced.
+    /// Makes the socket's file again after a delay, if it was removed or replaced.
     func mendSoon() { server?.mendSoon() }
 
     // MARK: Connections
@@ -42,7 +42,7 @@ final class CommandReceiver {
             ClientConnection(id: id, isLocal: isLocal, isBehind: isBehind, deliver: deliver))
     }
 
-    /// The client has closed, or its process has ended: its sessions have no consumer any more.
+    /// The client closed its connection, or its process ended. Releases the sessions that it consumed.
     func closed(_ id: ConnectionID) {
         let clients = engine.clients
         guard let connection = clients.registry.remove(id) else { return }
@@ -51,7 +51,7 @@ final class CommandReceiver {
         defer { engine.hosts.launches.hostLeft(connection) }
         clients.claims.stopWaiting(id)
         clients.progress.stop(of: id)
-        // It may have connected again before the end of this connection was seen.
+        // The client may have connected again before the end of this connection was noticed.
         guard !clients.registry.clients.contains(hello.client) else { return }
         let application = hello.application
         engine.runtime.storeUntilDone({ (transaction) throws(Failure) in
@@ -78,12 +78,12 @@ final class CommandReceiver {
         }
     }
 
-    /// The paths of an earlier message were looked at: the next ones are taken.
+    /// An earlier message was checked: handles the messages that wait behind it.
     func receiveHeld(by connection: ClientConnection) {
         while !connection.isInspecting, let message = connection.takeHeld() { received(message, from: connection.id) }
     }
 
-    /// The files of an enqueue were taken over: the next enqueue of the client is taken.
+    /// The files of an enqueue were taken over: handles the next enqueue of the client.
     func bodiesTaken(by connection: ClientConnection) {
         connection.isTakingBodies = false
         while !connection.isTakingBodies, let message = connection.takeHeldEnqueue() {
@@ -102,7 +102,7 @@ final class CommandReceiver {
         connection.introduce(hello, process: process)
         connection.deliver(.welcome(engine.services.welcome))
         engine.hosts.launches.hostCame(connection)
-        // The client is notified of events that waited before it came.
+        // Notifies the client about events that were in the store before it connected.
         let clients = engine.clients
         let id = connection.id
         let application = hello.application
@@ -121,7 +121,7 @@ final class CommandReceiver {
         })
     }
 
-    /// /proc cannot be read for want of memory or descriptors.
+    /// /proc cannot be read because memory or descriptors are missing. Handles the hello again after a delay.
     private func introduceLater(_ connection: ClientConnection, _ hello: Hello) {
         let id = connection.id
         connection.introductions += 1

@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What the engine sees, and what it holds back for that.
+/// The commands that list conditions and holds.
 struct ConditionCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

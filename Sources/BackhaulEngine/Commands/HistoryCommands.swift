@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What became of tasks, attempt by attempt and after their event was acknowledged.
+/// The commands that list attempts, tasks whose end was acknowledged, and wait records.
 struct HistoryCommands {
     let call: CommandCall
 
@@ -17,7 +17,7 @@ struct HistoryCommands {
         }
     }
 
-    /// When and why a task has waited.
+    /// The wait records of a task.
     func waits(of task: TaskID, in session: SessionID) {
         call.read { (transaction) throws(Failure) in
             guard let waits = try transaction.waits.all(of: task, in: session, now: Clock.wallMilliseconds) else {

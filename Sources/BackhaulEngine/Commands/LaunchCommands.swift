@@ -18,7 +18,7 @@ struct LaunchCommands {
         }, then: { _ in engine.hosts.launches.registered(launch.withLock { $0 }, of: application) })
     }
 
-    /// Of all applications of the store.
+    /// Lists the launches of all applications of the store.
     func launches() {
         call.read({ (transaction) throws(Failure) in
             var listed: [(launch: StoredLaunch, seen: LaunchedApplication.Seen)] = []
@@ -29,7 +29,7 @@ struct LaunchCommands {
         }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.seen) }) })
     }
 
-    /// The launch that the client's process, or one before it, was started by.
+    /// The launch that started the client's process, or a process before it with the same token.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
@@ -42,7 +42,7 @@ struct LaunchCommands {
             let current = CurrentLaunch(
                 id: token.id, launches: max(1, launch.backoff.launches),
                 sessions: try transaction.launches.sessions(of: application))
-            // All are completed: it is over, though its row does not say so yet.
+            // All sessions are completed: the launch is over, although its row is not updated yet.
             guard !current.sessions.isEmpty else { return nil }
             return (current, try transaction.seen(application))
         }, reply: { found in
@@ -54,8 +54,8 @@ struct LaunchCommands {
         })
     }
 
-    /// Ends the launch for the session, and the handle when it was attached for the launch. Sent again it ends the
-    /// handle again: the client has attached it anew to this engine before.
+    /// Ends the launch for the session, and the handle if it belongs to the launch. A repeated command ends the handle
+    /// again, because the client has attached it to this engine before.
     func complete(_ handle: HandleID, _ session: SessionID, handedOut: EventID) {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// What all sessions may use together.
+/// The commands for the limits of all sessions together.
 struct LimitCommands {
     let call: CommandCall
 

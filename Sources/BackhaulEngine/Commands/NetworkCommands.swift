@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What an administrator says of networks, and what was moved on them.
+/// The commands for the settings of networks and the bytes that were transferred over them.
 struct NetworkCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -17,7 +17,7 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // Behind what the engine reads from the store when it begins: the settings of networks are in memory then.
+        // Waits for the store's queue. The engine has then read the settings of networks, which it does at its start.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.holding.budgets.networkInfos()

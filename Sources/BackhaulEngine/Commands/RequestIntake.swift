@@ -1,8 +1,8 @@
 public import BackhaulModel
 internal import BackhaulTransport
 
-/// Checks requests as far as that needs no disk: by the host before they are sent, and by the engine when they arrive,
-/// because either treats the other as hostile. A value of its own for each enqueue.
+/// Checks requests as far as that needs no disk. The host checks before it sends them, and the engine checks what
+/// arrives, because it does not trust clients. Each enqueue has its own value.
 public struct RequestIntake {
     private var origins = OriginReader()
 

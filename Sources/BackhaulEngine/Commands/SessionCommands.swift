@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// Sessions: their life, their configuration and their events.
+/// The commands for sessions: their life, configuration, events and progress.
 struct SessionCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -31,7 +31,7 @@ struct SessionCommands {
         }
     }
 
-    /// The handle is valid from the reply on. Repeating the command is harmless.
+    /// Opens a session. The handle is valid from the reply on. The command may be repeated.
     private func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
@@ -46,7 +46,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Earlier consumers wait for the session.
+        // Other consumers wait for the session, so this one is added to the queue.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in
@@ -70,7 +70,7 @@ struct SessionCommands {
     func close(_ handle: HandleID) {
         guard let client = call.connection.hello?.client else { return call.connection.reply(call.sequence, .done) }
         let application = call.connection.application ?? ""
-        // Not attached here: of an engine that is gone, but what it has claimed there is in the store.
+        // A handle that was attached to an earlier engine is unknown here, but its claim is in the store.
         if let attached = call.connection.detach(handle) {
             let address = HandleAddress(connection: call.connection.id, handle: handle)
             engine.clients.progress.stop(address)
@@ -177,7 +177,7 @@ struct SessionCommands {
 }
 
 extension ClientParts {
-    /// Adds how many consumers wait for each session.
+    /// Adds the number of consumers that wait for each session.
     func withWaiting(_ infos: [SessionInfo], of application: String) -> [SessionInfo] {
         infos.map { info in
             var info = info

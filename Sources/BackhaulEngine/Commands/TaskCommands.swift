@@ -26,7 +26,7 @@ struct TaskCommands {
         call.inspect(requests) { [checked] in BodyCommands(call: call).take(checked, into: session) }
     }
 
-    /// `with`: is done in the same transaction. `settle`: has to be done before the reply.
+    /// Inserts the tasks. `with` runs in the same transaction, `settle` before the reply.
     func insert(
         _ items: [(Request, Origin)], into session: SessionID,
         with: @escaping @Sendable (Transaction, [Enqueued]) throws(Failure) -> Void = { _, _ in },
@@ -58,7 +58,7 @@ struct TaskCommands {
         }, settle: settle)
     }
 
-    /// The other paths of each file that has any.
+    /// The other paths of each destination that has any, by the position of its request.
     private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {
@@ -78,7 +78,7 @@ struct TaskCommands {
         }, reply: { listing in
             var tasks: [TaskInfo] = []
             tasks.reserveCapacity(listing.tasks.count)
-            // In place: a copy of a task has many parts.
+            // In place, because copying a task is slow.
             for (index, place) in listing.places.enumerated() {
                 tasks.append(listing.tasks[index])
                 engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])
@@ -131,8 +131,8 @@ struct TaskCommands {
         })
     }
 
-    /// Moves the kept file first and records it then: after a crash in between, the repeated claim finds the file
-    /// moved.
+    /// Moves the kept file first, and then records the claim. After a crash in between, the repeated claim finds the
+    /// moved file.
     func claim(
         _ task: TaskID, _ destination: Destination, _ ifExists: ExistsPolicy, in session: SessionID
     ) throws(Failure) {

@@ -2,16 +2,16 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// How much was moved on which network, what is left of the budgets of networks and sessions, and what the
-/// administrator says of networks.
+/// The bytes that were transferred over each network, the rest of the budgets of networks and sessions, and the
+/// administrator's settings of networks.
 ///
-/// One for the store. Bytes of bodies are counted in memory, in both directions, and added to the ledger.
+/// Each store has one. Received and sent bytes of bodies are counted in memory, and then added to the ledger.
 final class BudgetAccounting {
-    /// Far from the end of every budget, so many bytes are counted together.
+    /// The bytes that are counted together while no exact count is needed.
     private static let step: UInt64 = 64 << 10
-    /// With less left of a budget, each piece is counted.
+    /// With less than this left of a budget, each received or sent chunk is counted immediately.
     private static let near: UInt64 = 1 << 20
-    /// After the last byte: the next transfer is likely to begin within this time.
+    /// How long the network is still read after the last byte, because the next transfer often begins within this time.
     private static let askingMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
@@ -20,22 +20,24 @@ final class BudgetAccounting {
     private let monitor: ConditionsMonitor
     private let hasTasksWithinBudgets: () -> Bool
     private(set) lazy var ledger = UsageLedger(runtime, count: { [unowned self] in count() })
-    /// By name: networks that the administrator has configured.
+    /// The networks that the administrator has configured, by name.
     private var settings: [String: NetworkSettings] = [:]
-    /// Networks that this engine has used.
+    /// The kinds of the networks that this engine has used, by name.
     private var kinds: [String: NetworkKinds] = [:]
-    /// The network over which bytes move, as all sources agree, while something depends on it.
+    /// The network that transfers use. Nil when nothing depends on it, or when the sources disagree.
     private var current: Network?
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
     private var movedTogether: UInt64 = 0
-    /// By the boot clock; nil: nothing was moved.
+    /// The time of the last byte, by the boot clock; nil: there was none.
     private var lastMoved: Int64?
-    /// Until then the network is read, by the boot clock.
+    /// The time until which the network is read, by the boot clock.
     private(set) var asksUntil: Int64?
-    /// Sessions that are far from the end of every budget, as of the last decisions.
+    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least `near`
+    /// left of each.
     private var far: Set<SessionID> = []
-    /// Set when a budget was used up in this turn. Until it is decided which tasks leave, no task moves more.
+    /// Set when a budget was used up in this iteration of the loop. No task transfers more until the engine has decided
+    /// which tasks stop.
     private var spent: Spent?
 
     private struct Spent {
@@ -43,7 +45,7 @@ final class BudgetAccounting {
         var stopped: Set<TaskID> = []
     }
 
-    /// - hasTasksWithinBudgets: whether tasks run or wait that a budget which is used up would hold.
+    /// - hasTasksWithinBudgets: whether there are tasks that a used-up budget would hold, and does not hold yet.
     init(
         _ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ monitor: ConditionsMonitor,
         hasTasksWithinBudgets: @escaping () -> Bool
@@ -63,7 +65,7 @@ final class BudgetAccounting {
 
     func close() { ledger.close() }
 
-    /// The administrator has configured a network.
+    /// Takes new settings of a network from the administrator.
     func configure(_ network: NetworkSettings) -> [EngineEffect] {
         settings[network.name] = network.isDefault ? nil : network
         setMetered()
@@ -74,7 +76,7 @@ final class BudgetAccounting {
 
     // MARK: Counting
 
-    /// Traffic within this machine uses no network.
+    /// Counts bytes of the task. Traffic within this machine is not counted, because it uses no network.
     func moved(_ bytes: Int, by task: StoredTask) -> [EngineEffect] {
         guard bytes > 0, scheduler.reach(of: task) != .thisMachine else { return [] }
         moved[task.session, default: 0] &+= UInt64(bytes)
@@ -83,21 +85,22 @@ final class BudgetAccounting {
         return movedTogether >= Self.step || !far.contains(task.session) ? count() : []
     }
 
-    /// All sources agree on this network. Bytes moved until now are those of the former one.
+    /// All sources agree on this network. Bytes that were transferred until now are counted on the former one.
     func networkIs(_ network: Network) -> [EngineEffect] {
         let effects = network.name != current?.name ? count() : []
         current = network
         return effects
     }
 
-    /// The network is not read any more.
+    /// The network is not read any more. Bytes that were transferred until now are counted on the former one.
     func networkIsUnknown() -> [EngineEffect] {
         let effects = count()
         current = nil
         return effects
     }
 
-    /// Where there are budgets, the network stays known between one transfer and the next.
+    /// Updates `asksUntil`: if there are budgets, the network is read for some seconds after the last byte. Returns
+    /// true if it is.
     func updateAsking() -> Bool {
         asksUntil = nil
         guard let end = lastMoved.map({ $0 + Self.askingMilliseconds }), end > runtime.now,
@@ -107,8 +110,9 @@ final class BudgetAccounting {
         return true
     }
 
-    /// Each second while bytes move, at the end of each transfer, and when the network is known.
-    /// - read: the network as it was read just now, for a listing.
+    /// Adds the transferred bytes to the ledger, and checks the budgets. Called each second during transfers, at the
+    /// end of each transfer, and when the network is known.
+    /// - read: the network that was read just now for a listing.
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
@@ -137,22 +141,23 @@ final class BudgetAccounting {
             far.remove(session)
         }
         guard isUsedUp else { return [] }
-        // Tasks that must not be interrupted exceed it.
+        // If all its tasks are held already, the budget is exceeded by tasks that must not be interrupted.
         if spent == nil, hasTasksWithinBudgets() { spent = Spent() }
         return [.reconsider]
     }
 
-    /// A budget was used up in this turn, and it is not decided yet which tasks leave.
+    /// Whether a budget was used up in this iteration of the loop, and the engine has not decided yet which tasks stop.
     var isDeciding: Bool { spent != nil }
 
-    /// Returns false while it is decided which tasks leave because a budget is used up. The task is resumed afterwards.
+    /// Returns false after a budget was used up, until the engine has decided which tasks stop. Other tasks are resumed
+    /// then.
     func mayMove(_ task: StoredTask) -> Bool {
         guard spent != nil, scheduler.reach(of: task) != .thisMachine else { return true }
         spent?.stopped.insert(task.id)
         return false
     }
 
-    /// The tasks that leave have left: the others continue.
+    /// The tasks that a budget holds have stopped. Resumes the others.
     func decided() -> [EngineEffect] {
         far = []
         guard let stopped = spent?.stopped else { return [] }
@@ -162,15 +167,15 @@ final class BudgetAccounting {
 
     // MARK: Budgets
 
-    /// Nil when there is no network, nothing depends on it, or the sources disagree: the kernel answers before the bus
-    /// does, and has another name for the same network.
+    /// The current network. Nil when there is none, nothing depends on it, or the sources disagree: the kernel's result
+    /// comes before that of the bus, and has another name for the same network.
     private var network: Network? { monitor.knowsNetwork ? monitor.conditions.network.value : current }
 
     private var networksHaveBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }
 
     private func settings(of network: String) -> NetworkSettings { settings[network] ?? NetworkSettings(name: network) }
 
-    /// Whether the session's tasks depend on what was moved on the network.
+    /// Whether the session or any network has a budget.
     func hasBudgets(_ session: SessionID) -> Bool {
         networksHaveBudgets || sessions[session].map { $0.budget != ByteBudget() } ?? false
     }
@@ -186,7 +191,8 @@ final class BudgetAccounting {
 
     // MARK: Listing
 
-    /// Networks that were configured or used this month, and the current one, by name. The conditions were read before.
+    /// The networks that were configured or used this month, and the current one, sorted by name. The caller has read
+    /// the conditions before.
     func networkInfos() -> (infos: [NetworkInfo], effects: [EngineEffect]) {
         let now = Clock.wallMilliseconds
         let read = monitor.read?.network.value

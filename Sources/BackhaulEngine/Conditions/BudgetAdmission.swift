@@ -2,26 +2,27 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// A task that expects to move more than is left of a budget waits for the next period. Smaller ones start meanwhile.
+/// Delays tasks that expect to transfer more bytes than a budget has left, until its next period. Smaller tasks start
+/// meanwhile.
 ///
-/// One for the store.
+/// Each store has one.
 final class BudgetAdmission {
-    /// So many delays at once have wait records.
+    /// The most delays with wait records at the same time.
     private static let recordLimit = 1_024
 
-    /// What is known of delayed tasks in the store.
+    /// Whether the store has delayed tasks.
     private enum Delayed {
         case none
-        /// An earlier engine may have left some.
+        /// An earlier engine may have left delayed tasks.
         case perhaps
         case some
     }
 
     /// A pass over all delayed tasks.
     private struct Pass {
-        /// Some remain delayed.
+        /// Whether tasks remain delayed.
         var leavesSome = false
-        /// The network, a budget or the calendar changed meanwhile.
+        /// Whether the network, a budget or the calendar changed during the pass.
         var isOutdated = false
     }
 
@@ -45,10 +46,10 @@ final class BudgetAdmission {
         self.journal = journal
     }
 
-    /// This engine has delayed some. They depend on the network, although their groups may be forgotten.
+    /// Whether this engine has delayed tasks. They depend on the network, although their groups may be forgotten.
     var hasDelayed: Bool { delayed == .some }
 
-    /// Tasks of one lane that fit their budgets. The others are delayed.
+    /// Returns the tasks of a lane that fit their budgets, and delays the others.
     func admit(_ tasks: [StoredTask], in lane: LaneID) -> [StoredTask] {
         guard let lane = scheduler.lanes[lane] else { return tasks }
         let budgets = lane.reach == .thisMachine ? [] : budgets.budgets(of: lane.session)
@@ -66,12 +67,12 @@ final class BudgetAdmission {
         return fitting
     }
 
-    /// The task runs, ended, or waits for another reason.
+    /// Ends the wait record of the task, because it runs, has ended, or waits for another reason.
     func endDelay(of task: TaskID) {
         if let row = rows.removeValue(forKey: task) { journal.end(row) }
     }
 
-    /// When the first of the budgets begins again, by the boot clock.
+    /// The time at which the first of the budgets starts its next period, by the boot clock.
     private static func end(of budgets: [BudgetUse]) -> Int64 {
         let now = Clock.wallMilliseconds
         return Clock.bootMilliseconds + max(1_000, (budgets.map(\.period.endMilliseconds).min() ?? now) - now)
@@ -88,7 +89,7 @@ final class BudgetAdmission {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
-            // A store that is full or failing would return the same tasks at once.
+            // A store that is full or failing would return the same tasks immediately.
             guard case .success = result else { return [.reloadLater([lane.id])] }
             return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
         })
@@ -96,8 +97,9 @@ final class BudgetAdmission {
 
     // MARK: Judging delayed tasks
 
-    /// The network, its budgets or the calendar changed: tasks that were too large may fit. They are judged at the end
-    /// of this turn, when all changes are known, and in the store, so that a task that does not fit keeps its reason.
+    /// The network, its budgets or the calendar changed, so delayed tasks may fit now. They are judged at the end of
+    /// this iteration of the loop, when all changes are known. The store judges them, so that a task that does not fit
+    /// keeps its reason.
     func judgeDelayed() {
         if pass != nil {
             pass?.isOutdated = true
@@ -112,7 +114,8 @@ final class BudgetAdmission {
         }
     }
 
-    /// The budgets of each session, and when the first of them begins again: the same for all tasks of one pass.
+    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass have the
+    /// same.
     private typealias Terms = [SessionID: (budgets: [BudgetUse], end: Int64)]
 
     private func terms() -> Terms {
@@ -133,7 +136,7 @@ final class BudgetAdmission {
             }
         }, then: { [unowned self] result in
             guard case .success(let judged) = result else {
-                // Full or failing for now. Tasks may be delayed until it is known.
+                // The store is full or failing for now. Until it can be read, tasks may be delayed.
                 delayed = .some
                 return [.retryLater { [unowned self] in judge(by: terms, after: last) }]
             }
@@ -159,7 +162,7 @@ final class BudgetAdmission {
 
     // MARK: Listing
 
-    /// Why a delayed task waits, as of now.
+    /// The present reason of a delayed task; nil: it fits its budgets now.
     func sentence(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> String? {
         let stated = DeferralDecision.stated(
             received: info.expectedBytesReceived ?? place.expectedSize,
@@ -167,7 +170,7 @@ final class BudgetAdmission {
         return DeferralDecision.fits(stated, budgets.budgets(of: session))?.sentence
     }
 
-    /// The delayed tasks of each session together, with the sentence of the smallest, which starts next.
+    /// One hold for the delayed tasks of each session, with the sentence of the smallest task, which starts next.
     func infos(
         _ tasks: [DelayedTask], began: [SessionID: Int64],
         _ names: [SessionID: (application: String, session: String)]
@@ -177,7 +180,7 @@ final class BudgetAdmission {
             let budgets = budgets.budgets(of: session)
             var hold = DeferralDecision.fits(smallest, budgets) ?? Hold(.budget, WaitReason.budget.text ?? "")
             if tasks.count > 1 {
-                hold.sentence = "each expects more than is left of a budget; of the smallest: \(hold.sentence)"
+                hold.sentence = "each task expects more bytes than a budget has left; the smallest: \(hold.sentence)"
             }
             return HoldInfo(
                 application: name.application, session: name.session, hold: hold,
@@ -187,7 +190,7 @@ final class BudgetAdmission {
 }
 
 extension StoredTask {
-    /// Bytes that the task is to receive and send, if its request says so.
+    /// The bytes that the task is expected to receive and send, if its request states them.
     fileprivate var statedBytes: UInt64? {
         let options = request.options
         return DeferralDecision.stated(

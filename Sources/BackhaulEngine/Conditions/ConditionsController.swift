@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// When the parts that hold tasks judge again, and in which order.
+/// Decides when the parts that hold tasks judge again, and in which order.
 ///
-/// One for the store. It judges after a condition, a budget or the time changed. It reads no condition that nothing
-/// depends on.
+/// Each store has one. The parts judge after a condition, a budget or the time changed. No condition is read that
+/// nothing depends on.
 final class ConditionsController {
-    /// A mistake must not keep the loop busy.
+    /// The shortest delay until the next check, in milliseconds, so that a mistake cannot keep the loop busy.
     private static let shortestLook: Int64 = 20
 
     private enum Plan {
@@ -22,11 +22,11 @@ final class ConditionsController {
     private let activityNeeds: () -> ConditionNeeds
     private var timer: (any RuntimeTimer)?
     private var planned: Set<Plan> = []
-    /// When all was judged last, by the boot clock.
+    /// The time at which all groups were judged last, by the boot clock.
     private var reconsideredAt: Int64 = 0
     private var isClosed = false
 
-    /// - activityNeeds: conditions that activities with an open window depend on.
+    /// - activityNeeds: the conditions that activities with an open window depend on.
     init(
         _ runtime: any Runtime, _ running: any RunningTasks, _ parts: ConditionParts, _ deadlines: DeadlineController,
         _ timeZone: TimeZoneMonitor, activityNeeds: @escaping () -> ConditionNeeds
@@ -40,7 +40,7 @@ final class ConditionsController {
         timer = runtime.timer { [unowned self] in look() }
     }
 
-    /// The engine ends or failed: nothing is judged any more.
+    /// Stops all judgements, because the engine ends or has failed.
     func close() {
         isClosed = true
         timer?.stop()
@@ -49,7 +49,7 @@ final class ConditionsController {
 
     // MARK: Judging
 
-    /// A condition may have changed.
+    /// Takes the present conditions, and judges all groups.
     func conditionsChanged() -> [EngineEffect] { isClosed ? [] : takeConditions() + reconsider() }
 
     private func takeConditions() -> [EngineEffect] {
@@ -59,7 +59,7 @@ final class ConditionsController {
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
-            // A single group may be the first to see the change.
+            // The change may be noticed while a single group is judged.
             effects += [.judgeDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
@@ -67,7 +67,7 @@ final class ConditionsController {
         return effects + parts.budgets.count()
     }
 
-    /// Judges all groups and slow lanes. Tasks leave or start when the effects are applied.
+    /// Judges all groups and slow lanes. Tasks stop or start when the effects are applied.
     func reconsider() -> [EngineEffect] {
         guard !isClosed else { return [] }
         reconsideredAt = runtime.now
@@ -84,7 +84,7 @@ final class ConditionsController {
         return effects + parts.holds.decide(groups)
     }
 
-    /// Tasks of this group run or wait.
+    /// Adds a group whose tasks run or wait, and judges it if it is new.
     func note(_ group: ConstraintGroup) -> [EngineEffect] {
         guard parts.holds.add(group) else { return [] }
         let effects = decide([group])
@@ -92,13 +92,13 @@ final class ConditionsController {
         return effects
     }
 
-    /// The session has another configuration.
+    /// The configuration of the session changed.
     func configurationChanged(of session: SessionID) -> [EngineEffect] {
         parts.holds.configurationChanged(of: session)
         return reconsider()
     }
 
-    /// The holds of work that is no task yet. Nil: a condition that it depends on was not read yet.
+    /// The holds of work that has no task yet. Nil: a condition that it depends on was not read yet.
     func holds(
         for constraints: EffectiveConstraints, of session: SessionID
     ) -> (holds: [Hold]?, effects: [EngineEffect]) {
@@ -107,7 +107,7 @@ final class ConditionsController {
         return (parts.holds.holds(constraints, of: session), effects)
     }
 
-    // MARK: Once at the end of the turn
+    // MARK: Once at the end of an iteration of the loop
 
     func planReconsider() { plan(.reconsider) { [unowned self] in reconsider() } }
 
@@ -118,7 +118,7 @@ final class ConditionsController {
         runtime.afterThisTurn { [unowned self] in planned.remove(plan) == nil ? [] : body() }
     }
 
-    /// Tasks are about to start: what was planned for the end of this turn is judged before.
+    /// Does now what was planned for the end of this iteration of the loop, because tasks are about to start.
     func judgePlanned() -> [EngineEffect] {
         let isPlanned = planned.remove(.reconsider) != nil
         if parts.monitor.takeChange() { return conditionsChanged() }
@@ -136,7 +136,7 @@ final class ConditionsController {
             runningLanes.insert(LaneGroup(of: task))
         }
         holds.noteBusy(runningGroups)
-        // The replies of loads say which groups wait.
+        // The results of the loads show which groups wait.
         guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {
@@ -154,12 +154,12 @@ final class ConditionsController {
         return effects
     }
 
-    // MARK: When to look again
+    // MARK: The next check
 
-    /// At the first time at which a reading, the boot clock, the wall clock or the calendar may change a judgement.
+    /// Starts the timer for the first time at which a reading or a clock may change a judgement.
     func planLook() {
         guard !isClosed else { return }
-        // A probe that became due just before the timer runs is not to be missed.
+        // From the last judgement on: a probe may have become due since then.
         let judged = reconsideredAt
         let bootTimes = [
             parts.monitor.nextLook, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),
@@ -180,6 +180,6 @@ final class ConditionsController {
         return conditionsChanged()
     }
 
-    /// The calendar or its zone was set, or the machine has slept.
+    /// Judges again because the clock or the time zone was set, or the machine has slept.
     func clockWasSet() -> [EngineEffect] { isClosed ? [] : look() + [.judgeDelayed] }
 }

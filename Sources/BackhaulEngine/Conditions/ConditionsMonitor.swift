@@ -2,15 +2,15 @@ internal import BackhaulConditions
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// What the system offers, as far as something depends on it: power, heat, pressure, the network.
+/// The conditions that something depends on: power, heat, pressure, the network and sleep.
 ///
-/// One for the store. Nothing is read that no task depends on.
+/// Each store has one. Other conditions are read only for a listing.
 final class ConditionsMonitor {
-    /// What a look has found beside the conditions themselves.
+    /// The results of a check, in addition to the conditions.
     struct Findings {
-        /// The network over which bytes move, once all sources agree on it.
+        /// The network that transfers use; nil until all sources agree on it.
         var network: Network?
-        /// Measurements of an earlier network say nothing about the present one.
+        /// Whether the network changed, or is back, so that earlier measurements do not apply to it.
         var isOtherNetwork = false
         var connectivity: ConnectivityState?
     }
@@ -19,20 +19,20 @@ final class ConditionsMonitor {
     private let makeSource: (@escaping () -> Void) -> any ConditionsSource
     private var source: (any ConditionsSource)?
     private var filter = ConditionsFilter()
-    /// As decisions see them.
+    /// The conditions for decisions, after the filter.
     private(set) var conditions = Conditions()
-    /// When the filter may see something better, by the boot clock.
+    /// The time at which the filter may accept a better condition, by the boot clock.
     private(set) var nextLook: Int64?
-    /// As they were last read.
+    /// The conditions that were read last, before the filter.
     private(set) var read: Conditions?
-    /// Since when each condition is as it was last read, in Unix milliseconds.
+    /// The time since which each condition has the value that was read last, in Unix milliseconds.
     private(set) var since: [ConditionKind: Int64] = [:]
-    /// What the administrator says of networks, by their names.
+    /// The administrator's settings: whether networks are metered, by name.
     private var metered: [String: Bool] = [:]
     private var lastNetwork: Network?
     private var isChangePlanned = false
 
-    /// - makeSource: is given what to call when a condition changes.
+    /// - makeSource: makes the source. The source calls the function that it gets when a condition changes.
     init(_ runtime: any Runtime, makeSource: @escaping (@escaping () -> Void) -> any ConditionsSource) {
         self.runtime = runtime
         self.makeSource = makeSource
@@ -51,15 +51,15 @@ final class ConditionsMonitor {
         return made
     }
 
-    /// A condition has changed. A source may say so while it is asked for more: decisions that are under way are not
-    /// entered again.
+    /// A condition has changed. A source may report it while a part sets its needs, so the change is handled at the end
+    /// of the iteration, and no decision starts inside of another.
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
         runtime.afterThisTurn { [unowned self] in takeChange() ? [.conditionsChanged] : [] }
     }
 
-    /// Whether a source has reported a change that was not taken since.
+    /// Returns whether the source has reported a change since the last call.
     func takeChange() -> Bool {
         defer { isChangePlanned = false }
         return isChangePlanned
@@ -67,18 +67,18 @@ final class ConditionsMonitor {
 
     // MARK: Needs
 
-    /// The first readings of all of these have come.
+    /// Whether all of these conditions have been read.
     func isRead(_ needs: ConditionNeeds) -> Bool {
         needs.isEmpty || source.map { needs.isSubset(of: $0.needs.subtracting($0.pending)) } ?? false
     }
 
-    /// Something depends on these, too.
+    /// Adds conditions that something depends on.
     func need(_ more: ConditionNeeds) {
         guard !more.isSubset(of: source?.needs ?? []) else { return }
         sourceInUse().needs.formUnion(more)
     }
 
-    /// Nothing depends on anything else.
+    /// Sets the conditions that something depends on. Others are not read any more.
     func setNeeds(_ needs: ConditionNeeds) {
         if source != nil || !needs.isEmpty { sourceInUse().needs = needs }
         filter.forget(except: needs)
@@ -89,15 +89,15 @@ final class ConditionsMonitor {
         source?.metered = metered
     }
 
-    /// The network is read, and all sources agree on it: the kernel answers before the bus does, and has another name
-    /// for the same network.
+    /// Whether the network is read and all sources agree on it. The kernel's result comes before that of the bus, and
+    /// has another name for the same network.
     var knowsNetwork: Bool {
         source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
     }
 
-    // MARK: Looking
+    // MARK: Checks
 
-    /// Reads what the source has by now; `decide` makes it what decisions see. Nil when nothing is read.
+    /// Returns what the source has read until now; `decide` then updates `conditions`. Nil when nothing is read.
     func look() -> Findings? {
         guard let source else { return nil }
         let current = source.current
@@ -120,7 +120,7 @@ final class ConditionsMonitor {
             source.current, of: source.needs, pending: source.pending, now: runtime.now)
     }
 
-    /// What the system offers now, read for this if nothing depends on it.
+    /// Reads all conditions, also those that nothing depends on.
     func readAll(then: @escaping (Conditions) -> Void) {
         sourceInUse().readAll { [unowned self] conditions in
             noteTimes(conditions)
@@ -133,6 +133,6 @@ final class ConditionsMonitor {
         read = conditions
     }
 
-    /// The system need not wait for us before it sleeps.
+    /// Reports to the system that it does not have to wait for the engine before it sleeps.
     func readyToSleep() { source?.readyToSleep() }
 }

@@ -1,14 +1,14 @@
 internal import BackhaulConditions
 internal import BackhaulModel
 
-/// Where the engine's conditions come from: the system, or whoever stands in for it. Lives on the loop's thread.
+/// The source of the engine's conditions: the system, or a fake. It is used on the loop's thread only.
 protocol ConditionsSource: AnyObject {
-    /// What something depends on; the rest is not read.
+    /// The conditions that something depends on. The others are not read.
     var needs: ConditionNeeds { get set }
-    /// Of these nothing was read yet.
+    /// The needed conditions that were not read yet.
     var pending: ConditionNeeds { get }
     var current: Conditions { get }
-    /// What the administrator says of networks, by their names.
+    /// The administrator's settings: whether networks are metered, by name.
     var metered: [String: Bool] { get set }
     func readAll(then: @escaping (Conditions) -> Void)
     func readyToSleep()

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Tasks of a session that state the same constraints, to origins of one network scope. They are judged once, and held
-/// and released together.
+/// The tasks of a session that have the same constraints, to origins of one network scope. They are judged once, and
+/// held and released together.
 struct ConstraintGroup: Hashable, Sendable {
     var session: SessionID
     var constraints: ConstraintsID
@@ -11,7 +11,7 @@ struct ConstraintGroup: Hashable, Sendable {
     var isLocal: Bool { reach == .thisMachine }
 }
 
-/// Tasks of one lane that state the same constraints. Their throughput is measured together.
+/// The tasks of a lane that have the same constraints. Their throughput is measured together.
 struct LaneGroup: Hashable, Sendable {
     var lane: LaneID
     var constraints: ConstraintsID
@@ -31,23 +31,23 @@ struct GroupState {
     let constraints: EffectiveConstraints
     /// Conditions that must be read before a task of the group starts.
     var needed: ConditionNeeds = []
-    /// A needed condition was not read yet, or is unknown for a moment.
+    /// Whether a needed condition was not read yet, or is unknown for a moment.
     var isUndecided = true
-    /// Nil: its tasks may run.
+    /// The holds of the group; nil: no hold stops its tasks.
     var held: Held?
-    /// When the group was judged last, in Unix milliseconds.
+    /// The time of the last judgement, in Unix milliseconds.
     var decidedAt: Int64?
 
     var mayStart: Bool { !isUndecided && held == nil }
-    /// Tasks that a check of the uplink would release.
+    /// Whether the uplink is the only reason, so that an uplink probe may release the group.
     var isHeldByUplinkAlone: Bool { held?.reasons == [.portal] }
 }
 
-/// Why tasks are held, and since when.
+/// The reasons for which tasks are held, and the time since then.
 struct Held {
-    /// The most important hold comes first. Never empty.
+    /// The holds, with the most important first. Never empty.
     var holds: [Hold]
-    /// When the first hold began, in Unix milliseconds.
+    /// The time at which the first hold began, in Unix milliseconds.
     var began: Int64
     var rows: [WaitRow]
 
@@ -59,6 +59,6 @@ struct Held {
 /// The tasks that a hold stops.
 enum HeldTasks: Equatable {
     case constraintGroup(ConstraintGroup)
-    /// - sparesProbes: the lane is slow for some time; its probe continues.
+    /// - sparesProbes: true when the lane was slow before; then its probe continues.
     case laneGroup(LaneGroup, sparesProbes: Bool)
 }

@@ -2,12 +2,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Which constraint groups and slow lanes are held, and why.
+/// The constraint groups and slow lanes that are held, and the reasons.
 ///
-/// One for each loop. It knows the groups of tasks that run, are ready or wait in a lane that was loaded. What it
-/// decides depends on constraints, conditions, budgets, the uplink and the time.
+/// Each loop has one. It has the groups of tasks that run, are ready, or wait in a lane that was loaded. Its decisions
+/// depend on constraints, conditions, budgets, the uplink and the time.
 final class HoldController {
-    /// The newest thousand wait records of a session are kept. One hold of many lanes must not evict all others.
+    /// The most wait records of one hold. The store keeps the newest thousand of a session, and a hold of many lanes
+    /// must not evict all others.
     private static let recordLimit = 64
 
     private let runtime: any Runtime
@@ -17,16 +18,16 @@ final class HoldController {
     private let budgets: BudgetAccounting
     private let uplink: UplinkMonitor
     private let journal: WaitJournal
-    /// Constraints by session and number, as the store has them: those of the groups and of tasks just loaded.
+    /// The stored constraints of the groups and of tasks that were just loaded, by session and number.
     private var stated: [SessionID: [ConstraintsID: TaskConstraints]] = [:]
     private(set) var groups: [ConstraintGroup: GroupState] = [:]
-    /// Lanes whose throughput is too low.
+    /// The lane groups whose throughput is too low.
     private(set) var slow: [LaneGroup: Held] = [:]
-    /// Constraints of tasks that wait in the store and are not loaded, as of the last load of each lane.
+    /// The constraints of tasks that wait in the store and are not loaded, as of the last load of each lane.
     private var waiting: [LaneID: Set<ConstraintsID>] = [:]
-    /// Constraints that the loads under way leave out.
+    /// The constraints that the present loads leave out.
     private var loading: [LaneID: Set<ConstraintsID>] = [:]
-    /// Since when tasks of a group run. Lasting transfers depend on heat and sleep, too.
+    /// The times since which tasks of each group run. Transfers that last depend on heat and sleep, too.
     private var busy = BusySpans<ConstraintGroup>()
 
     init(
@@ -63,21 +64,21 @@ final class HoldController {
         for row in rows { stated[row.session, default: [:]][row.id] = row.constraints }
     }
 
-    /// Tasks of the group run or wait. Returns true when the group is new and has to be judged.
+    /// Adds a group whose tasks run or wait. Returns true when the group is new and has to be judged.
     func add(_ group: ConstraintGroup) -> Bool {
         guard groups[group] == nil, let constraints = effectiveConstraints(of: group) else { return false }
         groups[group] = GroupState(constraints: constraints)
         return true
     }
 
-    /// Nil: the constraints of the group were not read from the store.
+    /// The constraints of the group; nil: they were not read from the store.
     private func effectiveConstraints(of group: ConstraintGroup) -> EffectiveConstraints? {
         guard let configuration = sessions[group.session] else { return nil }
         let stated = group.constraints == .session ? TaskConstraints() : stated[group.session]?[group.constraints]
         return stated.map { EffectiveConstraints(session: configuration.constraints, task: $0) }
     }
 
-    /// The session has another configuration. Its groups are judged by the next `decide`.
+    /// The configuration of the session changed. The next `decide` judges its groups.
     func configurationChanged(of session: SessionID) {
         for (group, state) in groups where group.session == session {
             guard let constraints = effectiveConstraints(of: group), constraints != state.constraints else { continue }
@@ -87,23 +88,23 @@ final class HoldController {
         }
     }
 
-    /// The session was removed.
+    /// Forgets a session that was removed.
     func forget(_ session: SessionID) {
         stated[session] = nil
         for group in groups.keys where group.session == session { forget(group) }
         for lane in scheduler.lanes(of: session) { waiting[lane.id] = nil }
     }
 
-    /// A task of the group begins or ends.
+    /// Notes that a task of the group begins or ends.
     func noteBusy(_ task: StoredTask) { busy.note(group(of: task), now: runtime.now) }
 
-    /// Tasks of these groups run. A group that is not noted for some seconds counts as idle.
+    /// Notes that tasks of these groups run. A group that is not noted for some seconds counts as idle.
     func noteBusy(_ running: Set<ConstraintGroup>) { for group in running { busy.note(group, now: runtime.now) } }
 
-    /// When a group whose transfers last will count as idle, by the boot clock.
+    /// The time at which the next group whose transfers last will count as idle, by the boot clock.
     var nextIdle: Int64? { busy.nextEnd }
 
-    /// Forgets groups without tasks, and constraints that no group states. They are read again when they are needed.
+    /// Forgets groups without tasks, and constraints that no group has. They are read again when they are needed.
     /// Returns the groups whose transfers last.
     func prune(running: Set<ConstraintGroup>) -> Set<ConstraintGroup> {
         let lasting = busy.lasting(now: runtime.now)
@@ -133,8 +134,8 @@ final class HoldController {
 
     // MARK: Judging
 
-    /// Works out what has to be read before these groups are judged, and asks for it. Returns true when one of them was
-    /// undecided and can be judged now.
+    /// Finds the conditions that have to be read before these groups are judged, and adds them to the monitor's needs.
+    /// Returns true when an undecided group can be judged now.
     func prepare(_ keys: [ConstraintGroup]) -> Bool {
         var isDecidable = false
         for group in keys {
@@ -152,19 +153,19 @@ final class HoldController {
 
     private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionNeeds {
         var needs = constraints.neededAtStart(isLocal: group.isLocal)
-        // Each network has a budget of its own.
+        // Each network has its own budget.
         if !group.isLocal, budgets.hasBudgets(group.session) { needs.insert(.network) }
         return needs
     }
 
-    /// Judges these groups by what is known now. Running tasks of a group that becomes held leave.
+    /// Judges these groups by the present facts. Running tasks of a group that becomes held stop.
     func decide(_ keys: [ConstraintGroup]) -> [EngineEffect] { keys.flatMap(decide) }
 
     private func decide(_ group: ConstraintGroup) -> [EngineEffect] {
         guard var state = groups[group] else { return [] }
         let wasUndecided = state.isUndecided
         guard monitor.isRead(state.needed) else {
-            // A condition is unknown for a moment: running tasks continue, and no other starts.
+            // A condition is unknown for a moment: running tasks continue, and no other task starts.
             groups[group]?.isUndecided = true
             if !wasUndecided { unload(.constraintGroup(group)) }
             return []
@@ -201,7 +202,7 @@ final class HoldController {
         return holds
     }
 
-    /// The holds of work that is no task yet. `constraints` were read.
+    /// The holds of work that has no task yet. The conditions that it needs were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
         let group = ConstraintGroup(session: session, constraints: .session, reach: .uplink)
         return holds(constraints, group, at: Clock.wallMilliseconds)
@@ -217,7 +218,8 @@ final class HoldController {
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
     }
 
-    /// When time alone changes a judgement, in Unix milliseconds. A change after the last judgement is not missed.
+    /// The time at which a judgement changes by itself, in Unix milliseconds. Computed from the last judgement of each
+    /// group, so that no change since then is missed.
     var nextChange: Int64? {
         let now = Clock.wallMilliseconds
         return groups.compactMap { group, state in
@@ -225,7 +227,8 @@ final class HoldController {
         }.min()
     }
 
-    /// One wait record for all lanes of the session, unless some of them are not held for this reason.
+    /// Begins one wait record for all lanes of the session. If some of them are not held for this reason, each held
+    /// lane gets its own record.
     private func begin(_ group: ConstraintGroup, _ hold: Hold) -> (rows: [WaitRow], began: Int64) {
         let mine = scheduler.lanes(of: group.session)
         let ofGroup = mine.filter { $0.reach == group.reach }
@@ -245,7 +248,7 @@ final class HoldController {
 
     // MARK: Slow lanes
 
-    /// `hold` nil: the lane group is fast enough.
+    /// Sets the hold of a slow lane group; nil: it is fast enough.
     func setSlow(_ key: LaneGroup, _ hold: Hold?) -> [EngineEffect] {
         guard let hold else {
             guard let held = slow.removeValue(forKey: key) else { return [] }
@@ -272,7 +275,7 @@ final class HoldController {
 
     // MARK: Tasks that wait in the store
 
-    /// Ready tasks return to the store, and running ones leave.
+    /// Drops the ready tasks, which then wait in the store, and stops the running ones.
     private func stop(_ tasks: HeldTasks, for reason: WaitReason) -> [EngineEffect] {
         unload(tasks)
         return [.deferTasks(tasks, for: reason)]
@@ -291,7 +294,7 @@ final class HoldController {
 
     func waitsInStore(_ task: StoredTask) { waiting[task.lane, default: []].insert(task.constraints) }
 
-    /// A load of the lane begins. Returns the constraints that it leaves out.
+    /// Notes that a load of the lane begins. Returns the constraints that it has to leave out.
     func beginLoad(of lane: LaneID) -> Set<ConstraintsID> {
         let held = scheduler.lanes[lane].map(leftOut) ?? []
         loading[lane] = held
@@ -300,7 +303,7 @@ final class HoldController {
 
     func endLoad(of lane: LaneID) { loading[lane] = nil }
 
-    /// Tasks with these constraints wait in the lane. `isAll`: those that may start were all loaded. Returns the
+    /// Sets the constraints of tasks that wait in the lane. `isAll`: all tasks that may start were loaded. Returns the
     /// constraints that are held.
     func setWaiting(_ constraints: Set<ConstraintsID>, in lane: Lane, isAll: Bool) -> Set<ConstraintsID> {
         let held = constraints.filter { !mayStart(LaneGroup(lane: lane.id, constraints: $0), lane) }
@@ -309,8 +312,8 @@ final class HoldController {
         return held
     }
 
-    /// The lane was loaded: forgets held groups that no task is in any more. Their wait records end before a task that
-    /// left them starts, however long other lanes are loaded.
+    /// Forgets held groups without tasks after a load of the lane. Their wait records end now, before a task that left
+    /// them starts, because loads of other lanes may delay `prune`.
     func forgetLeftGroups(of lane: Lane, _ running: any RunningTasks) {
         let left = groups.filter { group, state in
             state.held != nil && group.session == lane.session && group.reach == lane.reach && !mayWait(group)
@@ -335,16 +338,16 @@ final class HoldController {
         groups[group(key.constraints, in: lane)]?.mayStart == true && slow[key] == nil
     }
 
-    // MARK: What others ask
+    // MARK: State
 
-    /// The hold that a task of the group has: its group's before its lane's.
+    /// The first hold of a task. The hold of its constraint group comes before that of its lane.
     func hold(of key: LaneGroup, in group: ConstraintGroup) -> Hold? { (groups[group]?.held ?? slow[key])?.first }
 
     func state(of key: LaneGroup) -> GroupState? {
         scheduler.lanes[key.lane].flatMap { groups[group(key.constraints, in: $0)] }
     }
 
-    /// Lanes in which tasks of the group wait, or may wait.
+    /// The lanes in which tasks of the group wait, or may wait.
     func lanes(of group: ConstraintGroup) -> Set<LaneID> {
         Set(waiting.keys).union(loading.keys).filter { mayWait(group, in: $0) }
     }
@@ -359,7 +362,7 @@ final class HoldController {
         return lane.session == group.session && lane.reach == group.reach
     }
 
-    /// Tasks of the lane's group wait, and a hold or a pause is the reason.
+    /// Whether tasks of the lane group wait because of a hold or a slow lane.
     func isHeld(_ key: LaneGroup, in group: ConstraintGroup) -> Bool {
         waits(key) && (slow[key] != nil || groups[group]?.held != nil)
     }
@@ -368,7 +371,7 @@ final class HoldController {
 
     var waitingLanes: Dictionary<LaneID, Set<ConstraintsID>>.Keys { waiting.keys }
 
-    /// Groups of tasks that wait in the store.
+    /// The groups of tasks that wait in the store.
     private var waitingGroups: Set<ConstraintGroup> {
         var found: Set<ConstraintGroup> = []
         for (id, constraints) in waiting {
@@ -378,18 +381,18 @@ final class HoldController {
         return found
     }
 
-    /// The replies will say which groups wait in these lanes.
+    /// Whether lanes are being loaded. The results show which groups wait in them.
     var isLoading: Bool { !loading.isEmpty }
 
     var lanesInUse: Set<LaneID> { Set(waiting.keys).union(loading.keys).union(slow.keys.map(\.lane)) }
 
-    /// Sessions of which some tasks may not start.
+    /// The sessions with tasks that may not start.
     var heldSessions: Set<SessionID> {
         Set(groups.lazy.filter { !$0.value.mayStart }.map(\.key.session))
             .union(slow.keys.compactMap { scheduler.lanes[$0.lane]?.session })
     }
 
-    /// Tasks run or wait that a budget which is used up holds, and it does not hold them yet.
+    /// Whether there are tasks that a used-up budget would hold, and does not hold yet.
     var hasTasksWithinBudgets: Bool {
         groups.contains { group, state in
             !group.isLocal && budgets.hasBudgets(group.session) && state.held?.reasons.contains(.budget) != true
@@ -406,7 +409,7 @@ final class HoldController {
 
     /// The conditions that the groups depend on. `lasting`: groups whose transfers have run for a while.
     func needs(lasting: Set<ConstraintGroup>) -> ConditionNeeds {
-        // A slow lane is released on another network.
+        // A slow lane is released when the network changes.
         groups.reduce(into: slow.isEmpty ? [] : .network) { needs, entry in
             let (group, state) = entry
             needs.formUnion(state.needed)
@@ -417,19 +420,19 @@ final class HoldController {
 }
 
 extension WaitReason {
-    /// The conditions that tell when the reason is over.
+    /// The conditions that show when the reason is over.
     fileprivate var needs: ConditionNeeds {
         switch self {
         case .power, .battery: .power
         case .heat: .heat
         case .metered, .network, .budget, .portal: .network
         case .sleep: .sleep
-        // The constraints say which kinds of pressure matter.
+        // The kinds of pressure come from the constraints.
         default: []
         }
     }
 
-    /// Servers of this machine do not wait for it.
+    /// Whether the reason depends on the network. It does not hold transfers from servers on this machine.
     fileprivate var isOfNetwork: Bool {
         switch self {
         case .metered, .network, .budget, .portal: true

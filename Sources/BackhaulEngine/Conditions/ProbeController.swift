@@ -2,17 +2,17 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What a task is to find out that is started although its group is held.
+/// What a probe tests. A probe is a task that is started although its group is held.
 enum ProbeKind: Equatable {
-    /// Whether a slow lane is faster now.
+    /// A slow probe tests whether a slow lane is faster now.
     case slow
-    /// Whether the uplink works.
+    /// An uplink probe tests whether the uplink works.
     case uplink
 }
 
-/// Starts one held task to find out whether its hold is over. A probe skips its queue but obeys the limits.
+/// Starts one held task to test whether its hold is over. A probe skips its queue but obeys the limits.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class ProbeController {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler
@@ -22,11 +22,11 @@ final class ProbeController {
     private let uplink: UplinkMonitor
     private let running: any RunningTasks
     private let hasRoom: () -> Bool
-    /// Lanes of which a probe is being loaded.
+    /// The lanes whose probe is being read from the store.
     private var loading: Set<LaneID> = []
-    /// A probe is due, and no slot is free.
+    /// Whether a probe is due and no slot is free.
     private var waitsForSlot = false
-    /// Running probes of the uplink.
+    /// The running uplink probes.
     private var uplinkProbes: Set<TaskID> = []
 
     /// - hasRoom: whether another task may start.
@@ -47,15 +47,15 @@ final class ProbeController {
 
     var lanesInUse: Set<LaneID> { loading }
 
-    // MARK: Choosing
+    // MARK: Choice of a task
 
-    /// Judges slow lanes, and starts a probe of one when it is time.
+    /// Judges slow lanes, and starts a slow probe if one is due.
     func reconsiderThroughput() -> [EngineEffect] {
         probeThroughput()
         return throughput.reconsider() + [.planLook]
     }
 
-    /// Returns true when a probe is being loaded.
+    /// Returns true when the load of a probe has begun.
     @discardableResult
     private func probeThroughput() -> Bool {
         guard let key = throughput.probe(among: throughput.candidates.filter(hasSlot)) else { return false }
@@ -77,7 +77,7 @@ final class ProbeController {
         if let key = candidates[origin] { load(key, .uplink) }
     }
 
-    /// Tasks of the session that a probe of the uplink would release.
+    /// The lanes and constraints of the session that are held only because the uplink does not work.
     func heldByUplink(of session: SessionID) -> [LaneID: Set<ConstraintsID>] {
         guard uplink.isHeld else { return [:] }
         var held: [LaneID: Set<ConstraintsID>] = [:]
@@ -87,7 +87,7 @@ final class ProbeController {
         return held
     }
 
-    /// If no slot is free, the probe gets the next one.
+    /// Whether a probe of the lane group can have a slot. If none is free, the probe gets the next one.
     private func hasSlot(_ key: LaneGroup) -> Bool {
         guard let lane = scheduler.lanes[key.lane], !loading.contains(key.lane) else { return false }
         if hasRoom(), scheduler.hasSlot(lane) { return true }
@@ -95,7 +95,7 @@ final class ProbeController {
         return false
     }
 
-    /// Slots may be free. Called before ready tasks start.
+    /// Starts a probe that waits for a slot, if one is free now. Called before ready tasks start.
     func takeFreeSlot() -> [EngineEffect] {
         guard waitsForSlot else { return [] }
         waitsForSlot = false
@@ -104,9 +104,9 @@ final class ProbeController {
         return effects
     }
 
-    // MARK: Starting
+    // MARK: Start
 
-    /// Loads the first waiting task of the lane group. It holds a slot meanwhile.
+    /// Loads the first waiting task of the lane group. Its slot is taken before the load.
     private func load(_ key: LaneGroup, _ kind: ProbeKind) {
         guard let lane = scheduler.lanes[key.lane] else { return giveBack(key, kind) }
         loading.insert(key.lane)
@@ -127,7 +127,7 @@ final class ProbeController {
         })
     }
 
-    /// The probe cannot start. Its slot is released, and tasks that wait there are loaded again.
+    /// The probe cannot start. Releases its slot, and has the lane's waiting tasks loaded.
     func notStarted(_ key: LaneGroup, _ kind: ProbeKind) -> [EngineEffect] {
         scheduler.released(key.lane)
         giveBack(key, kind)
@@ -141,7 +141,7 @@ final class ProbeController {
         }
     }
 
-    /// The hold may be over since the probe was chosen, or another reason may hold the task too.
+    /// Whether the probe is still needed. Since it was chosen, the hold may have ended, or another hold may have begun.
     func isStillToProbe(_ key: LaneGroup, _ kind: ProbeKind) -> Bool {
         switch kind {
         case .slow: throughput.isStillToProbe(key)
@@ -158,7 +158,7 @@ final class ProbeController {
 
     func isProbe(_ task: TaskID) -> Bool { uplinkProbes.contains(task) || throughput.isProbe(task) }
 
-    /// The task runs no more.
+    /// The task does not run any more.
     func ended(_ task: TaskID, hasAnswered: Bool) -> [EngineEffect] {
         uplinkProbes.remove(task)
         return throughput.ended(task, hasAnswered: hasAnswered) ? reconsiderThroughput() : []

@@ -1,20 +1,20 @@
 internal import BackhaulModel
 
-/// The machine is about to sleep: received bytes are synced first, for as long as the system waits.
+/// Delays the machine's sleep until received bytes are synced, for as long as the system waits.
 ///
-/// One for the store.
+/// Each store has one.
 final class SleepController {
-    /// logind waits for 5 s by default (logind.conf(5), InhibitDelayMaxSec).
+    /// The longest delay of a sleep, in milliseconds. logind waits 5 s by default (logind.conf(5), InhibitDelayMaxSec).
     private static let patienceMilliseconds: Int64 = 4_000
 
     private let runtime: any Runtime
     private let monitor: ConditionsMonitor
     private let isSaved: () -> Bool
     private var timer: (any RuntimeTimer)?
-    /// The system was informed that it need not wait.
+    /// Whether the system was informed that it does not have to wait.
     private var isReady = false
 
-    /// - isSaved: whether all tasks that leave for the sleep have left.
+    /// - isSaved: whether all tasks that stop for the sleep have stopped.
     init(_ runtime: any Runtime, _ monitor: ConditionsMonitor, isSaved: @escaping () -> Bool) {
         self.runtime = runtime
         self.monitor = monitor
@@ -27,7 +27,7 @@ final class SleepController {
 
     func close() { timer?.stop() }
 
-    /// After each change of conditions, and whenever a transfer has ended.
+    /// Checks whether the machine may sleep. Called after each change of conditions and after each end of a transfer.
     func consider() {
         guard monitor.conditions.isAboutToSleep.value == true else {
             timer?.stop()

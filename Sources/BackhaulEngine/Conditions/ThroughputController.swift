@@ -2,22 +2,22 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Which lanes are slower than their constraints ask for. They pause, and one slow probe at a time tests whether it is
-/// better.
+/// Pauses lanes that are slower than their constraints demand. One slow probe at a time tests whether a lane is faster
+/// again.
 ///
-/// One for the store.
+/// Each store has one.
 final class ThroughputController {
-    /// What one running task moved in the last second.
+    /// The bytes that a running task transferred in the last second.
     struct Sample {
         var task: TaskID
         var key: LaneGroup
-        /// Nil: the task waits for something other than the network.
+        /// The transferred bytes; nil: the task waits for something other than the network.
         var bytes: UInt64?
-        /// By the boot clock.
+        /// The time at which the task began to run, by the boot clock.
         var began: Int64
     }
 
-    /// What a running probe has moved, and for how long it waited for the network alone.
+    /// The bytes that a running probe has transferred, and the time in which it waited only for the network.
     private struct RunningProbe {
         var key: LaneGroup
         var bytes: UInt64 = 0
@@ -52,7 +52,7 @@ final class ThroughputController {
             slowPauseMilliseconds: session.slowPauseMilliseconds)
     }
 
-    /// Once a second. Returns true when lanes have to be reconsidered.
+    /// Takes the samples of the last second. Returns true when lanes have to be judged again.
     func measure(_ samples: [Sample]) -> Bool {
         var bytes: [LaneGroup: UInt64] = [:]
         var mayHaveChanged = false
@@ -73,7 +73,7 @@ final class ThroughputController {
         return watch.take(found, now: runtime.now) || mayHaveChanged
     }
 
-    /// Returns true when the probe is decided.
+    /// Returns true when the probe has a result.
     private func measureProbe(_ sample: Sample) -> Bool {
         guard var probe = probes[sample.task] else { return false }
         probe.bytes &+= sample.bytes ?? 0
@@ -84,7 +84,7 @@ final class ThroughputController {
         return isDecided
     }
 
-    /// Judges the lanes that are slow, and those in use when something is slow.
+    /// Judges the slow lanes and, if any are slow, the lanes with running and ready tasks too.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
         if watch.holdsAny {
@@ -94,7 +94,8 @@ final class ThroughputController {
         return reconsider(keys)
     }
 
-    /// Tasks of these lane groups wait. Where all servers together are too slow, so are lanes that were not measured.
+    /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured are slow
+    /// too.
     func lanesWait(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] { watch.holdsAny ? reconsider(keys) : [] }
 
     private func reconsider(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
@@ -111,7 +112,7 @@ final class ThroughputController {
 
     // MARK: Probes
 
-    /// Slow lanes whose probe may start now. Nothing else holds their tasks.
+    /// The slow lanes whose probe may start now. No other reason holds their tasks.
     var candidates: [LaneGroup] {
         holds.slow.keys.filter { key in
             guard mayProbe(key), let terms = terms(of: key) else { return false }
@@ -135,12 +136,12 @@ final class ThroughputController {
 
     func isProbe(_ task: TaskID) -> Bool { probes[task] != nil }
 
-    /// The task runs no more. Returns true when lanes have to be reconsidered.
+    /// The task does not run any more. Returns true when lanes have to be judged again.
     func ended(_ task: TaskID, hasAnswered: Bool) -> Bool {
         guard let probe = probes.removeValue(forKey: task) else { return false }
         return watch.endProbe(probe.key, hasAnswered: hasAnswered, now: runtime.now)
     }
 
-    /// When the next probe may start that could not start at `time`, by the boot clock.
+    /// The time of the next probe that could not start at `time`, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
 }

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Whether the way to other networks works. Failures that all origins share are failures of that way: a portal asks for
-/// a login, or the uplink is dead.
+/// Whether the uplink, the route to other networks, works. If all origins fail, the uplink is the cause: a portal
+/// demands a login, or the uplink is broken.
 ///
-/// One for the store.
+/// Each store has one.
 final class UplinkMonitor {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler
@@ -12,7 +12,7 @@ final class UplinkMonitor {
     private let waitingLanes: () -> any Sequence<LaneID>
     private var watch = UplinkWatch()
 
-    /// - waitingLanes: lanes of tasks that wait in the store.
+    /// - waitingLanes: the lanes of tasks that wait in the store.
     init(
         _ runtime: any Runtime, _ scheduler: TaskScheduler, _ running: any RunningTasks,
         waitingLanes: @escaping () -> any Sequence<LaneID>
@@ -25,13 +25,13 @@ final class UplinkMonitor {
 
     // MARK: Input
 
-    /// A response to the task has begun.
+    /// The task has received the beginning of a response.
     func answered(_ task: StoredTask) -> [EngineEffect] {
         guard scheduler.reach(of: task) == .uplink else { return [] }
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
-    /// An attempt of the task has ended.
+    /// Takes the end of an attempt.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
         guard scheduler.reach(of: task) == .uplink else { return [] }
         if ending == .answered { return answered(task) }
@@ -39,8 +39,8 @@ final class UplinkMonitor {
         return isOther ? [.reconsider] : []
     }
 
-    /// Origins beyond the uplink, with those that failed recently. An origin in use that has not failed shows that the
-    /// uplink works.
+    /// The number of origins beyond the uplink that have tasks or failed recently. While some of them have not failed,
+    /// the uplink is not judged as broken.
     private var originsInUse: Int {
         var origins = watch.failedOrigins
         running.visit { origins.insert($0.origin) }
@@ -51,20 +51,20 @@ final class UplinkMonitor {
 
     func networkChanged() { _ = watch.networkChanged() }
 
-    /// The system reports this.
+    /// Takes the connectivity that the system reports.
     func connectivity(_ state: ConnectivityState?) -> [EngineEffect] {
         watch.connectivity(state, now: runtime.now) ? [.reconsider] : []
     }
 
     // MARK: Probes
 
-    /// A person says that the uplink works again: the next probe starts now.
+    /// The user has resumed tasks that the uplink holds: the next probe starts now.
     func tryAtOnce() -> [EngineEffect] {
         watch.tryAtOnce(now: runtime.now)
         return [.reconsider]
     }
 
-    /// True: a task may be started as a probe.
+    /// Whether a task may be started as a probe now.
     var mayProbe: Bool { watch.isHeld && watch.nextProbe(now: runtime.now) == nil }
 
     /// The origin whose task is started as the probe.
@@ -72,7 +72,7 @@ final class UplinkMonitor {
 
     func giveBackProbe() { watch.giveBackProbe(now: runtime.now) }
 
-    /// When the next probe may start that could not start at `time`, by the boot clock.
+    /// The time of the next probe that could not start at `time`, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
 
     // MARK: State

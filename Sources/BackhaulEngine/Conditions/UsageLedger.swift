@@ -1,21 +1,21 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Bytes that were moved on each network, and what of them is saved.
+/// The bytes that were transferred over each network, and their records in the store.
 ///
-/// One for the store. Written some seconds later, or a second where there are budgets: an engine that is killed forgets
-/// the bytes of that time.
+/// Each store has one. It saves after 10 seconds, with a budget after 1 second or 1 MiB. An engine that is killed loses
+/// the bytes since the last save.
 final class UsageLedger {
     private static let saveMilliseconds: Int64 = 10_000
     private static let budgetSaveMilliseconds: Int64 = 1_000
     private static let budgetSaveBytes: UInt64 = 1 << 20
 
     private let runtime: any Runtime
-    /// Called before a save: bytes that are not counted yet are added.
+    /// Adds bytes that are not counted yet. Called before a save.
     private let count: () -> [EngineEffect]
     private(set) var usage = ByteUsage()
     private var timer: (any RuntimeTimer)?
-    /// The timer is that of budgets.
+    /// Whether the timer has the shorter time of budgets.
     private var savesSoon = false
     private var isSaving = false
     private var unsavedBytes: UInt64 = 0
@@ -30,7 +30,7 @@ final class UsageLedger {
 
     func open(_ entries: [ByteUsage.Entry]) { usage = ByteUsage(entries) }
 
-    /// `hasBudget`: a crash must not forget much of it.
+    /// Adds bytes. `hasBudget`: they are saved soon, so that a crash loses few of them.
     func add(_ bytes: UInt64, on network: String, by session: SessionID, day: Int64, hasBudget: Bool) {
         usage.add(bytes, network: network, session: session, day: day)
         startTimer(isSoon: hasBudget)

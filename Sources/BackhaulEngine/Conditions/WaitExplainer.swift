@@ -2,14 +2,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Why a task waits, as far as its row cannot say: the present holds, budgets and routes.
+/// Adds the reasons of waiting tasks that are not in their rows: the present holds, budgets and missing routes.
 struct WaitExplainer {
     let scheduler: TaskScheduler
     let holds: HoldController
     let admission: BudgetAdmission
     let reachability: ReachabilityController
 
-    /// Adds to a row what is known of the waiting task.
+    /// Adds the reason of a waiting task to its listing.
     func explain(_ info: inout TaskInfo, _ place: TaskPlace, of session: SessionID) {
         switch info.reason {
         case .slot: addHold(to: &info, place, of: session)
@@ -37,7 +37,7 @@ struct WaitExplainer {
             info.reasonText = hold.sentence
             info.nextAttemptMilliseconds = hold.nextLookMilliseconds ?? 0
         } else if reachability.isHeld(place.lane) {
-            // The task before it waits for the network, so it waits for the network, too.
+            // A task before it in the lane waits for a route, so this task does too.
             info.reason = .connectivity
             info.reasonText = info.reason.text
         }
@@ -45,8 +45,8 @@ struct WaitExplainer {
 
     // MARK: All holds
 
-    /// The held tasks of each constraint group and slow lane. As the tasks themselves say it, a hold of the group comes
-    /// before one of the lane.
+    /// The holds of each constraint group and slow lane, with their numbers of tasks. A hold of the group comes before
+    /// one of the lane, as in the listing of tasks.
     func holdInfos(
         _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {

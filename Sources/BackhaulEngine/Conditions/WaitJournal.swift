@@ -2,17 +2,17 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Wait records: since when and why tasks wait, so that a person can read it later.
+/// Writes wait records: the times and reasons for which tasks waited, for `backhaul why`.
 ///
-/// One for the store.
+/// Each store has one.
 final class WaitJournal {
-    /// Until then it is known what holds tasks back now: readings that do not come are not waited for longer
-    /// (`ConditionsWatch`).
+    /// How long open records of an earlier engine may be continued. By then the present holds are known, because
+    /// `ConditionsWatch` waits no longer for missing readings.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime
     private var rows = WaitRows()
-    /// Open records of an earlier engine, until it is known whether they go on.
+    /// The open records of an earlier engine, until a hold continues them or the time ends.
     private var inherited: [WaitScope: OpenWait] = [:]
     private var timer: (any RuntimeTimer)?
 
@@ -20,7 +20,7 @@ final class WaitJournal {
 
     func close() { timer?.stop() }
 
-    /// Returns the record, and since when it lasts: an earlier engine may have begun it.
+    /// Begins a record, or continues that of an earlier engine. Returns it and its begin, in Unix milliseconds.
     func begin(_ scope: WaitScope, _ hold: Hold) -> (row: WaitRow, began: Int64) {
         if let open = inherited[scope], open.reason == hold.reason {
             inherited[scope] = nil
@@ -53,12 +53,12 @@ final class WaitJournal {
         runtime.store({ (transaction) throws(Failure) in try transaction.waits.end(id, now: time) }, then: { _ in [] })
     }
 
-    /// Records that an earlier engine has begun and not ended.
+    /// Takes over the records that an earlier engine has begun and not ended.
     func inherit(_ waits: [OpenWait]) {
         guard !waits.isEmpty else { return }
         for wait in waits { inherited[wait.scope] = wait }
         let opened = Clock.wallMilliseconds
-        // Of several with one scope one can go on.
+        // Only one of several records with the same scope can continue.
         for wait in waits where inherited[wait.scope]?.id != wait.id { end(wait.id, at: opened) }
         timer = runtime.timer { [unowned self] in
             for wait in inherited.values { end(wait.id, at: opened) }

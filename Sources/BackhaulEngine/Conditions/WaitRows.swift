@@ -1,11 +1,11 @@
 internal import BackhaulStore
 
-/// A time of waiting that is, or will be, a row of the store.
+/// A wait record that is in the store, or is being written there.
 struct WaitRow: Hashable, Sendable {
     fileprivate let number: UInt64
 }
 
-/// Which rows they are: the store gives a row its number later than its wait begins, which may be over by then.
+/// The ids of the wait records. A record gets its id only after its transaction, when the wait may be over already.
 struct WaitRows {
     private enum State {
         case isBeing(endsAt: Int64?)
@@ -22,24 +22,24 @@ struct WaitRows {
         return row
     }
 
-    /// One that an earlier engine has begun.
+    /// Adds a record that an earlier engine has begun.
     mutating func adopt(_ id: WaitID) -> WaitRow {
         let row = begin()
         states[row] = .row(id)
         return row
     }
 
-    /// The store has it now. Returns when it ended, if it did meanwhile.
+    /// The store has written the record. Returns the end of the wait, if it has ended meanwhile.
     mutating func made(_ row: WaitRow, _ id: WaitID) -> Int64? {
         guard case .isBeing(let end) = states[row] else { return nil }
         states[row] = end == nil ? .row(id) : nil
         return end
     }
 
-    /// The store could not make it: nobody will know of this wait later.
+    /// The store could not write the record, so this wait is not listed later.
     mutating func lost(_ row: WaitRow) { states[row] = nil }
 
-    /// Returns the row that is to be ended now.
+    /// Ends the record. Returns the id of the row that the caller has to end in the store.
     mutating func end(_ row: WaitRow, at time: Int64) -> WaitID? {
         switch states[row] {
         case .row(let id):

@@ -4,10 +4,10 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Lanes to whose servers the kernel has no route for now. Nothing of them starts until the network has changed or it
-/// is time to look.
+/// The lanes to whose origins the kernel has no route for now. None of their tasks starts until the network changes or
+/// the time of the next check comes.
 ///
-/// One for each loop. The kernel is asked for changes only while there are such lanes.
+/// Each loop has one. It listens to changes of routes only while there are such lanes.
 final class ReachabilityController {
     private let runtime: any Runtime
     private let journal: WaitJournal
@@ -17,11 +17,11 @@ final class ReachabilityController {
     private var pacing = ConnectivityPacing()
     private var watch: (any RuntimeWatch)?
     private var timer: (any RuntimeTimer)?
-    /// Wait records of lanes, until the server responds or no task of the lane waits for a route any more.
+    /// The wait records of lanes, until the server responds or no task of the lane waits for a route any more.
     private var rows: [LaneID: WaitRow] = [:]
-    /// The timer runs because the network has changed.
+    /// Whether the timer runs because the network has changed.
     private var hasChanged = false
-    /// Whether names could be looked up, and when that was found.
+    /// Whether a name server has a route, and when that was checked.
     private var reachesNameServer: (value: Bool, at: Int64)?
 
     /// - hasTasks: whether a task of the lane runs or is ready.
@@ -35,13 +35,12 @@ final class ReachabilityController {
         self.hasTasks = hasTasks
     }
 
-    /// Nothing of the lane starts.
+    /// Whether the lane has no route, so that none of its tasks starts.
     func isHeld(_ lane: LaneID) -> Bool { lanes.contains(lane) }
 
     var heldLanes: Set<LaneID> { lanes }
 
-    /// Whether the attempt failed because no route leads to the task's server, so that trying again has to wait for
-    /// one.
+    /// Whether the attempt failed because the task's server has no route. The next attempt then waits for one.
     func isUnreachable(_ task: StoredTask, _ failure: Failure, _ circumstances: FailureCircumstances) -> Bool {
         Connectivity.isMissing(
             failure, server: task.origin.server,
@@ -50,7 +49,7 @@ final class ReachabilityController {
                 reachesNameServer: failure.status == .nameNotResolved && canReachNameServer()))
     }
 
-    /// Many tasks fail at the same moment for the same reason.
+    /// Whether a name server has a route. The result is kept for a second, because many tasks may fail together.
     private func canReachNameServer() -> Bool {
         if let known = reachesNameServer, runtime.now - known.at < 1_000 { return known.value }
         let value = Routes.reachNameServer()
@@ -58,9 +57,9 @@ final class ReachabilityController {
         return value
     }
 
-    // MARK: Holding
+    // MARK: Holds
 
-    /// Holds the lane of the task. Returns the milliseconds until it is looked at again, at the latest.
+    /// Holds the lane of the task. Returns the most milliseconds until the next check.
     func hold(_ task: StoredTask) -> (untilLook: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
         if rows[task.lane] == nil {
@@ -83,8 +82,8 @@ final class ReachabilityController {
                 return []
             }
         } catch {
-            // Sockets of this kind may be forbidden: then the lanes are tried from time to time only.
-            let what = "tasks without a network are looked at later"
+            // Sockets of this kind may be forbidden. Then only the timer tries the lanes.
+            let what = "tasks without a network are tried again later"
             log(LogEntry(.warning, "\(error.description); \(what)"))
         }
     }
@@ -103,23 +102,23 @@ final class ReachabilityController {
         timer.start(milliseconds: milliseconds)
     }
 
-    // MARK: Trying
+    // MARK: Attempts
 
-    /// All lanes try. Those without a route wait again.
+    /// Releases all lanes. Tasks without a route wait again after their attempt.
     private func tryAll() -> [EngineEffect] {
         pacing.looked(at: runtime.now)
         let effects = release()
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.releaseUnconnected()
         }, then: { [unowned self] result in
-            // The store is full or failing for now; a look at what is due tries these tasks, too.
+            // The store is full or failing for now. The next check of due tasks includes these tasks.
             guard case .success(let lanes) = result else { return [.due(at: Clock.bootMilliseconds + 1_000)] }
             return [.tasksWait(in: lanes, reload: false), .endWaits(rows.keys.filter { !lanes.contains($0) })]
         })
         return effects + [.schedule]
     }
 
-    /// The host wants these lanes tried now, or the time of their tasks has come.
+    /// Releases these lanes: the host has resumed their tasks, or the tasks are due.
     func tryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
         let released = lanes.intersection(tried)
         guard !released.isEmpty else { return [] }
@@ -128,7 +127,7 @@ final class ReachabilityController {
         return [.holdChanged(released)]
     }
 
-    /// Nothing is held and watched for any more.
+    /// Releases all lanes, and stops the timer and the watch of routes.
     func release() -> [EngineEffect] {
         timer?.stop()
         watch?.cancel()
@@ -140,9 +139,9 @@ final class ReachabilityController {
         return released.isEmpty ? [] : [.holdChanged(released)]
     }
 
-    // MARK: The end of a wait
+    // MARK: Ends of waits
 
-    /// A server of this lane has responded.
+    /// The server of the lane has responded.
     func responded(_ lane: LaneID) { endWait(lane) }
 
     func connected() { pacing.connected() }
@@ -151,13 +150,14 @@ final class ReachabilityController {
         if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
     }
 
-    /// The lane's tasks may try, and none does: they wait for something else.
+    /// Ends the wait record if the lane is released and none of its tasks runs or is ready: they wait for another
+    /// reason.
     func endWaitIfIdle(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
         guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
         endWait(lane, since: time)
     }
 
-    /// Tasks of these lanes have ended or stopped. They may have been the last that waited for a route.
+    /// Tasks of these lanes ended or stopped. Releases the lanes in which no other task waits for a route.
     func tasksLeft(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let asked = left.filter { rows[$0] != nil }
         guard !asked.isEmpty else { return }

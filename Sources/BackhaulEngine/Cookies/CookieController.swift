@@ -2,10 +2,10 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The cookie jars of all sessions, and which of their cookies the store has.
+/// The cookie jars of all sessions, and the cookies of each that are in the store.
 ///
-/// One for the store. Servers set the same cookie with each response, so changes are saved together: a crash may lose
-/// those of half a second.
+/// Each store has one. Servers set the same cookie with each response, so changes of half a second are saved together.
+/// A crash may lose them.
 final class CookieController {
     private static let delayMilliseconds: Int64 = 500
 
@@ -23,11 +23,11 @@ final class CookieController {
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
-    /// Nil when the session keeps no cookies.
+    /// The jar of the session; nil: the session stores no cookies.
     func jar(of session: SessionID) -> CookieJar? { jars[session]?.jar }
 
-    /// Makes the jar that the session's configuration wants. The store's cookies are in it before any task that is read
-    /// from the store later can start.
+    /// Makes the jar for the session's cookie policy. The stored cookies are in it before a task starts that is read
+    /// from the store later.
     func configure(_ policy: CookiePolicy, of session: SessionID) {
         guard policy != .none else { return forget(session) }
         let isPersistent = policy == .persistent
@@ -37,7 +37,7 @@ final class CookieController {
             jars[session]?.stored = []
             return noteChange(of: session)
         }
-        // Without memory for a jar there is none for transfers.
+        // Without memory for a jar there is none for transfers either.
         guard let jar = try? CookieJar() else { return }
         jars[session] = SessionJar(jar: jar, isPersistent: isPersistent)
         jar.onChange = { [weak self] in self?.noteChange(of: session) }
@@ -66,7 +66,7 @@ final class CookieController {
         if !timer.isRunning { timer.start(milliseconds: Self.delayMilliseconds) }
     }
 
-    /// Writes what has changed.
+    /// Saves the cookies that changed.
     func save() {
         timer?.stop()
         let sessions = changed
@@ -76,7 +76,7 @@ final class CookieController {
 
     private func save(_ session: SessionID) {
         guard let known = jars[session] else { return }
-        // Also bounds the jar.
+        // This call also removes cookies beyond the jar's limit.
         let lines = known.jar.lines()
         guard known.isPersistent else { return }
         let wanted = Set(lines.filter(CookieLine.outlivesEngine))

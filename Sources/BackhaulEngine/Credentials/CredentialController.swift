@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The credentials of all sessions, their open challenges, and which tasks wait for one.
+/// The credentials and open challenges of all sessions. It decides which tasks wait for a credential.
 ///
-/// One for the store. Credentials live here alone and end with the engine, unless the host wants them kept.
+/// Each store has one. Credentials are in memory only, unless the host wants them stored.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable
@@ -18,17 +18,17 @@ final class CredentialController {
         self.calendar = calendar
     }
 
-    /// Nil when nothing is known for the session.
+    /// The credentials of the session; nil: it has no credentials and no challenges.
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
-    /// Whether the lane tries one task at a time, until it is known how its server takes a credential.
+    /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
     func isProbed(_ lane: Lane) -> Bool { credentials[lane.session]?.isProbed(lane.origin.text) ?? false }
 
     func forget(_ session: SessionID) { credentials[session] = nil }
 
     // MARK: Challenges
 
-    /// Challenges that are open since before this engine, and credentials that are kept.
+    /// Takes over the open challenges and the stored credentials of an earlier engine.
     func restore(
         _ challenges: [(session: SessionID, challenge: Challenge)], _ kept: [(session: SessionID, answer: KeptAnswer)]
     ) {
@@ -36,26 +36,26 @@ final class CredentialController {
         for (session, challenge) in challenges { credentials[session, default: SessionCredentials()].learn(challenge) }
     }
 
-    /// A response asks for a credential.
+    /// A response demands a credential. `settled` follows.
     func met(_ demand: AuthenticationDemand, _ task: StoredTask) -> [EngineEffect] {
         credentials[task.session, default: SessionCredentials()].met(demand, in: task.origin.text)
         return [.credentialsChanged(task.session)]
     }
 
-    /// What a demand has led to is durable.
+    /// The result of a demand is in the store. `challenge`: the challenge that was opened for it; nil: none.
     func settled(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
         credentials[session]?.settled(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
     }
 
-    /// A response proves the credentials with these numbers.
+    /// A response shows that the credentials with these numbers are valid.
     func accepted(_ numbers: [UInt64], _ task: StoredTask) -> [EngineEffect] {
         let isNew = credentials[task.session]?.accepted(numbers, in: task.origin.text) ?? false
         if task.refreshed?.url != nil { acceptedAddress(of: task.id, task.session) }
         return isNew ? changed(task.session) : []
     }
 
-    /// The URL that the host has given serves, or its task has ended.
+    /// The URL that the host has given is valid, or its task has ended.
     func acceptedAddress(of task: TaskID, _ session: SessionID) {
         credentials[session]?.acceptedAddress(of: task)
         if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
@@ -65,7 +65,7 @@ final class CredentialController {
     func responded(
         to challenge: Challenge, _ response: ChallengeResponse, _ life: AnswerLife, _ session: SessionID
     ) -> [EngineEffect] {
-        // A refreshed request is in the store; only who has it is known here.
+        // The refreshed request itself is in the store.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].answered(
             challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : life.expiresMilliseconds)
@@ -94,8 +94,8 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the space may be opened. A session of which nothing is known has no other open one: what
-    /// was known may be forgotten while a second task waits for its own challenge.
+    /// Whether a challenge for the protection space may be opened. A session without state has no open challenge: its
+    /// state may have been removed while a second task waits for its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }
@@ -113,7 +113,8 @@ final class CredentialController {
 
     // MARK: Tasks that wait for a credential
 
-    /// What the task waits for before it is tried. A task whose time is over starts, to end.
+    /// The challenge that the task has to wait for before it starts; nil: none. A task whose resource time-out is over
+    /// starts, so that it can end.
     func wait(before task: StoredTask) -> (wait: SessionCredentials.Wait?, effects: [EngineEffect]) {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0
@@ -133,7 +134,7 @@ final class CredentialController {
         return (wait, effects)
     }
 
-    /// Divides tasks into those that may start, and the others, which then wait for their challenge in the store.
+    /// Returns the tasks that may start. The others wait for their challenge in the store.
     func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
         var startable: [StoredTask] = []
         var parked: [SessionCredentials.Wait: [StoredTask]] = [:]
@@ -169,7 +170,7 @@ final class CredentialController {
         })
     }
 
-    /// What they carry is too old: the challenge opens before a request is made.
+    /// Opens the challenge before a request is sent, because the credential of the tasks has expired.
     private func ask(
         _ demand: AuthenticationDemand, for tasks: [StoredTask], _ replacing: ChallengeID?
     ) -> [EngineEffect] {
@@ -190,11 +191,11 @@ final class CredentialController {
     }
 }
 
-/// What a task has tried since a server or proxy asked it for a credential.
+/// The attempts of a task with credentials, since a server or proxy demanded one.
 struct CredentialRepeats {
-    /// Tries at once with a credential that was there.
+    /// How often the request was repeated immediately with a credential that was there.
     var count = 0
-    /// The credentials that were sent. One that was sent has not served, also when the next challenge names another
+    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next demand has another
     /// realm.
     var sent: Set<UInt64> = []
 }

@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The calendar by which the ages of tasks are counted, on a machine whose clock may be set.
+/// The calendar for the ages of tasks, on a machine whose clock may be set.
 ///
-/// One for the store. The calendar goes with the boot clock; after a clock step it is set together with the times of
-/// all rows, so that no task ages by the step.
+/// Each store has one. The calendar advances with the boot clock. After a clock step, it moves together with the times
+/// of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
-    /// The longest that a timer runs towards a time of the calendar. A wrong time is noticed within it.
+    /// The longest time of a timer for a calendar time, in milliseconds. A wrong time is noticed within it.
     static let longestLook: Int64 = 86_400_000
 
     private let runtime: any Runtime
@@ -20,7 +20,7 @@ final class CalendarWatch {
     /// The present time of this calendar.
     var milliseconds: Int64 { Clock.bootMilliseconds + offset }
 
-    /// Until the task's resource time-out, which stands still while the task is suspended.
+    /// The time until the task's resource time-out, in milliseconds. Times in which the task is suspended do not count.
     func remainingMilliseconds(of task: StoredTask, _ configuration: SessionConfiguration) -> Int64 {
         let limit = task.request.options.policy.resourceTimeoutMilliseconds ?? configuration.resourceTimeoutMilliseconds
         return Int64(clamping: limit) - (milliseconds - task.enqueuedMilliseconds - task.suspendedMilliseconds)
@@ -31,10 +31,10 @@ final class CalendarWatch {
             wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, bootID: ProcessIdentity.currentBootID)
     }
 
-    /// Once when the engine begins: all rows that are read from then on have times of this calendar.
+    /// Sets the calendar when the engine starts. All rows that are read later have times of this calendar.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
-    /// Notices a clock step. Called now and then, while something is done anyway.
+    /// Checks for a clock step, and moves the times of all rows by it. Called while other work is done anyway.
     func look(_ reading: ClockReading = CalendarWatch.readClock()) {
         guard !isMoving, abs(reading.wall - reading.boot - offset) >= CalendarJump.tolerance else { return }
         isMoving = true

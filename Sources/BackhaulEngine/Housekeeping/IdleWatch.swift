@@ -1,26 +1,27 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Notices that an engine has nothing to do: a daemon then gives memory back, and ends after its linger time.
+/// Notices that an engine has nothing to do. A daemon then returns memory to the system, and ends after its linger
+/// time.
 ///
-/// One for each loop. An engine inside of a host does neither: it ends with the host, and the memory is the host's.
+/// Each loop has one. An engine inside of a host does neither: it ends with the host, and shares the host's memory.
 final class IdleWatch {
-    /// After the first quiet moment, and once more when `Transport` has closed its idle connections. After that a
-    /// daemon makes no system call until something is due.
+    /// The delays before memory is returned, in milliseconds: first after the last work, and again when `Transport` has
+    /// closed its idle connections. After that a daemon makes no system call until something is due.
     private static let restDelays: [Int64] = [2_000, 31_000]
 
     private let runtime: any Runtime
-    /// Nil: never ends by itself.
+    /// The linger time; nil: the engine does not end by itself.
     private let lingerMilliseconds: Int64?
     private let facts: () -> LeaveDecision.Facts?
     private var restTimer: (any RuntimeTimer)?
     private var lingerTimer: (any RuntimeTimer)?
-    /// Work was done since the rest timer was started.
+    /// Whether work was done since the rest timer was started.
     private var hasWorked = false
-    /// How often memory was given back since the last work.
+    /// How often memory was returned since the last work.
     private var restStage = 0
 
-    /// - facts: what there is to do as far as the engine knows without the store; nil while the engine ends.
+    /// - facts: the remaining work, as far as the engine knows it without the store; nil while the engine ends.
     init(_ runtime: any Runtime, lingerMilliseconds: Int64?, facts: @escaping () -> LeaveDecision.Facts?) {
         self.runtime = runtime
         self.lingerMilliseconds = lingerMilliseconds
@@ -57,7 +58,7 @@ final class IdleWatch {
 
     // MARK: The end
 
-    /// Something ended that may have been the last thing to do. The linger time starts again.
+    /// Work ended that may have been the last. The linger time starts again.
     func mayBeIdle() {
         guard let lingerMilliseconds, let facts = facts(), LeaveDecision.mayLeave(facts) else { return }
         lingerTimer?.start(milliseconds: lingerMilliseconds)
@@ -68,7 +69,7 @@ final class IdleWatch {
         runtime.store({ (transaction) throws(Failure) in
             (tasks: try transaction.lanes.anyStarts(), activities: try transaction.activities.hasAny())
         }, then: { [unowned self] result in
-            // A store that cannot be read for now is asked again later, by this or a later daemon.
+            // The store cannot be read for now. The linger time starts again.
             guard case .success(let waiting) = result else { return [.mayBeIdle] }
             return decide(tasksWait: waiting.tasks, activitiesWait: waiting.activities)
         })

@@ -3,10 +3,10 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were acknowledged
-/// unclaimed.
+/// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were not claimed
+/// before the acknowledgement.
 ///
-/// One for the store. The transaction that makes a file superfluous lists it, so that a crash leaves none behind.
+/// Each store has one. The transaction after which a file is not needed lists it, so that a crash leaves no file.
 final class LeftoverSweeper {
     private static let batchSize = 256
 
@@ -16,8 +16,8 @@ final class LeftoverSweeper {
     private let isInUse: (Leftover) -> Bool
     private(set) var isSweeping = false
 
-    /// - path: where the file lies.
-    /// - isInUse: whether a running download still holds the file. It removes the file itself, and a sweep follows.
+    /// - path: the path of the file.
+    /// - isInUse: whether a running download still uses the file. It removes the file itself, and a sweep follows.
     init(
         _ runtime: any Runtime, _ disk: DiskThreads, path: @escaping (Leftover) -> String,
         isInUse: @escaping (Leftover) -> Bool
@@ -42,7 +42,7 @@ final class LeftoverSweeper {
             isSweeping = false
             return [.mayBeIdle]
         }
-        // A file that cannot be removed is forgotten all the same: its directory is out of reach by now.
+        // A file that cannot be removed is forgotten too, because its directory cannot be reached any more.
         disk.remove(removable.map(path), then: runtime.returning { [unowned self] in
             forget(removable)
             return []

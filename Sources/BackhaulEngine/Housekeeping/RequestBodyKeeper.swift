@@ -3,10 +3,10 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The store's folder of request bodies: names that no two engines give, what no task needs any more, and consumed
-/// files that go back to where they were.
+/// The store's directory of request bodies. It makes names that no other engine has used, removes bodies that no task
+/// needs any more, and returns consumed files to their old paths.
 ///
-/// One for the store.
+/// Each store has one.
 final class RequestBodyKeeper {
     private static let batchSize = 256
 
@@ -14,18 +14,18 @@ final class RequestBodyKeeper {
     private let disk: DiskThreads
     private let directory: StoreDirectory
     private let log: @Sendable (LogEntry) -> Void
-    /// Unlike that of any engine before.
+    /// The prefix of this engine's names. It is random, so that it differs from those of earlier engines.
     private let prefix = String(UInt64.random(in: .min ... .max), radix: 16) + "-"
     private var lastNumber: UInt64 = 0
     private var isSweeping = false
     private var isReturning = false
-    /// Called when all files that were listed before were tried.
+    /// Called when this walk has tried all files that were listed before it.
     private var waiting: [() -> [EngineEffect]] = []
-    /// For the next walk over the list: this one may be past what they have listed.
+    /// Called after the next walk, because this walk may have passed their entries already.
     private var waitingForNext: [() -> [EngineEffect]] = []
-    /// Some files could not be given back, and are tried again with every sweep.
+    /// Whether files could not be returned. Each sweep tries them again.
     private var isSomethingLeft = false
-    /// Files whose failure is logged already.
+    /// The files whose failure is logged already.
     private var logged: Set<String> = []
 
     init(_ runtime: any Runtime, _ services: Services) {
@@ -35,7 +35,7 @@ final class RequestBodyKeeper {
         log = services.options.log
     }
 
-    /// Nothing more is called.
+    /// Drops the waiting call-backs.
     func close() { (waiting, waitingForNext) = ([], []) }
 
     var isBusy: Bool { isSweeping || isReturning }
@@ -45,20 +45,21 @@ final class RequestBodyKeeper {
         return BodyName.make(prefix, lastNumber, source)
     }
 
-    // MARK: Removing
+    // MARK: Removal
 
-    /// What an engine that ended has left: files without a task, and old names of files that are in the store.
+    /// Handles the files of an earlier engine: files without a task, and old names of files that are in the store.
     func sweepAtStart() {
         giveBack()
         disk.names(in: directory.bodiesPath, then: runtime.returning { [unowned self] names in
-            // Ours may belong to tasks that are being made.
+            // Files of this engine may belong to tasks that are not in the store yet.
             setAsideUnknown(names.filter { !$0.hasPrefix(prefix) && $0 != BodyName.lost })
             return []
         })
         sweep()
     }
 
-    /// The database may have been lost, or be an old copy of itself: a file that it does not know is not removed.
+    /// Moves unknown files to the directory for lost files. They are not removed, because the database may have been
+    /// lost or replaced by an old copy.
     private func setAsideUnknown(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.storeUntilDone({ (transaction) throws(Failure) in
@@ -69,7 +70,7 @@ final class RequestBodyKeeper {
         })
     }
 
-    /// Those of the names that no task needs are removed.
+    /// Removes the files of these names that no task needs.
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.store({ (transaction) throws(Failure) in
@@ -112,8 +113,8 @@ final class RequestBodyKeeper {
         })
     }
 
-    /// `then` is called when no consumed file has its old name any more. A name that cannot be removed now is tried
-    /// again with the next consumed file, and by the next engine.
+    /// Removes the old names of consumed files, and then calls `then`. A name that cannot be removed now is tried again
+    /// with the next consumed file, and by the next engine.
     func removeConsumed(after path: String = "", then: @escaping () -> [EngineEffect]) {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.bodies.consumed(after: path, limit: Self.batchSize)
@@ -137,10 +138,10 @@ final class RequestBodyKeeper {
         })
     }
 
-    // MARK: Giving back
+    // MARK: Return of consumed files
 
-    /// Consumed files of tasks that have not succeeded and whose events are acknowledged go back to where they were.
-    /// `then` is called when all that are listed by now lie there, as far as that is possible.
+    /// Returns consumed files to their old paths, if their tasks have not succeeded and the events are acknowledged.
+    /// Calls `then` when all files that are listed now were returned or could not be.
     func giveBack(then: @escaping () -> [EngineEffect] = { [] }) {
         guard !isReturning else { return waitingForNext.append(then) }
         isReturning = true
@@ -150,7 +151,7 @@ final class RequestBodyKeeper {
     }
 
     private func walk() {
-        // Old names go first: what is given back has them again.
+        // Old names are removed first, because returned files get them again.
         removeConsumed { [unowned self] in
             giveBack(after: "")
             return []

@@ -1,6 +1,6 @@
-/// Repeats what the store could not do for want of memory or space.
+/// Repeats work that failed because the store had no memory or no space.
 ///
-/// One for the store. It owns the work to repeat and the timer for it.
+/// Each store has one. It owns the work to repeat and the timer for it.
 final class StoreRetries {
     private static let retryMilliseconds: Int64 = 1_000
 
@@ -16,7 +16,7 @@ final class StoreRetries {
 
     func close() { timer?.stop() }
 
-    /// Does `work` a second after the first of those that wait was added.
+    /// Adds work. All waiting work runs one second after the first was added.
     func add(_ work: @escaping () -> Void) {
         self.work.append(work)
         if self.work.count == 1 { timer?.start(milliseconds: Self.retryMilliseconds) }

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Notices that the store's socket was removed, or that the store as a whole was moved or deleted.
+/// Notices that the store's socket was removed, or that the whole store was moved or deleted.
 ///
-/// One for the store. Only a daemon ends when its store is gone: a host knows what it does with a store of its own.
+/// Each store has one. Only a daemon ends when its store is gone. The store of an embedded engine is left to its host.
 final class StoreWatch {
     private var watch: (any RuntimeWatch)?
 
@@ -17,7 +17,7 @@ final class StoreWatch {
                 return [.storeDirectoryChanged]
             }
         } catch {
-            // Limits of inotify are small and shared by all programs of a user; without it everything else works.
+            // The limits of inotify are small, and all programs of a user share them. Everything else works without it.
             let what = "its deletion, and that of its socket, will go unnoticed"
             services.options.log(LogEntry(.warning, "\(error.description); \(what)"))
         }

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The time zone, as far as quiet hours or budgets depend on it.
+/// Watches the time zone while quiet hours or budgets depend on it.
 ///
-/// One for the store.
+/// Each store has one.
 final class TimeZoneMonitor {
     private let runtime: any Runtime
     private var zone: TimeZoneWatch?
@@ -25,15 +25,15 @@ final class TimeZoneMonitor {
             watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
             self.zone = zone
         } catch {
-            // Inotify is exhausted. The zone is read again with every look, which is at the latest when something that
-            // depends on it begins or ends.
+            // Inotify is exhausted. The zone is read again with each check of the conditions. There is a check whenever
+            // quiet hours or a budget's period begin or end.
         }
         Clock.readTimeZone()
     }
 
     private func zoneChanged() -> [EngineEffect] {
         guard let change = zone?.takeChanges() else { return [] }
-        // The next pruning makes another watch.
+        // The next `prune` makes another watch.
         if change == .end { close() }
         return change == .none ? [] : [.clockWasSet]
     }

@@ -3,12 +3,12 @@ internal import BackhaulPlatform
 
 /// A process of a launched host.
 protocol HostProcess: Sendable {
-    /// Readable from the process's end on; nil where the system has no such descriptor.
+    /// A descriptor that is readable when the process has ended; nil: the system has none.
     var endDescriptor: Int32? { get }
     var hasEnded: Bool { get }
-    /// SIGTERM.
+    /// Sends SIGTERM.
     func askToEnd()
-    /// SIGKILL.
+    /// Sends SIGKILL.
     func kill()
 }
 
@@ -16,13 +16,13 @@ extension WatchedProcess: HostProcess {
     var endDescriptor: Int32? { descriptor?.number }
 }
 
-/// The living processes of one launched host, as far as they are known.
+/// The known living processes of one launched host.
 ///
-/// One for each application with a launch command. It owns the processes and the watches of their ends.
+/// Each application with a launch command has one. It owns the processes and the watches of their ends.
 final class HostProcesses {
     private struct Watched {
         var process: any HostProcess
-        /// Nil without a descriptor: then the process is looked at from time to time.
+        /// The watch of the process's end; nil: the process has no descriptor and is polled.
         var watch: (any RuntimeWatch)?
     }
 
@@ -30,7 +30,7 @@ final class HostProcesses {
     private let find: (ProcessIdentity) -> (any HostProcess)?
     private var watched: [ProcessIdentity: Watched] = [:]
 
-    /// - find: the process while it lives.
+    /// - find: returns the process; nil: it has ended.
     init(_ runtime: any Runtime, find: @escaping (ProcessIdentity) -> (any HostProcess)?) {
         self.runtime = runtime
         self.find = find
@@ -41,7 +41,7 @@ final class HostProcesses {
     var isEmpty: Bool { watched.isEmpty }
     var needPolling: Bool { watched.values.contains { $0.watch == nil } }
 
-    /// Calls `ended` at the end of the process, unless that has come already.
+    /// Calls `ended` when the process ends. Does nothing if it has ended already.
     func watch(_ identity: ProcessIdentity, ended: @escaping () -> Void) {
         guard watched[identity] == nil, let process = find(identity) else { return }
         let watch = process.endDescriptor.flatMap { number in

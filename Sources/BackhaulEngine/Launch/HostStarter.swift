@@ -4,24 +4,24 @@ internal import BackhaulStore
 
 /// Starts and ends launched hosts. Tests have a fake that starts no program.
 protocol HostStarter: AnyObject {
-    /// Starts the program of the launch. `then` is called on the loop, in a later turn.
+    /// Starts the program of the launch. `then` is called on the loop, in a later iteration.
     func start(
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
-    /// SIGTERM for all of the unit, or for the processes.
+    /// Sends SIGTERM to all processes of the unit, or to the given processes.
     func askToEnd(_ processes: [any HostProcess], unit: String?)
 
-    /// SIGKILL.
+    /// Sends SIGKILL to the processes.
     func kill(_ processes: [any HostProcess])
 
-    /// Waits for what is under way.
+    /// Waits for calls that are under way.
     func close()
 }
 
 /// Starts programs with the environment of a launched host of this store.
 ///
-/// One for the store. It owns the thread for launches, which exists from the first launch on.
+/// Each store has one. It owns the thread for launches, which starts with the first launch.
 final class ProgramStarter: HostStarter {
     private let runtime: any Runtime
     private let services: Services

@@ -2,14 +2,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Launches hosts when their sessions need them: asks the store what there is, `LaunchDecision` what to do, and does
-/// it.
+/// Launches hosts when their sessions need them. It reads the state from the store, lets `LaunchDecision` decide, and
+/// performs the decision.
 ///
-/// One for the store. It owns the applications with a launch command, and which hosts are seen to be stopped.
+/// Each store has one. It owns the applications with a launch command, and the list of stopped hosts.
 final class LaunchController {
-    /// Hosts of an engine that has died connect to this one within that time.
+    /// The time after the engine's start in which hosts of an earlier engine may connect. No host is launched in it.
     private static let settlingMilliseconds: Int64 = 1_000
-    /// Between two looks at a store that cannot be read, or at processes without a pidfd.
+    /// The delay before a store that cannot be read, or processes without a pidfd, are checked again.
     private static let pauseMilliseconds: Int64 = 1_000
 
     private let runtime: any Runtime
@@ -21,8 +21,8 @@ final class LaunchController {
     private var timer: (any RuntimeTimer)?
     private let startedAt: Int64
 
-    /// - findProcess: the process while it lives.
-    /// - isStopped: whether the process with this number is stopped or frozen.
+    /// - findProcess: returns the process; nil: it has ended.
+    /// - isStopped: whether the process with this id is stopped or frozen.
     init(
         _ runtime: any Runtime, _ clients: ClientRegistry, _ starter: any HostStarter,
         findProcess: @escaping (ProcessIdentity) -> (any HostProcess)? = { WatchedProcess($0) },
@@ -40,10 +40,10 @@ final class LaunchController {
         }
     }
 
-    /// A launched host is watched, or an application is to be launched, now or after a delay.
+    /// Whether a launched host is watched, or an application has to be launched, now or after a delay.
     var isBusy: Bool { applications.values.contains(where: \.isBusy) }
 
-    /// Takes over the rows of the engine before this one.
+    /// Takes over the launches of an earlier engine.
     func restore(_ stored: [StoredLaunch]) {
         for launch in stored { add(launch) }
     }
@@ -57,7 +57,7 @@ final class LaunchController {
     /// The application's command was registered or, with nil, removed.
     func registered(_ launch: StoredLaunch?, of name: String) {
         guard let launch else {
-            // A living host is still watched: should a command be registered again, there is one launch at a time.
+            // A living host is still watched. If a command is registered again, no second launch runs beside it.
             applications[name]?.remove()
             return look(at: name)
         }
@@ -77,7 +77,7 @@ final class LaunchController {
         look(at: launch.application)
     }
 
-    // MARK: What happens
+    // MARK: Input
 
     func hostCame(_ connection: ClientConnection) {
         guard let hello = connection.hello, let process = connection.process, !hello.isObserver,
@@ -102,8 +102,8 @@ final class LaunchController {
         look(at: hello.application)
     }
 
-    /// A host of the launch consumes a session that it was launched for, as its row says already. It may have closed
-    /// its connection in the meantime.
+    /// A host of the launch has attached a session of the launch, and its row is up to date. It may have closed its
+    /// connection meanwhile.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
@@ -111,22 +111,22 @@ final class LaunchController {
         look(at: name)
     }
 
-    /// A session was completed, by any process. `hasRead`: events were handed to it before.
+    /// A session was completed, by any process. `hasRead`: the process had received events before.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
         look(at: name)
     }
 
-    /// An event comes for a host that may be stopped.
+    /// A host that may be stopped gets an event.
     func eventCame(for connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
         if stopped.noteEvent(for: process.processID, now: runtime.now) { look(at: application) }
     }
 
-    // MARK: Looking
+    // MARK: Checks
 
-    /// Something has changed that may launch, or end a launch.
+    /// Checks an application after a change that may start or end a launch.
     func look(at name: String) {
         guard let application = applications[name], application.look.begin() else { return }
         application.wakeAt = nil
@@ -188,7 +188,7 @@ final class LaunchController {
         startTimer()
     }
 
-    // MARK: Doing
+    // MARK: Launches
 
     private func perform(_ step: LaunchDecision.Step, of application: LaunchedApplication) {
         let now = runtime.now
@@ -233,7 +233,7 @@ final class LaunchController {
     private func began(_ name: String, _ result: Result<StoredLaunch?, Failure>, _ before: LaunchBackoff) {
         guard let application = applications[name] else { return }
         guard case .success(let launch?) = result, let current = launch.current else {
-            // Its sessions were read meanwhile, or the store cannot be written for now.
+            // The events of its sessions were read meanwhile, or the store cannot be written for now.
             application.takeBack(before)
             return wake(application, at: runtime.now + Self.pauseMilliseconds)
         }
@@ -257,7 +257,7 @@ final class LaunchController {
         look(at: name)
     }
 
-    // MARK: Watching
+    // MARK: Processes
 
     private func watch(_ process: ProcessIdentity, of application: LaunchedApplication) {
         let name = application.name
@@ -274,7 +274,7 @@ final class LaunchController {
 
     // MARK: Listings
 
-    /// How the launches of an application fare.
+    /// The state of an application's launches.
     func info(_ launch: StoredLaunch, _ seen: LaunchedApplication.Seen) -> LaunchInfo {
         var info = LaunchInfo(application: launch.application, command: launch.command)
         guard let application = applications[launch.application] else { return info }
@@ -290,7 +290,7 @@ final class LaunchController {
         return info
     }
 
-    /// Adds what the rows do not tell: the launch as far as it concerns each session, and stopped consumers.
+    /// Adds what is not in the rows: the state of the launch, if it is for the session, and stopped consumers.
     func describe(_ sessions: inout [SessionInfo], of name: String, _ seen: LaunchedApplication.Seen) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {

@@ -1,16 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The environment of a launched host: the user and the user's directories, as this engine has them; how to find this
-/// store and its daemon; which launch it is; and what the launch command adds. The rest of the engine's environment may
-/// be secret and is not passed on.
+/// The environment of a launched host. It has the engine's variables for the user and the user's directories, and the
+/// variables of the launch command. It also has the paths of the store and its daemon, and the launch token. The rest
+/// of the engine's environment may be secret and is not passed on.
 enum LaunchEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "TZ", "TMPDIR",
     ]
     private static let usualPath = "/usr/local/bin:/usr/bin:/bin"
 
-    /// By name.
+    /// Returns the variables by name.
     static func make(
         of entries: [String], additions: [String], application: String, token: LaunchToken, store: String,
         daemon: String?, home: String?

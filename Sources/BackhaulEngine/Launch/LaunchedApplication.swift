@@ -2,10 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The launch of one application: what is known of it, and how it changes. `LaunchController` writes its row after each
-/// change.
+/// The state of an application's launch, and its changes. `LaunchController` writes its row after each change.
 final class LaunchedApplication {
-    /// What is read from the store before each decision.
+    /// The facts that are read from the store before each decision.
     struct Seen: Sendable {
         var waiting: [WaitingSession]
         var isOutstanding: Bool
@@ -15,11 +14,11 @@ final class LaunchedApplication {
     private(set) var run = LaunchDecision.Run.none
     let processes: HostProcesses
     var look = LookState.idle
-    /// When to look next, by the boot clock.
+    /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// The sessions that were completed had their host launched only because earlier credentials did not serve.
+    /// Whether the host completed sessions for which it was launched only because servers rejected earlier credentials.
     private var wasInVain = false
-    /// No command is registered any more, and a host that was launched before may live.
+    /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
 
     init(_ stored: StoredLaunch, _ processes: HostProcesses) {
@@ -31,13 +30,13 @@ final class LaunchedApplication {
     private var policy: LaunchPolicy { LaunchPolicy(stored.command) }
 
     var isLiving: Bool { if case .living = run { true } else { false } }
-    /// A launched host starts or lives.
+    /// Whether a launched host starts or lives.
     var isUnderWay: Bool { run == .starting || isLiving }
 
-    /// Something is under way that needs no client.
+    /// Whether work remains that needs no client.
     var isBusy: Bool { !isRemoved && (look != .idle || run != .none || wakeAt != nil) }
 
-    /// The connection is the launched host's, wherever it was started.
+    /// Whether the connection belongs to the launched host, by its token.
     func owns(_ connection: ClientConnection) -> Bool {
         guard let hello = connection.hello, hello.application == name, !hello.isObserver else { return false }
         return hello.launch != nil && hello.launch == stored.current?.token
@@ -56,7 +55,7 @@ final class LaunchedApplication {
 
     // MARK: A launch
 
-    /// Counts a launch that begins. Returns the backoff before it.
+    /// Notes that a launch begins, and counts it. Returns the former backoff.
     func begin(now: Int64) -> LaunchBackoff {
         let before = stored.backoff
         run = .starting
@@ -65,10 +64,10 @@ final class LaunchedApplication {
         return before
     }
 
-    /// The launch is in the store.
+    /// Notes that the launch is in the store.
     func began(_ current: StoredLaunch.Current) { stored.current = current }
 
-    /// The launch did not begin.
+    /// Restores the backoff, because the launch did not begin.
     func takeBack(_ before: LaunchBackoff) {
         forgetRun()
         stored.backoff = before
@@ -85,9 +84,9 @@ final class LaunchedApplication {
         stored.errorMessage = "the program cannot be launched: \(failure.message)"
     }
 
-    // MARK: Its host
+    // MARK: The launched host
 
-    /// The launched host, or one that it has started, lives.
+    /// Notes that the launched host, or a process that it has started, lives.
     func lives(now: Int64) {
         guard !isLiving else { return }
         run = .living(
@@ -99,7 +98,7 @@ final class LaunchedApplication {
         if stored.current?.process == nil { stored.current?.process = process }
     }
 
-    /// A host has connected of itself.
+    /// Notes that a host of the application connected that was not launched.
     func otherHostCame() { stored.backoff.hostCame(whileLaunchedOneLives: isUnderWay) }
 
     func attached(_ process: ProcessIdentity, now: Int64) {
@@ -109,10 +108,10 @@ final class LaunchedApplication {
         stored.current?.process = process
     }
 
-    /// Returns whether the row has changed.
+    /// Notes a completed session. Returns whether the row has changed.
     func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
-        // Otherwise a host would be launched again and again without a delay: one that completes what it never reads
-        // or was not launched for, or whose credentials do not serve.
+        // The backoff ends only if the host did its work. Otherwise the engine would launch a host again without a
+        // delay that completes without reading, completes other sessions, or gives credentials that servers reject.
         if completion.wasRepeated {
             wasInVain = true
             return false
@@ -123,7 +122,7 @@ final class LaunchedApplication {
         return true
     }
 
-    /// Notices the end of the launched host: none of its processes lives, and none is connected.
+    /// Notes the end of the launched host, if none of its processes lives or is connected.
     func settle(isConnected: () -> Bool) {
         processes.dropEnded()
         guard case .living(let living) = run, processes.isEmpty, !isConnected() else { return }
@@ -134,7 +133,7 @@ final class LaunchedApplication {
             : "the launched program ended before it attached a session"
     }
 
-    // MARK: What was decided
+    // MARK: Decisions
 
     func askedToEnd(now: Int64) {
         changeLiving { $0.askedAt = now }
@@ -149,22 +148,22 @@ final class LaunchedApplication {
         changeLiving { $0.attachBy = attachBy }
     }
 
-    /// Nothing is left of the launch.
+    /// The launch is over. Removes it.
     func end() {
         forgetRun()
         stored.current = nil
         if wasInVain {
-            stored.errorMessage = "the answers of the launched program to a challenge do not serve"
+            stored.errorMessage = "the server rejects the credentials of the launched program"
         } else {
             stored.errorMessage = nil
             stored.backoff.succeeded()
         }
     }
 
-    /// The launched host has ended and is still needed.
+    /// The launched host has ended, and the application still needs a host.
     func fail(now: Int64) {
         forgetRun()
-        // Its token stays good: a wrapper may have ended before the host that it has started connects.
+        // The token stays valid: a wrapper may end before the host that it has started connects.
         stored.current?.process = nil
         stored.backoff.ended(now: now, policy)
     }
@@ -180,7 +179,7 @@ final class LaunchedApplication {
         run = .living(living)
     }
 
-    // MARK: What is known
+    // MARK: Facts
 
     func facts(_ seen: Seen, hasHost: Bool, stopped: inout StoppedProcesses, now: Int64) -> LaunchDecision.Facts {
         var waiting: [LaunchCover.Waiting] = []

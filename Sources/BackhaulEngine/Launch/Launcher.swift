@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulUserManager
 internal import Glibc
 
-/// A program to be started for a launch.
+/// The program that a launch starts.
 struct LaunchOrder: Sendable {
     var application: String
     var command: LaunchCommand
@@ -12,16 +12,15 @@ struct LaunchOrder: Sendable {
     var unit: String
 }
 
-/// What came of it.
+/// The process of a launch.
 struct LaunchedProcess: Sendable {
-    /// Nil when it has ended already.
+    /// The started process; nil: it has ended already.
     var process: ProcessIdentity?
-    /// Nil without a user manager.
+    /// The unit's name; nil: the program was started without a user manager.
     var unit: String?
 }
 
-/// Starts and ends launched hosts, on a thread of its own: a user manager may take its time, and so may a program's
-/// file system.
+/// Starts and ends launched hosts, on its own thread, because calls to the user manager and to file systems may hang.
 final class Launcher: Sendable {
     private let worker: Worker<Void>
 
@@ -33,13 +32,13 @@ final class Launcher: Sendable {
         }
     }
 
-    /// `then` is called on the launcher's thread.
+    /// Starts the program. `then` is called on the launcher's thread.
     func start(_ order: LaunchOrder, then: @escaping @Sendable (Result<LaunchedProcess, Failure>) -> Void) {
         let isPosted = worker.post { _ in then(Launcher.started(order)) }
         if !isPosted { then(.failure(Failure(.engineFailed, "the engine has stopped"))) }
     }
 
-    /// SIGTERM for all of the unit, or for the processes and their group.
+    /// Sends SIGTERM to all processes of the unit, or to the given processes and their group.
     func askToEnd(_ processes: [any HostProcess], unit: String?) {
         worker.post { _ in
             if let unit, let manager = UserManager.connect(), (try? manager.stopService(unit)) == true { return }
@@ -47,12 +46,12 @@ final class Launcher: Sendable {
         }
     }
 
-    /// SIGKILL.
+    /// Sends SIGKILL to the processes.
     func kill(_ processes: [any HostProcess]) {
         worker.post { _ in for process in processes { process.kill() } }
     }
 
-    /// Waits for what is under way.
+    /// Waits for calls that are under way.
     func close() { worker.close() }
 
     private static func started(_ order: LaunchOrder) -> Result<LaunchedProcess, Failure> {
@@ -64,8 +63,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Under a user manager as a unit of its own: stopping the service that this engine belongs to does not stop it.
-    /// Nil where none answers that sees the program as this process does.
+    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop it. Nil:
+    /// no user manager replies, or it runs where it sees another file system.
     private static func startUnit(_ order: LaunchOrder) throws(Failure) -> LaunchedProcess? {
         guard access(order.command.program, F_OK) == 0, let manager = UserManager.connect(),
             manager.sees(order.command.program) != false
@@ -93,7 +92,7 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Users of services may have a home that is not there.
+    /// The working directory. The home of a service's user may not exist.
     private static func workingDirectory(of order: LaunchOrder) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }

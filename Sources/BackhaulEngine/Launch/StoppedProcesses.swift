@@ -1,12 +1,12 @@
 internal import BackhaulPlatform
 
-/// Which hosts are seen to be stopped, and since when. The system does not report a stop, so it counts from the time
-/// when it was first seen: when a session was listed, or an event came for the host.
+/// The hosts that are stopped (SIGSTOP) or frozen, and the times since then. The system does not report a stop. So the
+/// time counts from the first check that found it, for a listing or for an event of the host.
 struct StoppedProcesses {
     struct Since: Equatable {
-        /// Unix milliseconds.
+        /// The time in Unix milliseconds.
         var wall: Int64
-        /// On the clock that starts with a boot.
+        /// The time by the boot clock, in milliseconds.
         var boot: Int64
     }
 
@@ -22,7 +22,7 @@ struct StoppedProcesses {
         ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process)
     }
 
-    /// `now`: milliseconds since boot. Nil when it runs.
+    /// Checks the process. Returns since when it is stopped; nil: it runs. `now`: milliseconds since boot.
     mutating func look(at process: Int32, now: Int64) -> Since? {
         guard isStopped(process) else {
             since[process] = nil
@@ -33,8 +33,8 @@ struct StoppedProcesses {
         return known
     }
 
-    /// An event came for the process. True when it is newly seen to be stopped. A process is looked at once a second at
-    /// most: events come in thousands, and a look costs as much as some of them.
+    /// The process got an event. Returns true when it is stopped and was not before. A process is checked at most once
+    /// a second, because there may be thousands of events, and a check costs as much as several of them.
     mutating func noteEvent(for process: Int32, now: Int64) -> Bool {
         if let before = lookedAt[process], now - before < Self.pauseMilliseconds { return false }
         lookedAt[process] = now

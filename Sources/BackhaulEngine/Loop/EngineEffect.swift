@@ -1,104 +1,105 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What a part of the engine wants to happen outside of it. `EngineLoop.apply` does it after the part has returned.
+/// An action outside of the part that returns it. `EngineLoop.apply` performs it after the part has returned.
 ///
-/// Large values are indirect: an effect is copied several times, and constant arrays of effects are data of the
-/// library.
+/// Large values are indirect, because an effect is copied several times, and constant arrays of effects make the
+/// library larger.
 enum EngineEffect {
     // MARK: The engine as a whole
 
-    /// The engine cannot go on.
+    /// The engine cannot continue.
     indirect case fail(Failure)
-    /// The engine is to be stopped, for this reason.
+    /// The owner has to stop the engine, for this reason.
     indirect case end(EngineEnd)
-    /// Something ended that may have been the last thing to do.
+    /// Work ended that may have been the last.
     case mayBeIdle
-    /// Something was done: memory is given back some time after the last of these.
+    /// Work was done. Memory is returned to the system some time after the last of these effects.
     case worked
-    /// Nothing is done for a while: memory that the work has left is returned to the system.
+    /// There was no work for some time. Unused memory is returned to the system.
     case giveMemoryBack
-    /// A daemon without anything to do ends, unless a client has connected in this moment.
+    /// The daemon has nothing to do. It ends unless a client has connected meanwhile.
     case leaveIfUnconnected
     /// A socket or another file of the store's directory was removed or replaced.
     case storeDirectoryChanged
-    /// Something is done anyway: a clock step is noticed now.
+    /// The calendar checks for a clock step.
     case lookAtCalendar
-    /// The store could not do this for now; it is repeated a second later.
+    /// The store could not do this work for now. It is repeated after a second.
     case retryLater(() -> Void)
 
     // MARK: Clients
 
-    /// Rows changed: clients learn of new events, and launches and activities that depend on them are looked at.
+    /// Rows changed. Clients are notified about new events, and launches and activities that depend on them are
+    /// checked.
     indirect case announce(Change)
-    /// An event comes for the consumer on this connection, whose process may be stopped.
+    /// The consumer on this connection gets an event, and its process may be stopped.
     case eventFor(ConnectionID)
     /// A handle that waited for its session has it now.
     indirect case opened(OpenedSession, SessionOpening, ConsumerIdentity)
 
     // MARK: Tasks
 
-    /// Slots, lanes or limits changed: what may start is started at the end of the turn.
+    /// Slots, lanes or limits changed. Tasks that may start are started at the end of this iteration of the loop.
     case schedule
-    /// The end of the turn has come: what may start now is started.
+    /// Tasks that may start are started now.
     case startReadyTasks
-    /// The task has its slot. `isProbe`: its lane tries one task at a time.
+    /// The task has its slot and is started. `isProbe`: its lane may run only one task at a time.
     indirect case start(StoredTask, isProbe: Bool)
-    /// The next tasks of the lane are to be loaded from the store, so many at most.
+    /// The next tasks of the lane are loaded from the store, at most `limit`.
     case load(LaneID, limit: Int)
-    /// An urgent task waits: the least important running one, of this origin unless it is nil, gives its slot back.
+    /// A more important task waits. The least important running task is preempted: of this origin or, with nil, of all.
     case preempt(at: Origin?)
-    /// The store could not change the tasks of these lanes for now: they are loaded again a second later.
+    /// The store could not change the tasks of these lanes for now. They are loaded again after a second.
     case reloadLater(Set<LaneID>)
-    /// What holds these lanes as a whole has changed.
+    /// These lanes as a whole are held now, or are not held any more.
     case holdChanged(Set<LaneID>)
-    /// These ends of tasks of one session are in the store. Nil: all tasks had ended already or were gone.
+    /// These ends of tasks of one session are in the store. Nil: all tasks had ended before or were removed.
     indirect case ended([Ending], Change?)
     /// The store could not write the end for now.
     indirect case notEnded(Ending, Failure)
-    /// Waits for a route are over in those of these lanes in which no task runs or is ready.
+    /// The wait records for a missing route end in these lanes, if no task of the lane runs or is ready.
     case endWaits([LaneID])
-    /// Which of the session's lanes try one task at a time may have changed.
+    /// Credentials changed, so other lanes of the session may be limited to one task at a time.
     case credentialsChanged(SessionID)
-    /// Ready tasks of the session that wait for a credential now go back to the store.
+    /// Ready tasks of the session that have to wait for a credential now are moved back to the store.
     case parkReadyTasks(of: SessionID)
 
-    /// Tasks wait in these lanes. `reload`: what was loaded of them may have the wrong order.
+    /// Tasks wait in these lanes. `reload`: the loaded tasks may be in the wrong order.
     case tasksWait(in: Set<LaneID>, reload: Bool)
-    /// The delays of tasks that are due now are over.
+    /// The delays of tasks that are due now are ended in the store.
     case releaseDue
     /// A delayed task is due at this time of the boot clock.
     case due(at: Int64?)
-    /// A task stops waiting for the wishes of its preset at this Unix time in milliseconds.
+    /// A task's preset does not hold it any more after this time, in Unix milliseconds.
     case latestStart(at: Int64?)
-    /// The calendar was set: times of rows moved by so many milliseconds.
+    /// The calendar was set. The times of rows moved by this many milliseconds.
     case calendarStepped(by: Int64)
-    /// These transfers may move bytes again.
+    /// These transfers may continue.
     case resume([TaskID])
-    /// The time of these waiting tasks is over.
+    /// The resource time-outs of these waiting tasks are over.
     case endOverdue([StoredTask])
-    /// These tasks state other constraints now.
+    /// The constraints of these tasks changed.
     indirect case restated(RestatedTasks)
 
     // MARK: Conditions
 
-    /// A condition may have changed: all groups are judged.
+    /// A condition may have changed. All groups are judged.
     case conditionsChanged
-    /// All groups were judged, and the tasks of held ones have left.
+    /// All groups were judged, and the tasks of held groups were stopped.
     case conditionsDecided
-    /// All groups are to be judged, once at the end of the turn.
+    /// All groups are judged once, at the end of this iteration of the loop.
     case reconsider
-    /// Groups without tasks are to be forgotten, once at the end of the turn.
+    /// Groups without tasks are forgotten once, at the end of this iteration of the loop.
     case prune
-    /// The time of the next look may be another.
+    /// The time of the next check may have changed.
     case planLook
-    /// The calendar or its zone was set, or the machine has slept.
+    /// The clock or the time zone was set, or the machine has slept.
     case clockWasSet
-    /// Running tasks of a held group leave, and what they received is synced.
+    /// Running tasks of a held group stop, and their received bytes are synced.
     case deferTasks(HeldTasks, for: WaitReason)
-    /// Tasks of the session are held, perhaps until their resource time-out ends.
+    /// Tasks of the session are held, so their resource time-outs have to be watched.
     case tasksAreHeld(of: SessionID)
-    /// This held task is started to find out whether its hold is over.
+    /// This held task is started as a probe, to test whether its hold is over.
     indirect case startProbe(StoredTask, LaneGroup, ProbeKind)
     /// Tasks that were too large for a budget may fit now.
     case judgeDelayed

@@ -1,11 +1,11 @@
-/// Whether the store is asked for something now. What changes meanwhile needs another look after it.
+/// The state of a check that reads from the store. A change during the check needs another check after it.
 enum LookState {
     case idle
     case looking
-    /// A look is under way, and another one follows it.
+    /// A check is under way, and another one follows it.
     case lookingAgain
 
-    /// False when a look is under way: the next one follows it.
+    /// Returns false when a check is under way. Another one then follows it.
     mutating func begin() -> Bool {
         guard self == .idle else {
             self = .lookingAgain
@@ -17,7 +17,7 @@ enum LookState {
 
     mutating func lookAgain() { self = .lookingAgain }
 
-    /// True when another look is to begin.
+    /// Returns true when the next check has to begin.
     mutating func end() -> Bool {
         defer { self = .idle }
         return self == .lookingAgain

@@ -3,11 +3,11 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The loop as the engine's parts use it. Applies what their call-backs return.
+/// The loop for the engine's parts. It applies the effects that their call-backs return.
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services
-    /// Set once, before the first call-back.
+    /// Applies effects. Set once, before the first call-back.
     var apply: ([EngineEffect]) -> Void = { _ in }
     private var pending: [UInt64: (any Sendable) -> [EngineEffect]] = [:]
     private var lastNumber: UInt64 = 0
@@ -44,20 +44,20 @@ final class LoopRuntime: Runtime {
         })
     }
 
-    /// Without the value's type, so that the library has this code once and not for each type.
+    /// The value's type is erased, so that the library has this code once and not for each type.
     private func store(
         erased body: @escaping @Sendable (Transaction) throws(Failure) -> any Sendable,
         then: @escaping (Result<any Sendable, Failure>) -> [EngineEffect]
     ) {
         services.store.perform(body, then: returning { (result: Result<any Sendable, Failure>) in
             let effects = then(result)
-            // Damage, or a descriptor that is gone: every later call of the store fails in the same way.
+            // The database is damaged, or a descriptor was closed. Each later call of the store fails in the same way.
             if case .failure(let failure) = result, failure.endsStore { return effects + [.fail(failure)] }
             return effects
         })
     }
 
-    /// The body stays on the loop; only its number goes to the other thread.
+    /// Only the body's number goes to the other thread. The body itself stays on the loop.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void {
         let number = add { value in (value as? Value).map(body) ?? [] }
         return { [outbox = services.outbox] value in
@@ -76,7 +76,7 @@ final class LoopRuntime: Runtime {
         apply(body(value))
     }
 
-    /// No call-back runs any more.
+    /// Drops all call-backs.
     func close() {
         isClosed = true
         pending = [:]

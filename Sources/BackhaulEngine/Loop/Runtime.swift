@@ -3,36 +3,37 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// What a part of the engine uses of its loop: time, timers, descriptors, the store, and results of other threads.
+/// The functions of the loop for a part of the engine: time, timers, descriptors, the store, and results of other
+/// threads.
 ///
-/// All call-backs run on the loop's thread and return what should happen outside of the part. A test gives a part a
-/// fake, without a thread and without a database.
+/// All call-backs run on the loop's thread, and return the effects outside of the part. Tests use a fake, without a
+/// thread and without a database.
 protocol Runtime: AnyObject {
-    /// Milliseconds since boot, as of the start of the present turn.
+    /// Milliseconds since boot, at the start of the present iteration of the loop.
     var now: Int64 { get }
 
     /// A timer that does not run yet.
     func timer(_ body: @escaping () -> [EngineEffect]) -> any RuntimeTimer
 
-    /// Calls `body` when the call-backs of this turn are done.
+    /// Calls `body` after the call-backs of this iteration of the loop.
     func afterThisTurn(_ body: @escaping () -> [EngineEffect])
 
     /// Calls `body` whenever the descriptor is readable, until the watch is cancelled or released.
     func watch(_ descriptor: Int32, _ body: @escaping () -> [EngineEffect]) throws(SystemError) -> any RuntimeWatch
 
-    /// Runs `body` on the store's thread in the next transaction, and `then` on the loop once its effect is durable.
+    /// Runs `body` on the store's thread in the next transaction, and `then` on the loop after the commit.
     func store<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Result<Value, Failure>) -> [EngineEffect])
 
-    /// A function that another thread calls once with a result; `body` then runs on the loop.
+    /// Returns a function that another thread calls once with a result. `body` then runs on the loop.
     func returning<Value: Sendable>(_ body: @escaping (Value) -> [EngineEffect]) -> @Sendable (Value) -> Void
 }
 
-/// A timer that calls its body once, some time after `start`; may be started again.
+/// A timer that calls its body once after `start`. It may be started again.
 protocol RuntimeTimer: AnyObject {
     var isRunning: Bool { get }
-    /// 0 when it does not run.
+    /// The milliseconds until the timer fires; 0: it does not run.
     var millisecondsLeft: Int64 { get }
     func start(milliseconds: Int64)
     func stop()
@@ -52,8 +53,8 @@ extension Runtime {
         return { done(true) }
     }
 
-    /// As `store`, for work that no client waits for and repeats. While the store cannot do it for want of memory or
-    /// space, it is tried again each second: without the result, tasks would wait for ever.
+    /// As `store`, for work that no client repeats. While the store has no memory or no space for it, it is tried again
+    /// each second, because tasks would wait for ever without the result.
     func storeUntilDone<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

@@ -1,8 +1,8 @@
 internal import BackhaulTransport
 
-/// A request body whose bytes wait for their task's rate.
+/// A request body that is read no faster than the rate limits of its task allow.
 final class LimitedBody: TransferBody {
-    /// With a limit, so many bytes are read at a time: libcurl sends what it has read at once.
+    /// The most bytes of one read while there is a limit, because libcurl sends all bytes of a read immediately.
     private static let pieceSize = 16_384
 
     private let body: any TransferBody

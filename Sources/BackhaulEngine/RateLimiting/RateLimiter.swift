@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Bytes per second of the engine, a session and a task, which hold at once. A transfer asks before it takes or sends
-/// bytes, and is paused until its allowance has grown.
+/// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. A
+/// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
 ///
-/// One for each loop. Written by hand because libcurl's own limits know one transfer each, and stall on loops like this
-/// one.
+/// Each loop has one. libcurl's own limits are not used: each applies to one transfer only, and they stall on loops
+/// like this one.
 final class RateLimiter {
     typealias Level = RateBudget<SessionID, TaskID>.Level
 
@@ -21,7 +21,7 @@ final class RateLimiter {
 
     func close() { timer?.stop() }
 
-    /// Nil: no limit. The limit holds at once, also for transfers that wait.
+    /// Sets a limit; nil: none. It applies immediately, also to paused transfers.
     func setRate(_ bytesPerSecond: UInt64?, of level: Level) {
         budget.setRate(bytesPerSecond, of: level, now: runtime.now)
         plan()
@@ -37,7 +37,7 @@ final class RateLimiter {
 
     func isWaiting(_ task: TaskID) -> Bool { budget.isWaiting(task) }
 
-    /// Whether a byte may be taken or sent now. If not, `.resume` names the task when it may.
+    /// Whether a byte may be received or sent now. If not, the effect `.resume` has the task when it may.
     func mayMove(_ task: TaskID, of session: SessionID) -> Bool {
         if budget.isUnlimited || budget.mayMove(task, of: session, now: runtime.now) { return true }
         plan()
@@ -50,7 +50,7 @@ final class RateLimiter {
 
     // MARK: Time
 
-    /// The timer is started once at the end of the turn, however many transfers wait.
+    /// Starts the timer, once at the end of this iteration of the loop for all transfers that wait.
     private func plan() {
         guard !isPlanned else { return }
         isPlanned = true

@@ -2,14 +2,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Times at which waiting tasks change without getting a slot: the ends of resource time-outs, and latest starts, after
-/// which a task ignores the wishes of its preset.
+/// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts, after which the
+/// conditions of their presets do not apply any more.
 ///
-/// One for the store. Running tasks look at their own time-outs.
+/// Each store has one. Running tasks check their own time-outs.
 final class DeadlineController {
     private static let lookMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000
-    /// At most so many tasks end with one look.
+    /// The most tasks that end in one check.
     private static let overdueLimit = 256
 
     private let runtime: any Runtime
@@ -17,11 +17,11 @@ final class DeadlineController {
     private let scheduler: TaskScheduler
     private let calendar: CalendarWatch
     private var lastLook: Int64 = 0
-    /// When the resource time-out of the next task ends in sessions with held tasks, by the calendar of the rows' ages.
+    /// The next end of a resource time-out in each session with held tasks, by the calendar of `CalendarWatch`.
     private var nextEnds: [SessionID: Int64] = [:]
-    /// Sessions whose next end is read at the end of this turn.
+    /// Sessions whose next end is read at the end of this iteration of the loop.
     private var sessionsToRead: Set<SessionID> = []
-    /// When the next latest start comes, in Unix milliseconds.
+    /// The next latest start, in Unix milliseconds.
     private var latestStart: Int64?
 
     init(_ runtime: any Runtime, _ sessions: SessionTable, _ scheduler: TaskScheduler, _ calendar: CalendarWatch) {
@@ -33,8 +33,8 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose time is over. They are the next of their lanes and mostly the oldest. Called while
-    /// something runs, which is why they wait.
+    /// Ends ready tasks whose resource time-out is over. They are the next of their lanes, and mostly the oldest.
+    /// Called each second while tasks run.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastLook >= Self.lookMilliseconds else { return [] }
         lastLook = runtime.now
@@ -44,7 +44,7 @@ final class DeadlineController {
         return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
     }
 
-    /// Tasks of the session are held, perhaps until their time is over.
+    /// Tasks of the session are held. Reads when their next resource time-out ends.
     func tasksAreHeld(of session: SessionID) {
         if sessionsToRead.isEmpty {
             runtime.afterThisTurn { [unowned self] in
@@ -66,14 +66,14 @@ final class DeadlineController {
         })
     }
 
-    /// Nothing is held in other sessions.
+    /// Forgets the ends of sessions without held tasks.
     func forgetEnds(except sessions: @autoclosure () -> Set<SessionID>) {
         guard !nextEnds.isEmpty else { return }
         let held = sessions()
         nextEnds = nextEnds.filter { held.contains($0.key) }
     }
 
-    /// Ends held tasks whose time is over.
+    /// Ends held tasks whose resource time-out is over.
     private func endOverdueHeldTasks() {
         let now = calendar.milliseconds
         for (session, end) in nextEnds where end <= now {
@@ -95,7 +95,7 @@ final class DeadlineController {
 
     // MARK: Latest starts
 
-    /// - time: Unix milliseconds; nil: no further latest start is known.
+    /// Sets the next latest start if it is earlier. `time`: Unix milliseconds; nil: there is none.
     func latestStart(at time: Int64?) -> [EngineEffect] {
         guard let time, time < latestStart ?? .max else { return [] }
         latestStart = time
@@ -115,17 +115,17 @@ final class DeadlineController {
         })
     }
 
-    // MARK: When to look
+    // MARK: Checks
 
-    /// The calendar first: a clock step moves the times that are in the store when it is noticed, and what is judged by
-    /// the new time comes after it.
+    /// Checks the deadlines. The calendar is checked first, because a clock step moves the times in the store before
+    /// they are compared with the new time.
     func look() {
         calendar.look()
         passLatestStarts()
         endOverdueHeldTasks()
     }
 
-    /// Milliseconds until the next deadline.
+    /// The milliseconds until the next deadline; nil: there is none.
     var untilNext: Int64? {
         let ends = nextEnds.values.map { $0 - calendar.milliseconds }
         let start = latestStart.map { $0 - Clock.wallMilliseconds }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The configurations of sessions that have tasks or are attached. One for the store.
+/// The configurations of sessions that have tasks or are attached. Each store has one.
 final class SessionTable {
     private(set) var configurations: [SessionID: SessionConfiguration] = [:]
 
@@ -9,10 +9,10 @@ final class SessionTable {
 
     var ids: Dictionary<SessionID, SessionConfiguration>.Keys { configurations.keys }
 
-    /// Some session has a budget of its own.
+    /// Whether a session has its own budget.
     var hasBudgets: Bool { configurations.values.contains { $0.budget != ByteBudget() } }
 
-    /// True when the configuration is another than before.
+    /// Returns true when the configuration changed.
     func set(_ configuration: SessionConfiguration, of session: SessionID) -> Bool {
         defer { configurations[session] = configuration }
         return configurations[session] != configuration

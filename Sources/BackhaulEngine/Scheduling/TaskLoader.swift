@@ -4,18 +4,18 @@ internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class TaskLoader {
-    /// What the store has of a lane.
+    /// The result of a load.
     struct Loaded: Sendable {
         var tasks: [StoredTask]
-        /// No other task waits in the lane.
+        /// Whether no other task waits in the lane.
         var isAll: Bool
-        /// Of all tasks that wait in the lane, held or not.
+        /// The constraints of all tasks that wait in the lane, held or not.
         var constraints: Set<ConstraintsID>
-        /// Those of them that were not known.
+        /// The contents of those constraints that were not in memory.
         var stated: [StoredConstraints]
-        /// Some tasks were left out because their start is later: when the next of them is due, by the boot clock.
+        /// The time at which the next task is due that was left out because of its earliest start, by the boot clock.
         var nextDue: Int64?
     }
 
@@ -61,7 +61,7 @@ final class TaskLoader {
         }, then: { [unowned self] result in
             parts.holds.endLoad(of: lane)
             guard case .success(let loaded) = result else {
-                // The store cannot read for now: it is asked again with the next release of due tasks.
+                // The store cannot be read for now. The lane is loaded again with the next release of due tasks.
                 scheduler.loaded(lane, [], isAll: false)
                 return [.reloadLater([lane])]
             }
@@ -80,7 +80,7 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // More tasks wait behind those that became held during the load.
+        // More tasks wait behind those that became held or were left out.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))
         }
@@ -88,7 +88,7 @@ final class TaskLoader {
         return effects + credentialEffects + [.schedule]
     }
 
-    /// Tasks with these constraints wait in the lane. Returns the constraints that are held.
+    /// Adds the groups of the tasks that wait in the lane. Returns the constraints that are held.
     private func noteWaiting(
         _ constraints: Set<ConstraintsID>, in id: LaneID, isAll: Bool
     ) -> (held: Set<ConstraintsID>, effects: [EngineEffect]) {
@@ -98,7 +98,7 @@ final class TaskLoader {
         let held = parts.holds.setWaiting(constraints, in: lane, isAll: isAll)
         if !held.isEmpty {
             effects.append(.tasksAreHeld(of: lane.session))
-            // One of them may be the next probe.
+            // One of the held tasks may be the next probe.
             if parts.uplink.isHeld || parts.holds.slow.keys.contains(where: { $0.lane == id }) {
                 conditions.planReconsider()
             }
@@ -110,7 +110,7 @@ final class TaskLoader {
 }
 
 extension StartClock {
-    /// The present moment. `calendar`: the time by the calendar of the rows' ages.
+    /// The present time of all clocks. `calendar`: the time by `CalendarWatch`.
     init(calendar: Int64) {
         self.init(wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, calendar: calendar)
     }

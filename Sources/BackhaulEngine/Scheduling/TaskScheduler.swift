@@ -2,12 +2,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Which tasks are ready, whose turn it is within the limits, and when delayed tasks are due.
+/// Gives slots to ready tasks within the limits, and releases delayed tasks when they are due.
 ///
-/// One for each loop. Tasks wait in lanes; the scheduler knows the lanes, and the next tasks of each, which are loaded
-/// from the store ahead of their turn.
+/// Each loop has one. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of each, which are loaded
+/// from the store before they get a slot.
 final class TaskScheduler {
-    /// With more lanes, those of no use are forgotten.
+    /// With more lanes than this, unused lanes are forgotten.
     private static let fewLanes = 256
     private static let retryMilliseconds: Int64 = 1_000
 
@@ -20,13 +20,13 @@ final class TaskScheduler {
     private(set) var ready: [TaskID: StoredTask] = [:]
     private(set) var lanes: [LaneID: Lane] = [:]
     private var laneLimit = fewLanes
-    /// The store could not change their tasks for now.
+    /// Lanes that are loaded again later, because the store could not read or change their tasks for now.
     private var lanesToReload: Set<LaneID> = []
     private var isPlanned = false
     private var dueTimer: (any RuntimeTimer)?
     private var nextDue: Int64?
 
-    /// - lanesInUse: lanes that other parts still speak of.
+    /// - lanesInUse: the lanes that other parts still use.
     init(
         _ runtime: any Runtime, _ credentials: CredentialController, _ reachability: ReachabilityController,
         lanesInUse: @escaping () -> Set<LaneID>
@@ -48,7 +48,7 @@ final class TaskScheduler {
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 
-    /// Tasks wait in the lane. `reload`: what was loaded of it may have the wrong order.
+    /// Tasks wait in the lane. `reload`: its loaded tasks may be in the wrong order.
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
@@ -57,7 +57,7 @@ final class TaskScheduler {
         if lanes.count > laneLimit { forgetLanes() }
     }
 
-    /// A forgotten lane is read again when it is needed.
+    /// Forgets unused lanes. They are read again when they are needed.
     private func forgetLanes() {
         var used = lanesInUse().union(reachability.heldLanes)
         for task in ready.values { used.insert(task.lane) }
@@ -65,7 +65,7 @@ final class TaskScheduler {
         laneLimit = max(Self.fewLanes, 2 * lanes.count)
     }
 
-    /// Tasks wait in these lanes now.
+    /// Adds lanes in which tasks wait now. Unknown lanes are read from the store.
     func tasksWait(in ids: Set<LaneID>, reload: Bool) {
         guard !ids.isEmpty else { return }
         let unknown = ids.filter { lanes[$0] == nil }
@@ -84,7 +84,7 @@ final class TaskScheduler {
         plan()
     }
 
-    /// Which of the session's lanes try one task at a time may have changed.
+    /// Credentials changed. Updates which lanes of the session may run only one task at a time.
     func credentialsChanged(of session: SessionID) {
         for lane in lanes(of: session) { schedule.setProbed(lane.id, credentials.isProbed(lane)) }
     }
@@ -93,13 +93,13 @@ final class TaskScheduler {
         for lane in lanes { schedule.setHeld(lane, reachability.isHeld(lane)) }
     }
 
-    /// The origin of this lane speaks HTTP/2: more of its tasks may run, over one connection.
+    /// The origin of the lane uses HTTP/2, so more of its tasks may run over one connection.
     func becameMultiplexed(_ lane: LaneID) {
         schedule.setMultiplexed(lane)
         plan()
     }
 
-    /// Tasks with a rate of their own have connections of their own.
+    /// The lane's tasks need separate connections, because they have a rate limit.
     func needsSeparateConnections(_ lane: LaneID) { schedule.setMultiplexed(lane, false) }
 
     func isProbed(_ lane: LaneID) -> Bool { schedule.isProbed(lane) }
@@ -130,7 +130,7 @@ final class TaskScheduler {
 
     func hasReadyTask(in lane: LaneID) -> Bool { ready.values.contains { $0.lane == lane } }
 
-    /// Takes a ready task out: it ended, runs, or waits in the store again.
+    /// Removes a ready task: it ended, runs, or waits in the store again.
     @discardableResult
     func drop(_ id: TaskID) -> StoredTask? {
         guard let task = ready.removeValue(forKey: id) else { return nil }
@@ -150,7 +150,7 @@ final class TaskScheduler {
 
     // MARK: Slots
 
-    /// Looks for tasks that may start, once at the end of this turn.
+    /// Starts tasks that may start, once at the end of this iteration of the loop.
     func plan() {
         guard !isPlanned else { return }
         isPlanned = true
@@ -160,8 +160,8 @@ final class TaskScheduler {
         }
     }
 
-    /// What may start now, or has to be loaded for it. Asked again when that is applied: a task that starts may change
-    /// what its lane may do.
+    /// The next task to start, lane to load, or task to preempt. Called again after each effect is applied, because a
+    /// start may change the state of its lane.
     func next() -> EngineEffect? {
         while let step = schedule.next() {
             switch step {
@@ -183,28 +183,28 @@ final class TaskScheduler {
         plan()
     }
 
-    /// A task gives its slot back.
+    /// Releases the slot of a task.
     func released(_ lane: LaneID, isProbe: Bool = false) {
         schedule.released(lane)
         if isProbe { schedule.endedProbe(lane) }
         plan()
     }
 
-    /// It is known how the server takes requests of this lane.
+    /// Allows the next task of a lane that runs one task at a time, because the server has responded to the last one.
     func endedProbe(_ lane: LaneID) {
         schedule.endedProbe(lane)
         plan()
     }
 
-    /// Whether a task of the lane that is not loaded could start as far as all limits go.
+    /// Whether the limits allow to start a task of the lane that is not loaded.
     func hasSlot(_ lane: Lane) -> Bool { schedule.hasTurn(lane.id, of: lane.session, to: lane.origin) }
 
-    /// Such a task gets its slot, beside those that are ready.
+    /// Takes a slot for such a task, in addition to the ready tasks.
     func takeSlot(_ lane: Lane) { schedule.takeTurn(lane.id, of: lane.session, to: lane.origin) }
 
     // MARK: Delays
 
-    /// A delayed task is due at this time of the boot clock.
+    /// Starts the timer for a delayed task that is due at this time of the boot clock.
     func due(at time: Int64?) {
         guard let time else { return }
         if let nextDue, nextDue <= time { return }
@@ -212,13 +212,13 @@ final class TaskScheduler {
         dueTimer?.start(milliseconds: max(0, time - runtime.now))
     }
 
-    /// The lanes are loaded again a second later, with what is due.
+    /// Loads the lanes again after a second, together with due tasks.
     func reloadLater(_ lanes: Set<LaneID>) {
         lanesToReload.formUnion(lanes)
         due(at: Clock.bootMilliseconds + Self.retryMilliseconds)
     }
 
-    /// The delays of tasks that are due now are over.
+    /// Ends the delays of tasks that are due now.
     func releaseDue() {
         nextDue = nil
         let now = Clock.bootMilliseconds

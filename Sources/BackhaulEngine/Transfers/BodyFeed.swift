@@ -4,11 +4,11 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// A request's body on its way from the disk threads to the transfer: one block is read while the one before is sent.
+/// Reads a request's body with the disk threads for the transfer. It reads the next block while one is sent.
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
-    /// Called once: the first bytes are here.
+    /// Called once, when the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
     private weak var attempt: RunningAttempt?
@@ -17,12 +17,12 @@ final class BodyFeed: TransferBody {
 
     private var blocks: [ArraySlice<UInt8>] = []
     private var buffered = 0
-    /// The next to be read.
+    /// The index of the part of the layout that is read next, and the offset in it.
     private var piece = 0
     private var offset: UInt64 = 0
     private var reader: BodyReader?
     private var isReading = false
-    /// Tells the blocks that were asked for before a rewind.
+    /// The number of rewinds. A block that was requested before the last one is dropped.
     private var turn: UInt64 = 0
     private var isUntouched = true
 
@@ -83,7 +83,7 @@ final class BodyFeed: TransferBody {
         buffered += bytes.count
     }
 
-    /// Later, so that the caller of the initializer has this feed when its bytes come.
+    /// Calls `opened` after this iteration of the loop, so that the initializer has returned before.
     private func open() {
         guard let opened else { return }
         self.opened = nil

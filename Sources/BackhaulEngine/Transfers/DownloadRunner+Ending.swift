@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// How an attempt of a download leaves its task.
+/// The end of an attempt of a download.
 extension DownloadRunner {
     func conclude(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         noteSpace(conclusion, checkpoint)
@@ -30,12 +30,12 @@ extension DownloadRunner {
         var outcome = Outcome(state: .succeeded, path: location.destination.path + (machine.fileName ?? ""))
         outcome.size = machine.size ?? machine.offset
         outcome.checksum = machine.checksum
-        // The response of a file that was placed was recorded with the intent.
+        // For a placed file, the response was recorded together with the finish intent.
         if machine.isUnchanged, let head { outcome.answer = AnswerSummary(head, attempt.authentication.secrets) }
         return outcome
     }
 
-    /// Notes how much space was missing when the file system was full. It is checked before the server is asked again.
+    /// Notes how much space was missing when the file system was full. The next attempt checks it before its request.
     private func noteSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         let (transfers, task) = (attempt.context.transfers, attempt.task.id)
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {
@@ -45,7 +45,7 @@ extension DownloadRunner {
         transfers.foundFull(task, missing: size.map { $0 - min($0, checkpoint?.syncedOffset ?? 0) })
     }
 
-    /// Remembers the placed file, for requests that ask for a file only if it changed.
+    /// Records the placed file, for later conditional requests.
     private func recordVersion() -> (@Sendable (Transaction) throws(Failure) -> Void)? {
         let request = attempt.task.request
         guard request.hasOptions, request.options.isOnlyIfChanged, let placed else { return nil }

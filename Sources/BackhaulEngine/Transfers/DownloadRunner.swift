@@ -4,17 +4,17 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Performs what a `DownloadMachine` decides, with the transport, the disk and the store, and returns the results to
-/// it.
+/// Performs the actions of a `DownloadMachine` with the transport, the disk and the store, and returns the results to
+/// the machine.
 final class DownloadRunner: TransferRunner {
     let attempt: RunningAttempt
     let location: PartLocation
     private let part: PartFile
     private(set) var machine: DownloadMachine
     private var buffer: [UInt8] = []
-    /// When the first byte of the buffer came, by the loop's clock.
+    /// The time at which the first byte of the buffer arrived, by the loop's clock.
     private var bufferedSince: Int64 = 0
-    /// The file at the destination as an earlier task has left it.
+    /// The record of the file that an earlier task placed at the destination.
     private var known: StoredVersion?
     /// The file that this task has placed.
     private(set) var placed: FileStamp?
@@ -25,7 +25,7 @@ final class DownloadRunner: TransferRunner {
         location = context.files.location(of: task)
         part = context.services.disk.partFile(location)
         var terms = DownloadTerms(task.request, attempt.configuration)
-        // Before the first request only: a task that was sent needs the file.
+        // Only before the first request. Later, an existing file does not end the task.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = context.transfers.neededSpace(of: task.id)
@@ -48,7 +48,7 @@ final class DownloadRunner: TransferRunner {
     var silentWord: String { "sent nothing" }
     var finishing: String? {
         if machine.isFinishing { return "all bytes are here and are being made durable" }
-        return machine.phase == .lookingForFile ? "the file that is there is being verified" : nil
+        return machine.phase == .lookingForFile ? "the file at the destination is being verified" : nil
     }
 
     func take(_ event: RunnerEvent) {
@@ -132,7 +132,7 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: Received bytes
 
-    /// Returns false when they cannot be taken now. The transfer is resumed when they can.
+    /// Returns false when the bytes cannot be taken now. The transfer is resumed when they can.
     private func receive(_ bytes: RawSpan) -> Bool {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
@@ -158,7 +158,8 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: The disk
 
-    /// The result of a disk thread as an event. `writing`: so many bytes are in memory until it comes.
+    /// Returns a call-back for a disk thread, which makes an event of its result. `writing`: the number of bytes that
+    /// are in memory until then.
     private func disk<Value: Sendable>(
         writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {
@@ -244,14 +245,14 @@ final class DownloadRunner: TransferRunner {
         attempt.store({ (transaction) throws(Failure) in
             try transaction.destinations.version(at: path, of: url, in: session)
         }, then: { [self] result in
-            // Without it everything is fetched, which is never wrong.
+            // Without the record the whole file is fetched, which is always correct.
             guard case .success(let version?) = result else { return handle(.lookedForVersion(nil)) }
             known = version
             lookAtKnown { .lookedForVersion($0 ? version.version : nil) }
         })
     }
 
-    /// Whether the file at the destination is still the known one.
+    /// Checks whether the file at the destination is still the recorded one.
     private func lookAtKnown(_ event: @escaping (Bool) -> DownloadMachine.Event) {
         guard let known else { return handle(event(false)) }
         let stamp = FileStamp(

@@ -7,14 +7,14 @@ struct Ending: Sendable {
     let end: TaskEnd
     let attempt: UInt64
     let session: SessionID
-    /// Part of the same transaction.
+    /// Further work in the same transaction.
     let also: (@Sendable (Transaction) throws(Failure) -> Void)?
 }
 
-/// Writes the ends of running tasks. Small files end many at a time: one transaction writes all ends of a session in
-/// one turn, with what the session counts and its events.
+/// Writes the ends of running tasks. Many small files may end together. So one transaction writes all ends of a session
+/// in an iteration of the loop, with the session's counters and events.
 ///
-/// One for each loop. It owns the ends of the present turn.
+/// Each loop has one. It owns the ends of the present iteration.
 final class EndingWriter {
     private let runtime: any Runtime
     private let events: EventPublisher
@@ -25,7 +25,7 @@ final class EndingWriter {
         self.events = events
     }
 
-    /// At the end of this turn.
+    /// Writes the end at the end of this iteration of the loop.
     func write(_ ending: Ending) {
         if endings.isEmpty {
             runtime.afterThisTurn { [unowned self] in
@@ -36,7 +36,7 @@ final class EndingWriter {
         endings[ending.session, default: []].append(ending)
     }
 
-    /// An end that could not be written is written by itself, at once.
+    /// Writes an end again that could not be written, alone and immediately.
     func writeAgain(_ ending: Ending) { write([ending], of: ending.session) }
 
     private func writeAll() {
@@ -56,7 +56,7 @@ final class EndingWriter {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
                 return [.ended(endings, change)]
-            // Each is repeated by itself: one that cannot be written must not delay the others.
+            // Each end is repeated alone, so that one that cannot be written does not delay the others.
             case .failure(let failure): return endings.map { .notEnded($0, failure) }
             }
         })

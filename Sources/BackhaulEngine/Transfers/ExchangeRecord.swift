@@ -3,26 +3,26 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// What one attempt has sent and received, over all its requests.
+/// The counters of an attempt: the sent and received bytes of all its requests.
 struct ExchangeRecord {
     private(set) var requests: UInt32 = 0
     private(set) var metrics = TransferMetrics()
-    /// Offset in the file at which the last request began.
+    /// The offset in the file at which the last request began.
     private(set) var requestOffset: UInt64 = 0
     private var sentBefore: UInt64 = 0
     private var bodySentBefore: UInt64 = 0
-    /// Of the transfer that failed.
+    /// The circumstances of the transfer that failed.
     var circumstances = FailureCircumstances()
     var errorBody: [UInt8] = []
     var rate = RateMeter()
-    /// By the loop's clock.
+    /// The time of the last byte, by the loop's clock.
     var lastByte: Int64
-    /// The attempt as the store has it already.
+    /// The attempt that is in the store already.
     var recorded: Attempt?
 
     init(now: Int64) { lastByte = now }
 
-    /// A request is about to be sent, for the file from this byte on.
+    /// A request for the file from this offset on is about to be sent.
     mutating func begin(from offset: UInt64, now: Int64) {
         requests += 1
         requestOffset = offset
@@ -30,7 +30,7 @@ struct ExchangeRecord {
         metrics.startedMilliseconds = Clock.wallMilliseconds
     }
 
-    /// The transfer is over: its counters stay.
+    /// Adds the counters of a transfer that is over.
     mutating func end(_ transfer: Transfer) {
         sentBefore &+= transfer.bytesSent
         bodySentBefore = transfer.bodySent
@@ -44,18 +44,18 @@ struct ExchangeRecord {
         rate.add(count)
     }
 
-    /// Over all requests. `transfer`: the one that is under way.
+    /// The bytes of all requests. `transfer`: the one that is under way.
     func bytesSent(_ transfer: Transfer?) -> UInt64 { sentBefore &+ (transfer?.bytesSent ?? 0) }
 
-    /// Of the body of the request that is under way, or was the last.
+    /// The sent bytes of the body, of the present or the last request.
     func bodySent(_ transfer: Transfer?) -> UInt64 { transfer?.bodySent ?? bodySentBefore }
 
-    /// Keeps the first bytes of an error's body.
+    /// Adds bytes to the body of an error response, up to the limit.
     mutating func collectErrorBody(_ bytes: RawSpan) { errorBody.append(bytes, atMost: Limits.errorBodySize) }
 }
 
 extension [UInt8] {
-    /// Appends bytes until there are `limit`.
+    /// Appends bytes until the array has `limit` bytes.
     mutating func append(_ bytes: RawSpan, atMost limit: Int) {
         let room = Swift.max(0, limit - count)
         bytes.withUnsafeBytes { append(contentsOf: $0.prefix(room)) }

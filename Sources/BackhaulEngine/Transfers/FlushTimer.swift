@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// Writes buffered bytes that have waited in memory for as long as a kill may lose. One timer for all downloads: a
-/// timer for each would cost more than the writes.
+/// Writes buffered bytes that have been in memory for the longest allowed time, because a kill loses them. All
+/// downloads share one timer: a timer for each would cost more than the writes.
 final class FlushTimer {
     private var timer: (any RuntimeTimer)?
     private var waiting: [ObjectIdentifier: Weak] = [:]
@@ -17,7 +17,7 @@ final class FlushTimer {
         }
     }
 
-    /// The runner's buffer is written in so many milliseconds at the latest. An earlier runner may make it earlier.
+    /// Writes the runner's buffer after at most `milliseconds`. It is written together with those of other runners.
     func add(_ runner: DownloadRunner, within milliseconds: Int64) {
         if waiting.isEmpty || timer.map({ $0.millisecondsLeft > milliseconds }) == true {
             timer?.start(milliseconds: milliseconds)

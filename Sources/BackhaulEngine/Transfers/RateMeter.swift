@@ -1,13 +1,13 @@
-/// Bytes per second over the last few seconds.
+/// Measures bytes per second over the last few seconds.
 struct RateMeter {
     private(set) var bytesPerSecond: UInt64 = 0
     private var sinceTick: UInt64 = 0
-    /// Bytes of the second before the last tick.
+    /// The bytes of the second before the last tick.
     private(set) var lastSecond: UInt64 = 0
 
     mutating func add(_ count: Int) { sinceTick += UInt64(count) }
 
-    /// Once a second. Each second weighs half of the one after it.
+    /// Called once a second. Each second has half the weight of the one after it.
     mutating func tick() {
         bytesPerSecond = bytesPerSecond == 0 ? sinceTick : (bytesPerSecond + sinceTick) / 2
         lastSecond = sinceTick

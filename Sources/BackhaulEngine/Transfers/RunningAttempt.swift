@@ -3,47 +3,48 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// One attempt of a task: the state that a download and an upload have in common.
+/// An attempt of a task: the state that a download and an upload have in common.
 final class RunningAttempt {
-    /// Why an attempt stops before its task has ended.
+    /// The reason for which an attempt stops before its task has ended.
     enum Departure {
         case cancelled, preempted, held
     }
 
-    /// A server or proxy asks for a credential.
+    /// The state of credentials in this attempt.
     struct Authentication {
-        /// What it asks for, until what comes of that is durable.
+        /// The demand of a server or proxy, until its result is in the store.
         var demand: AuthenticationDemand?
-        /// The credential that was sent to it.
+        /// The number of the credential that was sent to the server or proxy of the demand.
         var sentCredential: UInt64?
-        /// Not to be kept, although a server may repeat them.
+        /// Secrets that were sent. They are removed from responses before these are stored, because a server may repeat
+        /// them.
         var secrets = SentSecrets()
     }
 
-    /// A commit that failed for now, and its repetition.
+    /// A commit that failed for now, and the timer for its repetition.
     private struct FailedCommit {
         let failure: Failure
         let timer: any RuntimeTimer
     }
 
-    /// Tells this attempt from an earlier one of the same task, whose results may still come.
+    /// The number of this attempt. Results may still come for an earlier attempt of the same task.
     let number: UInt64
     let configuration: SessionConfiguration
     let policy: TransferPolicy
     let context: TransferContext
-    /// By the loop's clock.
+    /// The time at which the attempt began, by the loop's clock.
     let began: Int64
     var task: StoredTask
     private(set) var holdsSlot: Bool
-    /// Its lane starts one task at a time, and it is not known yet how the server takes this one.
+    /// Whether the lane runs only one task at a time, and the server has not responded to this one yet.
     var isProbe: Bool
     var transfer: Transfer?
-    /// Of a request with a body.
+    /// The source of the request's body; nil: it has none.
     var feed: BodyFeed?
     var exchange: ExchangeRecord
     var authentication = Authentication()
     var departure: Departure?
-    /// State and reason of the task when it runs no more.
+    /// The state and the reason of the task after this attempt.
     var left: (TaskState, WaitReason) = (.suspended, .suspended)
     private var failedCommit: FailedCommit?
 
@@ -69,7 +70,7 @@ final class RunningAttempt {
 
     // MARK: Time, slot, rate
 
-    /// Until the resource time-out.
+    /// The milliseconds until the resource time-out.
     var remainingMilliseconds: Int64 { context.calendar.remainingMilliseconds(of: task, configuration) }
 
     func releaseSlot() {
@@ -78,24 +79,24 @@ final class RunningAttempt {
         context.scheduler.released(task.lane)
     }
 
-    /// It is known how the server takes the request.
+    /// Allows other tasks of the lane, because the server has responded or the attempt is over.
     func endProbe() {
         guard isProbe else { return }
         isProbe = false
         context.scheduler.endedProbe(task.lane)
     }
 
-    /// A paused stream of HTTP/2 holds up all others of its connection, and libcurl 7.88 keeps up to 10 MiB of it: a
-    /// limited task has a connection of its own.
+    /// Whether a rate limit applies to the task. It then uses HTTP/1.1 with its own connection. A paused HTTP/2 stream
+    /// would block the others of its connection, and libcurl 7.88 buffers up to 10 MiB of it.
     private var isLimited: Bool { context.rates.isLimited(task.id, of: task.session) }
 
     var waitsForRate: Bool { context.rates.isWaiting(task.id) }
 
     func takeFromRate(_ count: Int) { context.rates.moved(count, by: task.id, of: task.session) }
 
-    /// Bytes may move again.
+    /// Continues a paused transfer.
     func goOn() {
-        // The silence was ours.
+        // The engine caused the pause, so the server was not silent.
         exchange.lastByte = context.runtime.now
         transfer?.resume()
         transfer?.resumeSending()
@@ -103,18 +104,18 @@ final class RunningAttempt {
 
     // MARK: Bytes
 
-    /// Body bytes came or went.
+    /// Counts body bytes that were received or sent.
     func moved(_ count: Int) {
         exchange.moved(count, now: context.runtime.now)
         context.apply(context.budgets.moved(count, by: task))
     }
 
-    /// Over all attempts.
+    /// The sent bytes of all attempts.
     var bytesSent: UInt64 { task.bytesSent &+ exchange.bytesSent(transfer) }
 
     var bodySent: UInt64 { exchange.bodySent(transfer) }
 
-    /// Over all attempts.
+    /// The requests of all attempts.
     var requests: UInt32 { task.attempts &+ exchange.requests }
 
     // MARK: Requests
@@ -135,16 +136,16 @@ final class RunningAttempt {
         request.looksUpAgain = task.attempts > 0
         request.method = task.request.method
         request.canBeRepeated = mayRepeat
-        // It is not known how the server takes the request: it is asked before a large body is sent.
+        // The server may demand another credential, so it has to respond before a large body is sent.
         if isProbe, let size = feed?.size, size >= Self.probedBodySize { request.expectation = .always }
         if isLimited, request.httpVersion == .standard { request.httpVersion = .http1 }
         return request
     }
 
-    /// A smaller body is sent without asking.
+    /// The smallest body in bytes for which the server has to respond first.
     private static let probedBodySize: UInt64 = 64 << 10
 
-    /// Secrets of a request that the host has renewed.
+    /// The secrets of a request that the host has refreshed.
     private var refreshedSecrets: SentSecrets {
         var secrets = SentSecrets()
         if let refreshed = task.refreshed { secrets.add(.headers(refreshed.headers)) }
@@ -169,7 +170,7 @@ final class RunningAttempt {
         transfer.cancel()
     }
 
-    /// The server that sent this response in place of the task's origin: redirects are followed, also those of portals.
+    /// The origin that sent the response after redirects, which may be those of a portal; nil: the task's own origin.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
         guard head.finalURL != task.request.url, let last = try? WebAddress.origin(of: head.finalURL),
             last != task.origin
@@ -179,10 +180,10 @@ final class RunningAttempt {
 
     // MARK: Commits
 
-    /// Why the last commit failed; nil when it did not.
+    /// The failure of the last commit; nil: it succeeded.
     var uncommitted: Failure? { failedCommit?.failure }
 
-    /// Commits once more in a second: the store's file system may have space again, and nothing is lost meanwhile.
+    /// Commits again after a second. The store's file system may have space then, and nothing is lost meanwhile.
     func commitAgain(after failure: Failure, _ commit: @escaping () -> Void) {
         let timer = context.runtime.timer {
             commit()
@@ -203,7 +204,7 @@ final class RunningAttempt {
         })
     }
 
-    /// A function for another thread to call once: `then` runs on the loop if this attempt still runs.
+    /// Returns a function that another thread calls once. `then` runs on the loop if this attempt still runs.
     func returning<Value: Sendable>(_ then: @escaping (Value) -> Void) -> @Sendable (Value) -> Void {
         context.runtime.returning { [self] (value: Value) in
             if context.transfers.isRunning(self) { then(value) }

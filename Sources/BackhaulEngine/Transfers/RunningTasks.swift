@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What parts that decide about tasks see of a running one. Small, because all running tasks are visited.
+/// The properties of a running task that parts need for decisions. It is small, because all running tasks are visited.
 struct RunningTask {
     let id: TaskID
     let session: SessionID
@@ -10,7 +10,7 @@ struct RunningTask {
     let constraints: ConstraintsID
 }
 
-/// The running tasks, as such parts see them.
+/// The running tasks, for parts that decide about tasks.
 protocol RunningTasks: AnyObject {
     /// Calls `body` with each running task, in no order.
     func visit(_ body: (RunningTask) -> Void)

@@ -3,14 +3,14 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Where the files of tasks lie: part files, kept files and request bodies.
+/// The paths of tasks' files: part files, kept files and request bodies.
 ///
-/// One for the store.
+/// Each store has one.
 final class StoreFiles {
     private let directory: StoreDirectory
     private let kept: Destination
     private let bodies: Destination
-    /// Tells this store's part files from those of others. Known when the store is open.
+    /// A part of the names of this store's part files, which differs from other stores. Set when the store is open.
     private var tag = ""
     private var aliases = DirectoryAliases()
 
@@ -23,8 +23,8 @@ final class StoreFiles {
 
     func open(tag: String) { self.tag = tag }
 
-    /// Where a task's part file lies while it grows, and what it becomes. The name belongs to the task for ever, so
-    /// that a later engine finds it, and no two tasks of any store share one.
+    /// The part file of a task, and its destination. The task always has the same name, so that a later engine finds
+    /// the file. No two tasks of any stores have the same name.
     func location(of task: StoredTask) -> PartLocation {
         PartLocation(
             destination: task.request.destination ?? keptDestination(of: task.id),
@@ -32,7 +32,7 @@ final class StoreFiles {
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
-    /// - part: a random number that makes the name unpredictable. 0: an earlier version made the task.
+    /// - part: a random number that makes the name unpredictable. 0: an earlier version of the library made the task.
     func partName(of task: TaskID, _ part: UInt64) -> String {
         let secret = part == 0 ? "" : "-" + String(part, radix: 16)
         return ".backhaul-\(tag)-\(task.rawValue)\(secret).part"
@@ -53,7 +53,7 @@ final class StoreFiles {
             directoryInode: kept.directoryInode)
     }
 
-    /// The other paths of the same file, where a directory is known by several.
+    /// The other paths of the same file, if its directory has several paths.
     func otherPaths(of destination: Destination) -> [String] { aliases.others(of: destination) }
 
     /// Device and inode of the store's own directories.
@@ -62,7 +62,7 @@ final class StoreFiles {
         return [(store.device, store.inode)] + [kept, bodies].map { ($0.directoryDevice, $0.directoryInode) }
     }
 
-    /// A download that replaced the store's own files would destroy it.
+    /// Fails when the destination is inside of the store, because a download could replace the store's own files.
     func checkIsOutside(_ destination: Destination) throws(Failure) {
         let directory = (destination.directoryDevice, destination.directoryInode)
         guard !folders.contains(where: { $0 == directory }) else {

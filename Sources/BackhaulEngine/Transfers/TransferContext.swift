@@ -4,14 +4,14 @@ internal import BackhaulTransport
 
 /// The parts of the engine that running tasks use.
 final class TransferContext {
-    /// What the engine does for running tasks.
+    /// The functions of the engine for running tasks.
     struct Hooks {
         let apply: ([EngineEffect]) -> Void
-        /// The task ends. Ends of one turn are committed together.
+        /// Writes the end of a task. Ends of one iteration of the loop are committed together.
         let end: (Ending) -> Void
-        /// The attempt is over, and its descriptors are closed.
+        /// Called when the attempt is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
-        /// The engine stops.
+        /// Whether the engine stops.
         let isLeaving: () -> Bool
     }
 

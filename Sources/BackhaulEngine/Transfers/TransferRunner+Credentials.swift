@@ -6,7 +6,7 @@ internal import BackhaulTransport
 extension TransferRunner {
     private static var repeatLimit: Int { 3 }
 
-    /// A response that asks for a credential makes a demand. Any other proves the credentials that were sent.
+    /// Takes the head of a response. Either it demands a credential, or it shows that the sent credentials are valid.
     func noteCredentials(_ head: ResponseHead, _ transfer: Transfer) {
         let (task, context) = (attempt.task, attempt.context)
         context.reachability.responded(task.lane)
@@ -45,14 +45,14 @@ extension TransferRunner {
         }
         guard attempt.configuration.asksForCredentials, var asked = AuthenticationDemand(head) else { return nil }
         let credentials = attempt.context.credentials[task.session]
-        // A known realm is in the store already.
+        // A known realm is in the store already, so it may stay.
         if credentials?.knows(asked.space) != true {
             asked.space.realm = asked.space.realm.map(transfer.secrets.redacted)
         }
         return credentials?.goesOn(without: asked.space, after: task.challenge) == true ? nil : asked
     }
 
-    /// Lets the task wait for its challenge, or tries again with a credential that it has not sent.
+    /// Parks the task until its challenge has a credential, or repeats it with a credential that it has not sent.
     func park(_ demand: AuthenticationDemand, _ checkpoint: Checkpoint?) {
         let (task, credentials) = (attempt.task, attempt.context.credentials)
         var record = attemptRecord(checkpoint, failure: demand.failure)
@@ -68,7 +68,7 @@ extension TransferRunner {
         case .again:
             repeats.count += 1
             credentials.setRepeats(repeats, of: task.id)
-            // A server that names another realm each time is not asked again without a pause.
+            // A server that sends another realm each time gets no request without a delay.
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(demand.failure), checkpoint)
             } else {
@@ -112,7 +112,7 @@ extension TransferRunner {
         })
     }
 
-    /// The attempt is over.
+    /// Ends the credential state, because the attempt is over.
     func leaveCredentials() {
         if let demand = attempt.authentication.demand {
             attempt.context.apply(attempt.context.credentials.settled(demand.space, nil, attempt.task.session))

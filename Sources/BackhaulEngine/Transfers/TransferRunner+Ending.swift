@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// How an attempt leaves its task: ended, to be tried again, or waiting.
+/// The end of an attempt: its task ends, is tried again, or waits.
 extension TransferRunner {
     /// Ends the task. `also` is part of the same transaction.
     func end(_ outcome: Outcome, with also: (@Sendable (Transaction) throws(Failure) -> Void)? = nil) {
@@ -27,7 +27,7 @@ extension TransferRunner {
                 attempt: attempt.number, session: task.session, also: also))
     }
 
-    /// Tries the task again, or fails it. `failed`: what the runner knows of the failure; the rest is added here.
+    /// Tries the task again, or fails it. `failed`: the facts that the runner has; this function adds the others.
     func retry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
         let (task, context) = (attempt.task, attempt.context)
         let failed = completed(failed)
@@ -53,7 +53,7 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (untilLook, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // After the look that all tasks of the lane wait for, so that it is not made twice.
+            // After the lane's next check, which releases all its tasks, so that no second one follows.
             record.wait(min(untilLook + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -70,7 +70,7 @@ extension TransferRunner {
         failed.surelyNotProcessed = circumstances.surelyNotProcessed
         failed.wentAway = circumstances.wentAway
         failed.hasNoWay = context.reachability.isUnreachable(task, failed.failure, circumstances)
-        // Without a route it is known what is missing, and the kernel reports when it is there.
+        // Without a route the cause is clear, and the kernel reports when there is a route.
         if !failed.hasNoWay { noteUplink(failed.failure) }
         failed.isOfUplink = context.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress
@@ -88,7 +88,7 @@ extension TransferRunner {
         commit(record)
     }
 
-    /// What the store is to have of this attempt when the task waits.
+    /// The record of this attempt for the store, when the task waits.
     func attemptRecord(_ checkpoint: Checkpoint?, failure: Failure? = nil) -> AttemptRecord {
         var record = AttemptRecord(
             attempts: attempt.requests, attemptsWithoutProgress: attempt.task.attemptsWithoutProgress,
@@ -109,7 +109,7 @@ extension TransferRunner {
             case .success:
                 take(.concluded)
                 scheduler.due(at: record.nextAttempt)
-                // Without a delay it waits for a slot again, unless it is suspended or has ended.
+                // Without a delay the task waits for a slot again, unless it is suspended or has ended.
                 if record.nextAttempt == nil { scheduler.tasksWait(in: [lane], reload: false) }
             case .failure(let failure):
                 attempt.commitAgain(after: failure) { [unowned self] in commit(record) }
@@ -119,7 +119,7 @@ extension TransferRunner {
 
     var bytesReceived: UInt64 { attempt.task.bytesReceived &+ receivedInAttempt }
 
-    /// The attempt as it is listed; nil when nothing was sent.
+    /// The attempt for listings; nil: no request was sent.
     func storedAttempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
         let exchange = attempt.exchange
         guard exchange.requests > 0 else { return nil }
@@ -133,7 +133,7 @@ extension TransferRunner {
         stored.metrics.responseBodyBytes = max(exchange.metrics.responseBodyBytes, receivedInAttempt)
         let request = attempt.task.request
         let url = head?.finalURL ?? attempt.authentication.secrets.redacted(exchange.metrics.url)
-        // The request's own URL need not be stored again with each attempt, unless the next request has another.
+        // The request's own URL is not stored again with each attempt, unless the next request may have another.
         let isRequests = url == request.url && request.options.refresh != .url
         stored.metrics.url = isRequests ? "" : url
         return stored

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// What others see of a running task.
+/// The progress of a running task.
 extension TransferRunner {
-    /// Adds the live progress to a row.
+    /// Adds the live progress to the listing of the task.
     func addProgress(to info: inout TaskInfo) {
         guard !info.state.hasEnded, info.state != .suspended else { return }
         info.state = .running
@@ -24,7 +24,7 @@ extension TransferRunner {
 
     var progress: Progress { progress(.running, reason.0, bytesPerSecond: attempt.exchange.rate.bytesPerSecond) }
 
-    /// When it runs no more.
+    /// The last progress, when the task does not run any more.
     var lastProgress: Progress {
         let (state, reason) = attempt.departure == .cancelled ? (.cancelled, .none) : attempt.left
         return progress(state, reason, bytesPerSecond: 0)

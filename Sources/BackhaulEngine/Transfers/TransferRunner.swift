@@ -3,59 +3,59 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Input of the engine to any running task.
+/// An event from the engine for a running task.
 enum RunnerEvent: Equatable {
     case start
-    /// What the runner has concluded is durable.
+    /// The conclusion of the runner is in the store.
     case concluded
-    /// In place of `concluded`: there is no further attempt, so the task fails.
+    /// Sent in place of `concluded`: there is no further attempt, so the task fails.
     case retryRefused
-    /// The host cancelled the task: its row has ended.
+    /// The host cancelled the task, and its row has ended.
     case cancel
-    /// The task was suspended, held or preempted, or the engine stops: received bytes are kept.
+    /// The task was suspended, held or preempted, or the engine stops. Received bytes are kept.
     case leave
-    /// The task's time is over.
+    /// The task's resource time-out is over.
     case expire(Failure)
-    /// Once a second.
+    /// Sent once a second.
     case tick
     case transferComplete
     case transferFailed(Failure, isTransient: Bool)
 }
 
-/// Runs one attempt of a task: `DownloadRunner` or `UploadRunner`. Both have a `RunningAttempt`, and the extensions of
-/// this protocol are what they do in the same way.
+/// Runs one attempt of a task: `DownloadRunner` or `UploadRunner`. Both have a `RunningAttempt`. The extensions of this
+/// protocol have the functions that both share.
 protocol TransferRunner: AnyObject {
     var attempt: RunningAttempt { get }
     func take(_ event: RunnerEvent)
 
     var isFinishing: Bool { get }
-    /// The body is here, and only its end is to be reported.
+    /// Whether all bytes of the body have arrived, and only its end is missing.
     var hasAllBytes: Bool { get }
-    /// Of the response, when it has come.
+    /// The head of the response; nil: none has come yet.
     var head: ResponseHead? { get }
-    /// Body bytes of this attempt.
+    /// The body bytes that this attempt has received.
     var receivedInAttempt: UInt64 { get }
     /// The greatest offset that any attempt has reached.
     var furthest: UInt64 { get }
-    /// This attempt made bytes durable that the next one can continue.
+    /// Whether this attempt made bytes durable, after which the next one can continue.
     var madeProgress: Bool { get }
-    /// Bytes that would be moved once more if the attempt stopped now.
+    /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesAtStake: UInt64 { get }
-    /// Of the file that is made: how much is here, and how much it will be.
+    /// The present length and the final size of the downloaded file; nil for an upload.
     var file: (offset: UInt64, size: UInt64?)? { get }
-    /// Of the request's body, where it is what the task is about.
+    /// The sent bytes and the size of an upload's body; nil for a download.
     var body: (sent: UInt64, size: UInt64?)? { get }
-    /// The sentence for what is done after the last byte.
+    /// The sentence for the work after the last byte; nil: there is none yet.
     var finishing: String? { get }
-    /// The server has not reacted yet.
+    /// Whether the server has not reacted yet.
     var isUnanswered: Bool { get }
-    /// Received bytes can be taken now.
+    /// Whether received bytes can be taken now.
     var takesBytes: Bool { get }
-    /// What a silent server has done.
+    /// The verb of the sentence about a silent server.
     var silentWord: String { get }
 }
 
-// MARK: Starting and stopping
+// MARK: Start and stop
 
 extension TransferRunner {
     func start() { take(timeIsOver ? .expire(Self.timeOver) : .start) }
@@ -76,7 +76,7 @@ extension TransferRunner {
         take(.cancel)
     }
 
-    /// A more important task gets its slot.
+    /// Stops the task, so that a more important one gets its slot.
     func preempt() {
         attempt.departure = .preempted
         attempt.left = (.waiting, .slot)
@@ -91,7 +91,7 @@ extension TransferRunner {
             start: attempt.number)
     }
 
-    /// A held task leaves at once: nothing more is received, and what is here is synced.
+    /// Stops a task that became held. It receives no more bytes, and its received bytes are synced.
     func deferred(for reason: WaitReason) {
         guard mayBeDeferred else { return }
         attempt.left = (.waiting, reason)
@@ -99,38 +99,39 @@ extension TransferRunner {
         take(.leave)
     }
 
-    /// False when all bytes are here, and when the server may have done what was asked and must not be asked again.
+    /// Whether the task may stop for a hold. False when it has all bytes, and when the server may have processed a
+    /// request that must not be repeated.
     var mayBeDeferred: Bool {
         let isUnsafe = attempt.exchange.requests > 0 && !attempt.mayRepeat
         return !isFinishing && !hasAllBytes && attempt.departure == nil && attempt.task.intent == nil && !isUnsafe
     }
 
-    // MARK: Moving bytes
+    // MARK: Bytes
 
-    /// Whether a byte may be taken or sent now. If not, `goOn` is called when it may.
+    /// Whether a byte may be received or sent now. If not, `goOn` is called when it may.
     func mayMove() -> Bool {
         let budgets = attempt.context.budgets
         if budgets.isDeciding, mayBeDeferred, !budgets.mayMove(attempt.task) { return false }
         return attempt.context.rates.mayMove(attempt.task.id, of: attempt.task.session)
     }
 
-    /// The attempt waits neither for a rate of ours, nor for the disk, nor for the server's response.
+    /// Whether the attempt waits only for the network, and not for a rate limit, the disk or the server's response.
     var waitsForNetwork: Bool {
         attempt.transfer != nil && !isUnanswered && !attempt.waitsForRate && !isFinishing && takesBytes
     }
 
     // MARK: The transport
 
-    /// Reads the request's body from the disk; nil without one.
+    /// Makes the source of the request's body; nil: the request has none.
     func makeFeed(opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(BodyLayout(body), of: attempt, opened: opened, failed: failed)
     }
 
-    /// The body as it may be sent.
+    /// The body, limited to the rate of the task.
     func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { LimitedBody($0, self) } }
 
-    /// What the end of its transfer is to the runner.
+    /// The runner's event for the end of its transfer.
     func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
         attempt.transferEnded(transfer)
         switch end {
@@ -143,7 +144,7 @@ extension TransferRunner {
 
     // MARK: The uplink
 
-    /// What the end of the attempt says of the way to its origin.
+    /// Reports the end of the attempt to the monitor of the uplink.
     func noteUplink(_ failure: Failure?) {
         guard attempt.exchange.requests > 0 else { return }
         let ending = UplinkWatch.Ending(

@@ -2,26 +2,26 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The running tasks: one runner for each, known by its task and its attempt.
+/// The running tasks, with one runner for each. A runner is identified by its task and its attempt.
 ///
-/// One for each loop.
+/// Each loop has one.
 final class TransferSupervisor {
-    /// Bytes in memory that the disk has not taken yet. A network that is faster than the disk must not fill the
-    /// memory: with more of them no task starts.
+    /// The limit of bytes in memory that are not written to the disk yet. With more of them no task starts, so that a
+    /// network that is faster than the disk does not fill the memory.
     private static let unwrittenLimit = 24 << 20
-    /// Running and finishing tasks together.
+    /// The most runners, for running and finishing tasks together.
     private static let runnerLimit = 1_024
-    /// Of tasks that were cancelled while they waited, some are remembered in vain.
+    /// The most entries of `neededSpace`. Entries of tasks that were cancelled while they waited may stay in it.
     private static let neededSpaceLimit = 4_096
-    /// Space assumed when the size of a file is unknown.
+    /// The space that is assumed when the size of a file is unknown, in bytes.
     private static let unknownSpace: UInt64 = 1 << 20
 
     private(set) var runners: [TaskID: any TransferRunner] = [:]
     private var lastAttempt: UInt64 = 0
     private var unwrittenBytes = 0
-    /// Bytes that tasks lacked which found their file system full.
+    /// The missing bytes of tasks whose file system was full.
     private var neededSpace: [TaskID: UInt64] = [:]
-    /// How often in a row a task was sent again at once.
+    /// How often in a row a task was repeated immediately.
     private var immediateRepeats: [TaskID: UInt32] = [:]
 
     subscript(_ task: TaskID) -> (any TransferRunner)? { runners[task] }
@@ -65,7 +65,7 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// An urgent task waits for a slot: the running task that is to make way for it, of this origin unless it is nil.
+    /// The running task to preempt for a more important one, of this origin or, with nil, of all.
     func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
@@ -75,23 +75,23 @@ final class TransferSupervisor {
 
     // MARK: Memory
 
-    /// So many tasks more may start.
+    /// The number of tasks that may still start.
     var room: Int { unwrittenBytes > Self.unwrittenLimit ? 0 : max(0, Self.runnerLimit - runners.count) }
 
     func willWrite(_ count: Int) { unwrittenBytes += count }
 
-    /// True when tasks may start again that the disk has held up.
+    /// Notes written bytes. Returns true when tasks may start again that had to wait for the disk.
     func wrote(_ count: Int) -> Bool {
         let wasBehind = unwrittenBytes > Self.unwrittenLimit
         unwrittenBytes -= count
         return wasBehind && room > 0
     }
 
-    // MARK: What outlives an attempt
+    // MARK: State of several attempts
 
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
-    /// The file system was full: `missing` bytes of the file, or nil when its size is unknown.
+    /// Notes a full file system. `missing`: the missing bytes of the file; nil: its size is unknown.
     func foundFull(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace

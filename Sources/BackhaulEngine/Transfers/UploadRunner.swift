@@ -3,7 +3,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// Performs what an `UploadMachine` decides, with the transport, the disk and the store, and returns the results to it.
+/// Performs the actions of an `UploadMachine` with the transport, the disk and the store, and returns the results to
+/// the machine.
 final class UploadRunner: TransferRunner {
     let attempt: RunningAttempt
     private var machine: UploadMachine
@@ -25,7 +26,7 @@ final class UploadRunner: TransferRunner {
     var bytesAtStake: UInt64 { attempt.bodySent }
     var file: (offset: UInt64, size: UInt64?)? { nil }
     var body: (sent: UInt64, size: UInt64?)? { (attempt.bodySent, attempt.feed?.size) }
-    var finishing: String? { machine.isFinishing ? "the answer is here and is being recorded" : nil }
+    var finishing: String? { machine.isFinishing ? "the response has arrived and is being recorded" : nil }
     var isUnanswered: Bool { head == nil && attempt.bodySent == 0 }
     var takesBytes: Bool { true }
     var silentWord: String { "taken and sent nothing" }
@@ -39,7 +40,7 @@ final class UploadRunner: TransferRunner {
         case .cancel: handle(.cancel)
         case .leave: handle(.leave)
         case .expire(let failure): handle(.expire(failure))
-        // While the transfer waits for us, its server is not slow.
+        // While the transfer waits for the engine, its server is not slow.
         case .tick where attempt.transfer?.isWaiting == true: break
         case .tick: handle(.tick(bodyIsSent: attempt.transfer?.isBodySent ?? true))
         case .transferComplete: handle(.transferComplete(bodyIsSent: bodyIsSent))
@@ -77,7 +78,8 @@ final class UploadRunner: TransferRunner {
                 + "\(method) is repeated only if retry.unsafe_methods allows it")
     }
 
-    /// After a crash it cannot be known whether the server has done what was asked, only whether it may have.
+    /// Records that the request is under way, and sends it then. After a crash the next engine knows that the server
+    /// may have processed the request.
     private func recordAndStart() {
         let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
         attempt.store({ (transaction) throws(Failure) in
@@ -116,7 +118,8 @@ final class UploadRunner: TransferRunner {
             retry(failed, nil)
         case .credential(let demand): park(demand, nil)
         case .left:
-            // A host that suspends the task has it sent again; one that closes its engine has not asked for that.
+            // When a host suspends the task, it wants the request to be sent again. A stop of the engine does not mean
+            // that.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: attempt.context.hooks.isLeaving() && wasSent && !attempt.mayRepeat)
         }

@@ -24,6 +24,20 @@ public struct Constraints: Hashable, Sendable {
     public init() {}
 
     public static let none = Constraints()
+
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&preset, "preset")
+        try visitor.field(&requiresExternalPower, "requires_external_power")
+        try visitor.field(&requiresUnmetered, "requires_unmetered")
+        try visitor.field(&networks, "networks")
+        try visitor.field(&minimumBatteryPercent, "minimum_battery_percent")
+        try visitor.field(&maximumThermalState, "maximum_thermal_state")
+        try visitor.field(&maximumCPUPressurePercent, "maximum_cpu_pressure_percent")
+        try visitor.field(&maximumIOPressurePercent, "maximum_io_pressure_percent")
+        try visitor.field(&maximumMemoryPressurePercent, "maximum_memory_pressure_percent")
+        try visitor.field(&minimumBytesPerSecond, "minimum_bytes_per_second")
+        try visitor.field(&quietHours, "quiet_hours")
+    }
 }
 
 /// The row number of the constraints that tasks of a session state themselves. 0: none, as for most tasks. Tasks of a

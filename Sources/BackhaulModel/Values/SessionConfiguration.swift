@@ -53,6 +53,49 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var tolerances: Tolerances = []
 
     public init(identifier: String) { self.identifier = identifier }
+
+    /// All but the identifier, which does not change.
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&connectionsPerOrigin, "connections_per_origin")
+        try visitor.field(&maximumRunningTasks, "maximum_running_tasks")
+        try visitor.field(&maximumAttempts, "maximum_attempts")
+        try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
+        try visitor.field(&longestRetryDelayMilliseconds, "longest_retry_delay_ms")
+        try visitor.field(&requestTimeoutMilliseconds, "request_timeout_ms")
+        try visitor.field(&resourceTimeoutMilliseconds, "resource_timeout_ms")
+        try visitor.field(&caFile, "ca_file")
+        try visitor.field(&sendsLaunchEvents, "sends_launch_events")
+        try visitor.field(&asksForCredentials, "asks_for_credentials")
+        try visitor.field(&launchIfStoppedMilliseconds, "launch_if_stopped_ms")
+        try visitor.field(&retryJitterPercent, "retry_jitter_percent")
+        try visitor.field(&retryErrors, "retry_errors")
+        try visitor.field(&retriesUnsafeMethods, "retries_unsafe_methods")
+        try visitor.field(&retryStatuses, "retry_statuses")
+        try visitor.field(&acceptedStatuses, "accepted_statuses")
+        try visitor.field(&httpVersion, "http_version")
+        try visitor.field(&redirects, "redirects")
+        try visitor.field(&maximumRedirects, "maximum_redirects")
+        try visitor.field(&maximumSize, "maximum_size")
+        try visitor.field(&headers, "headers")
+        try visitor.field(&bytesPerSecond, "bytes_per_second")
+        try visitor.field(&proxy.url, "proxy")
+        try visitor.field(&proxy.user, "proxy_user")
+        try visitor.field(&proxy.password, "proxy_password")
+        try visitor.field(&proxy.exceptions, "no_proxy")
+        try visitor.field(&cookies, "cookies")
+        try visitor.field(&tls.minimum, "minimum_tls")
+        try visitor.field(&tls.clientCertificate, "client_certificate")
+        try visitor.field(&tls.clientKey, "client_key")
+        try visitor.field(&tls.pinnedPublicKeys, "pinned_public_keys")
+        try visitor.field(&historyLimit, "history_limit")
+        try constraints.visitFields(with: &visitor)
+        try visitor.field(&slowAfterMilliseconds, "slow_after_ms")
+        try visitor.field(&slowPauseMilliseconds, "slow_pause_ms")
+        try visitor.field(&isDiscretionaryIfLaunched, "discretionary_if_launched")
+        try visitor.field(&budget.daily, "daily_budget")
+        try visitor.field(&budget.monthly, "monthly_budget")
+        try visitor.field(&tolerances, "tolerances")
+    }
 }
 
 /// The proxy of a session.

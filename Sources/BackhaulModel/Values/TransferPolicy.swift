@@ -63,6 +63,66 @@ public struct TaskPolicy: Equatable, Sendable {
     public var constraints = Constraints()
 
     public init() {}
+
+    /// All but the constraints, which are stored once for many tasks.
+    public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
+        try visitor.field(&maximumAttempts, "maximum_attempts")
+        try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
+        try visitor.field(&longestRetryDelayMilliseconds, "longest_retry_delay_ms")
+        try visitor.field(&retryJitterPercent, "retry_jitter_percent")
+        try visitor.field(&retryErrors, "retry_errors")
+        try visitor.field(&retriesUnsafeMethods, "retries_unsafe_methods")
+        try visitor.field(&retryStatuses, "retry_statuses")
+        try visitor.field(&acceptedStatuses, "accepted_statuses")
+        try visitor.field(&requestTimeoutMilliseconds, "request_timeout_ms")
+        try visitor.field(&resourceTimeoutMilliseconds, "resource_timeout_ms")
+        try visitor.field(&httpVersion, "http_version")
+        try visitor.field(&redirects, "redirects")
+        try visitor.field(&maximumRedirects, "maximum_redirects")
+        try visitor.field(&maximumSize, "maximum_size")
+        try visitor.field(&bytesPerSecond, "bytes_per_second")
+    }
+}
+
+extension TaskPolicy {
+    /// What a session says of each of its tasks. A rate is of all its tasks together, so it is not among it; nor are
+    /// constraints, of which a task has the stricter of both.
+    public init(_ session: SessionConfiguration) {
+        maximumAttempts = session.maximumAttempts
+        firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
+        longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
+        retryJitterPercent = session.retryJitterPercent
+        retryErrors = session.retryErrors
+        retriesUnsafeMethods = session.retriesUnsafeMethods
+        retryStatuses = session.retryStatuses
+        acceptedStatuses = session.acceptedStatuses
+        requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
+        resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
+        httpVersion = session.httpVersion
+        redirects = session.redirects
+        maximumRedirects = session.maximumRedirects
+        maximumSize = session.maximumSize
+    }
+}
+
+extension SessionConfiguration {
+    /// Takes over what the policy says. What it does not say stays as it is.
+    public mutating func apply(_ policy: TaskPolicy) {
+        maximumAttempts = policy.maximumAttempts ?? maximumAttempts
+        firstRetryDelayMilliseconds = policy.firstRetryDelayMilliseconds ?? firstRetryDelayMilliseconds
+        longestRetryDelayMilliseconds = policy.longestRetryDelayMilliseconds ?? longestRetryDelayMilliseconds
+        retryJitterPercent = policy.retryJitterPercent ?? retryJitterPercent
+        retryErrors = policy.retryErrors ?? retryErrors
+        retriesUnsafeMethods = policy.retriesUnsafeMethods ?? retriesUnsafeMethods
+        retryStatuses = policy.retryStatuses ?? retryStatuses
+        acceptedStatuses = policy.acceptedStatuses ?? acceptedStatuses
+        requestTimeoutMilliseconds = policy.requestTimeoutMilliseconds ?? requestTimeoutMilliseconds
+        resourceTimeoutMilliseconds = policy.resourceTimeoutMilliseconds ?? resourceTimeoutMilliseconds
+        httpVersion = policy.httpVersion ?? httpVersion
+        redirects = policy.redirects ?? redirects
+        maximumRedirects = policy.maximumRedirects ?? maximumRedirects
+        maximumSize = policy.maximumSize ?? maximumSize
+    }
 }
 
 /// The options that apply to one task: its own, else those of its session.

@@ -14,7 +14,7 @@ public struct Versions: Equatable, Sendable {
         self.library = library
     }
 
-    /// The versions of this library: BH_VERSION of include/backhaul.h, which a test compares, and the version of
+    /// The versions of this library: BH_VERSION of include/backhaul.h, which a test compares, and the protocol of
     /// docs/wire.md.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 

@@ -6,7 +6,7 @@ enum Schema {
     /// "BHS1", which marks a database of Backhaul (https://www.sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x4248_5331
 
-    /// The step at index N brings a database of version N to version N + 1.
+    /// The step at index N brings a database of version N to version N + 1. A short step stands in this file.
     static let migrations = [first, second, third, fourth, fifth]
 
     /// Temporary tables of the connection, in memory.

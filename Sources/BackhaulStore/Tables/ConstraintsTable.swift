@@ -17,7 +17,7 @@ struct ConstraintsTable {
     func stored(_ id: ConstraintsID) throws(Failure) -> StoredConstraints? {
         try connection.first(Self.select, .id(id)) { row throws(Failure) in
             StoredConstraints(
-                id: id, session: row.sessionID("session_id"), constraints: TaskConstraints(row: &row))
+                id: id, session: row.sessionID("session_id"), constraints: try TaskConstraints(row: &row))
         }
     }
 
@@ -63,14 +63,16 @@ struct ConstraintsTable {
 }
 
 extension TaskConstraints {
-    fileprivate init(row: inout Row) {
-        self.init(
-            Constraints(row: &row), isLaunched: row.flag("is_launched"),
-            isPastLatestStart: row.flag("is_past_latest_start"))
+    fileprivate init(row: inout Row) throws(Failure) {
+        self.init()
+        try stated.visitFields(with: &row)
+        isLaunched = row.flag("is_launched")
+        isPastLatestStart = row.flag("is_past_latest_start")
     }
 
     fileprivate func write(to row: inout NewRow) {
-        stated.write(to: &row)
+        var stated = stated
+        stated.visitFields(with: &row)
         row.set("is_launched", .flag(isLaunched))
         row.set("is_past_latest_start", .flag(isPastLatestStart))
     }

@@ -101,7 +101,7 @@ struct OptionTable {
 typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
 
 extension OptionTable {
-    fileprivate static func stored(_ row: inout Row) -> StoredOptions {
+    fileprivate static func stored(_ row: inout Row) throws(Failure) -> StoredOptions {
         var options = RequestOptions()
         options.method = row.optionalText("method")
         options.group = row.optionalText("\"group\"")
@@ -116,21 +116,7 @@ extension OptionTable {
         options.latestStartMilliseconds = row.optionalInteger("latest_start_ms")
         options.expectedBytesReceived = row.optionalBits("expected_bytes_received")
         options.expectedBytesSent = row.optionalBits("expected_bytes_sent")
-        options.policy.maximumAttempts = row.optionalNumber("maximum_attempts")
-        options.policy.firstRetryDelayMilliseconds = row.optionalNumber("first_retry_delay_ms")
-        options.policy.longestRetryDelayMilliseconds = row.optionalNumber("longest_retry_delay_ms")
-        options.policy.retryJitterPercent = row.optionalNumber("retry_jitter_percent")
-        options.policy.retryErrors = row.optionalNumber("retry_errors").map(RetryErrors.init)
-        options.policy.retriesUnsafeMethods = row.optionalFlag("retries_unsafe_methods")
-        options.policy.retryStatuses = row.optionalText("retry_statuses").flatMap(StatusList.init)
-        options.policy.acceptedStatuses = row.optionalText("accepted_statuses").flatMap(StatusList.init)
-        options.policy.requestTimeoutMilliseconds = row.optionalNumber("request_timeout_ms")
-        options.policy.resourceTimeoutMilliseconds = row.optionalNumber("resource_timeout_ms")
-        options.policy.httpVersion = row.optionalNumber("http_version").flatMap(HTTPVersion.init)
-        options.policy.redirects = row.optionalNumber("redirects").flatMap(RedirectPolicy.init)
-        options.policy.maximumRedirects = row.optionalNumber("maximum_redirects")
-        options.policy.maximumSize = row.optionalBits("maximum_size")
-        options.policy.bytesPerSecond = row.optionalBits("bytes_per_second")
+        try options.policy.visitFields(with: &row)
         let bodySource: BodySource? = row.optionalNumber("body_source").flatMap(BodySource.init)
         return (options, bodySource, row.optionalBlob("body"))
     }
@@ -151,21 +137,8 @@ extension RequestOptions {
         row.set("latest_start_ms", .optional(latestStartMilliseconds))
         row.set("expected_bytes_received", .bits(expectedBytesReceived))
         row.set("expected_bytes_sent", .bits(expectedBytesSent))
-        row.set("maximum_attempts", .optional(policy.maximumAttempts))
-        row.set("first_retry_delay_ms", .optional(policy.firstRetryDelayMilliseconds))
-        row.set("longest_retry_delay_ms", .optional(policy.longestRetryDelayMilliseconds))
-        row.set("retry_jitter_percent", .optional(policy.retryJitterPercent))
-        row.set("retry_errors", .optional(policy.retryErrors?.rawValue))
-        row.set("retries_unsafe_methods", .optional(policy.retriesUnsafeMethods))
-        row.set("retry_statuses", .optional(policy.retryStatuses?.text))
-        row.set("accepted_statuses", .optional(policy.acceptedStatuses?.text))
-        row.set("request_timeout_ms", .optional(policy.requestTimeoutMilliseconds))
-        row.set("resource_timeout_ms", .optional(policy.resourceTimeoutMilliseconds))
-        row.set("http_version", .optional(policy.httpVersion?.rawValue))
-        row.set("redirects", .optional(policy.redirects?.rawValue))
-        row.set("maximum_redirects", .optional(policy.maximumRedirects))
-        row.set("maximum_size", .bits(policy.maximumSize))
-        row.set("bytes_per_second", .bits(policy.bytesPerSecond))
+        var policy = policy
+        policy.visitFields(with: &row)
         switch body {
         case nil:
             row.set("body_source", .null)

@@ -346,3 +346,17 @@ extension WaitingSession {
         consumer = row.livingProcess()
     }
 }
+
+/// The columns of `sessions` that a configuration is made of.
+extension SessionConfiguration {
+    fileprivate init(row: inout Row) throws(Failure) {
+        self.init(identifier: row.text("identifier"))
+        try visitFields(with: &row)
+    }
+
+    /// All but the identifier, which does not change.
+    fileprivate func write(to row: inout NewRow) {
+        var configuration = self
+        configuration.visitFields(with: &row)
+    }
+}

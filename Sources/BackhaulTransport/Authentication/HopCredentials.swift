@@ -1,18 +1,18 @@
 internal import BackhaulModel
 
-/// What one request carries for its own server and for its own proxy. Basic and Digest are libcurl's to compute, so
-/// that our memory holds no second form of a password.
+/// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the fields,
+/// so that our memory has no second form of a password.
 struct HopCredentials {
     var user: String?
     var password: String?
     var proxyUser: String?
     var proxyPassword: String?
-    /// How they are given: libcurl may use no other, whatever is offered.
+    /// The schemes that libcurl may use for the credential, whatever the server offers.
     var scheme = AuthenticationSchemes.basic
     var proxyScheme = AuthenticationSchemes.basic
-    /// The answer for whose Digest the server's nonces are.
+    /// The number of the credential to which the Digest nonces of the server belong.
     private var digestNumber: UInt64?
-    /// Negotiate: with a token from the user's own tickets, for one request.
+    /// Whether the request needs a Negotiate token, made from the user's Kerberos tickets.
     private(set) var wantsTicket = false
     private(set) var wantsProxyTicket = false
     private var headers: [HeaderField] = []
@@ -20,12 +20,13 @@ struct HopCredentials {
 
     init() {}
 
-    /// - route: the proxy with what the configuration or the environment has for it, which an answer replaces.
+    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyAnswer` replaces
+    ///   it.
     init(
         server: SessionCredentials.Answer?, proxy proxyAnswer: SessionCredentials.Answer?, through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
-        // Nobody has asked yet: the strongest that the proxy offers.
+        // The proxy has sent no challenge yet. libcurl uses the strongest scheme that the proxy offers.
         if route?.user != nil { proxyScheme = [.basic, .digest] }
         switch server?.response {
         case .credential(let user, let password):
@@ -53,7 +54,7 @@ struct HopCredentials {
         }
     }
 
-    /// Whether libcurl may answer this status itself, by a second request.
+    /// Whether libcurl may send a second request by itself after this status.
     func mayRepeat(after status: Int32) -> Bool {
         switch status {
         case 401: user != nil && scheme != .basic
@@ -62,7 +63,7 @@ struct HopCredentials {
         }
     }
 
-    /// Negotiate proves who a connection is, not who has sent a request: it is shared with nobody.
+    /// Negotiate authenticates a connection, not a request. Such a connection is not shared.
     var belongsToConnection: Bool { wantsTicket || wantsProxyTicket }
 
     mutating func present(_ tickets: HopTickets) {
@@ -71,16 +72,16 @@ struct HopCredentials {
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }
 
-    /// Whose nonces libcurl's handle has afterwards, nil when nobody's: they are sent for the same answer at the same
-    /// server only. Those of a proxy are of the handle's identity.
+    /// The owner of the Digest nonces that libcurl's handle stores during the request, or nil. The handle may send them
+    /// only for the same credential and server. Nonces of a proxy belong to the connection identity.
     func nonceOwner(at origin: Origin) -> String? { digestNumber.map { "\($0) \(origin.text)" } }
 
     var proxyLines: [String] {
         proxyHeaders.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     }
 
-    /// The request's own fields and those of the answer, which replace fields of the same name. An Authorization of the
-    /// request's own did not serve when there is an answer.
+    /// The request's own fields and those of the credential, which replace fields of the same name. A given credential
+    /// means that the request's own Authorization field was refused.
     func merged(into fields: [HeaderField]) -> [HeaderField] {
         var replaced = Set(headers.map { $0.name.lowercased() })
         if user != nil { replaced.insert("authorization") }
@@ -89,7 +90,7 @@ struct HopCredentials {
     }
 }
 
-/// Tokens for Negotiate, each for one request.
+/// Tokens for Negotiate, each valid for one request.
 struct HopTickets {
     var server: String?
     var proxy: String?

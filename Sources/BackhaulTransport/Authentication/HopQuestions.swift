@@ -1,28 +1,29 @@
-/// What libcurl answers itself in one hop: a 401 or 407 that is followed by another request, for Digest, and a proxy's
-/// answers to CONNECT.
+/// The 401 and 407 responses that libcurl handles itself in one hop. After some it repeats the request with Digest.
+/// Others are a proxy's responses to CONNECT.
 struct HopQuestions {
-    /// What the request carries of answers.
+    /// The credentials that the request carries.
     var credentials = HopCredentials()
-    /// Until then heads are those of a proxy's answers to CONNECT.
+    /// Whether the request was sent. Earlier heads are a proxy's responses to CONNECT.
     private(set) var isRequestSent = false
-    /// The proxy has agreed to it.
+    /// Whether the proxy has opened the tunnel.
     private(set) var hasTunnel = false
-    /// For Negotiate.
+    /// The Negotiate tokens of the request.
     var tickets: HopTickets?
     private var repeats = 0
 
-    /// A nonce that is stale once is nothing odd; a server for which each is would be asked for ever.
+    /// One stale nonce is normal. Without a limit, a server that calls each nonce stale would cause endless requests.
     private static let repeatLimit = 3
 
     mutating func requestBegins() { isRequestSent = true }
 
-    /// Another connection is being made for it.
+    /// libcurl makes another connection for the request.
     mutating func requestIsRepeated() {
         isRequestSent = false
         hasTunnel = false
     }
 
-    /// Whether another head may follow this one. If none does, this was the answer.
+    /// Whether libcurl may repeat the request after this status, so that another head follows. If none follows, this
+    /// head is the response.
     mutating func mayBeRepeated(after status: Int32) -> Bool {
         guard credentials.mayRepeat(after: status), repeats < Self.repeatLimit else { return false }
         repeats += 1
@@ -30,10 +31,10 @@ struct HopQuestions {
         return true
     }
 
-    /// libcurl would go on although this is taken for the answer.
+    /// Whether libcurl must be stopped, because this head is the response and libcurl would send another request.
     func isToBeStopped(after status: Int32) -> Bool { credentials.mayRepeat(after: status) }
 
-    /// False when the proxy has refused the tunnel too often.
+    /// Notes the proxy's response to CONNECT. Returns false when the proxy has refused the tunnel too often.
     mutating func connectWasAnswered(with status: Int32) -> Bool {
         repeats = status == 407 ? repeats + 1 : 0
         hasTunnel = (200..<300).contains(status)

@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Tokens for Negotiate (RFC 4559) from the user's own Kerberos tickets, on a thread of their own: libcurl would wait
-/// for name servers and the KDC on the thread of the loop. Confined to that thread.
+/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets, on its own thread. On the loop's thread,
+/// libcurl would block for name servers and the KDC. This object is confined to the loop's thread.
 final class TicketOffice {
     typealias Token = Result<String, Failure>
 
@@ -23,7 +23,7 @@ final class TicketOffice {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// `server`: whose name the ticket is for. `then` is called once, later, unless the office is gone.
+    /// Makes a token for the ticket of `server`. Calls `then` once, later, unless the office was released.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
         let (worker, wakeUp) = try open()
         lastNumber += 1
@@ -70,7 +70,7 @@ final class TicketOffice {
     private static func failure(_ message: String) -> Failure { Failure(.authenticationRequired, message) }
 }
 
-/// Unsafe: the functions stay loaded, and what they return is copied and freed within one call.
+/// Unsafe: the functions stay loaded. What they return is copied and freed within one call.
 private struct GSSLibrary: Sendable {
     struct Refusal: Error { var reason: String }
 
@@ -83,7 +83,7 @@ private struct GSSLibrary: Sendable {
         self.functions = functions
     }
 
-    /// In base64, for the field's value.
+    /// Makes a token in base64, the form of the field's value.
     func token(for service: String) -> Result<String, Refusal> {
         var size = 0
         var reason = [CChar](repeating: 0, count: 256)

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Negotiate: a request waits for its tokens before libcurl has it.
+/// Negotiate: the tokens of a request are made before libcurl gets the request.
 extension Transport {
     func fetchTickets(
         _ transfer: Transfer, _ credentials: HopCredentials, _ route: ProxyRoute?
@@ -21,7 +21,7 @@ extension Transport {
         }
     }
 
-    /// Nothing for nobody, at once. What fails ends the transfer.
+    /// Calls `then` with a token, or at once with nil if there is no server. An error ends the transfer.
     private func fetch(
         _ server: String?, _ transfer: Transfer, then: @escaping (Transfer, String?) -> Void
     ) throws(Failure) {

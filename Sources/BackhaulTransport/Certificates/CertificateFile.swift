@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// A file of certificates or of a key, in PEM.
+/// A PEM file with certificates or a key.
 struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable {
         case authorities
@@ -14,10 +14,10 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     var kind: Kind
     var path: String
 
-    /// The largest bundles of authorities have 250 KB.
+    /// The maximum size in bytes. The largest bundles of authorities have 250 KB.
     private static let sizeLimit = 4 << 20
 
-    /// As the start of a sentence.
+    /// The name of the file as the start of a sentence.
     var description: String {
         switch kind {
         case .authorities: "ca_file \(path)"
@@ -27,7 +27,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// May wait for as long as its file system does.
+    /// Reads the file. Blocks for as long as its file system does.
     func read() throws(Failure) -> (bytes: [UInt8], stamp: CertificateStamp) {
         // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
@@ -39,7 +39,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
             throw Failure(.tlsFailed, "\(self) is no regular file")
         }
         var bytes: [UInt8] = []
-        // One more than it had, in case it grows.
+        // The size in `status` is not used, because the file may grow.
         while bytes.count <= Self.sizeLimit {
             let (count, error) = Self.append(64 << 10, from: number, to: &bytes)
             if count == 0 { return (bytes, CertificateStamp(status)) }
@@ -48,7 +48,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
         throw Failure(.tlsFailed, "\(self) has more than \(Self.sizeLimit >> 20) MiB, which no certificates have")
     }
 
-    /// Nil when it cannot be looked at.
+    /// The attributes of the file now, or nil if they cannot be read.
     var stamp: CertificateStamp? {
         var status = stat()
         return stat(path, &status) == 0 ? CertificateStamp(status) : nil
@@ -75,7 +75,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Attributes of a file that change when the file changes.
+/// The attributes of a file by which a change is detected.
 struct CertificateStamp: Equatable, Sendable {
     private var device, inode: UInt64
     private var size, seconds, nanoseconds, changeSeconds, changeNanoseconds: Int
@@ -87,8 +87,7 @@ struct CertificateStamp: Equatable, Sendable {
     }
 }
 
-/// What was read from a file. Another object whenever the file has changed: that makes it part of a connection's
-/// identity.
+/// The content of a file. A changed file gets a new object, because the object is part of a connection's identity.
 final class Certificates: Hashable, Sendable {
     enum Content: Sendable {
         case authorities(TrustedAuthorities)

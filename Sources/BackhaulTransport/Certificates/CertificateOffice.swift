@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads files of certificates, each on a thread of its own: one may lie on a file system that does not answer, and
-/// must not hold up the loop or another file. Confined to the loop's thread.
+/// Reads files of certificates, each on its own thread. A file system that hangs must not block the loop or another
+/// file. This object is confined to the loop's thread.
 final class CertificateOffice {
     private struct Finished: Sendable {
         var file: CertificateFile
@@ -17,9 +17,9 @@ final class CertificateOffice {
 
     private struct Entry {
         var known: Certificates?
-        /// By the boot clock.
+        /// When the file was last checked, in milliseconds of the boot clock.
         var lookedAt: Int64 = 0
-        /// Not empty while it is being read.
+        /// The callbacks that wait while the file is read.
         var waiting: [(Failure?) -> Void] = []
     }
 
@@ -29,15 +29,16 @@ final class CertificateOffice {
     private var watch: Watch?
     private var entries: [CertificateFile: Entry] = [:]
 
-    /// So many reads may hang.
+    /// The limit of threads that read, because reads may hang.
     private static let threadLimit = 16
-    /// How long a file is used without another look at it.
+    /// How long a file is used before it is checked again.
     private static let freshMilliseconds: Int64 = 1_000
     private static let fileLimit = 256
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// What the file holds, or nil: then `then` is called once, later, unless the office is gone.
+    /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once, later, unless the
+    /// office was released.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }
@@ -48,12 +49,12 @@ final class CertificateOffice {
         return nil
     }
 
-    /// The next request checks the files again, because the user may have corrected them.
+    /// Makes the next request check the files again, because the user may have corrected them.
     func doubt() {
         for file in entries.keys { entries[file]?.lookedAt = 0 }
     }
 
-    /// Those that hang go on by themselves, and touch nothing.
+    /// Waits up to 100 ms for the threads. Threads that hang continue, but use nothing of the office.
     func close() {
         watch = nil
         entries = [:]

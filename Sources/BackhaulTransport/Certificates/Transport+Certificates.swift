@@ -1,15 +1,15 @@
 internal import BackhaulModel
 
-/// The files of certificates that the connections of one request need.
+/// The certificates for the connections of one request.
 struct CertificateSet: Hashable {
     var authorities: Certificates?
     var certificate: Certificates?
     var key: Certificates?
 }
 
-/// A request waits for its certificates before libcurl has it.
+/// The certificates of a request are read before libcurl gets the request.
 extension Transport {
-    /// Nil when they are being read: the transfer begins again when they are there.
+    /// Returns nil if a file must be read first. The transfer then begins again after the read.
     func certificates(for transfer: Transfer, _ route: ProxyRoute?) throws(Failure) -> CertificateSet? {
         var set = CertificateSet()
         let isEncrypted = transfer.origin.scheme == "https" || route?.isEncrypted == true

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The authorities of one file, parsed once and used by every connection that trusts them.
+/// The certificate authorities of one file. They are parsed once, for all connections that trust them.
 ///
 /// Unchecked: OpenSSL counts the references to its store and locks it; its functions are never unloaded.
 final class TrustedAuthorities: @unchecked Sendable {
@@ -30,7 +30,7 @@ final class TrustedAuthorities: @unchecked Sendable {
     fileprivate func use(in context: UnsafeMutableRawPointer) { functions.use(context, store) }
 }
 
-/// Takes the place of the store that libcurl has made for the context.
+/// Replaces the store that libcurl has made for the TLS context.
 let useAuthorities: curl_ssl_ctx_callback = { _, context, receiver in
     guard let context, let receiver else { return CURLE_OK }
     Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context)

@@ -1,15 +1,16 @@
 internal import CCurl
 
-/// A request that makes libcurl close ended connections. It may neither reuse nor open one, so it always fails.
+/// A request that makes libcurl close ended connections. It must neither reuse nor open a connection, so it always
+/// fails.
 ///
-/// Unsafe: the handle lives until `deinit`, when no multi handle has it any more.
+/// Unsafe: the handle lives until `deinit`. By then no multi handle has it.
 final class ConnectionSweeper {
     let handle: UnsafeMutableRawPointer
 
     init?(longestIdleSeconds: Int?) {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
-        // An address, so that no name is looked up. No connection is made.
+        // An address needs no name look-up. No connection is made.
         bhl_easy_set_string(handle, CURLOPT_URL, "http://127.0.0.1/")
         bhl_easy_set_string(handle, CURLOPT_PROXY, "")
         bhl_easy_set_long(handle, CURLOPT_NOSIGNAL, 1)

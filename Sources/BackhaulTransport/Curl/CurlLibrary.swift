@@ -1,15 +1,15 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// libcurl as it was found at run time.
+/// The libcurl that was found at run time.
 enum CurlLibrary {
-    /// Initialises libcurl, once for the process, and says what is wrong with it. Never undone: the host may use it,
-    /// too.
+    /// Initialises libcurl once for the process. Returns what is wrong with it, or nil. It is never undone, because the
+    /// host may use libcurl too.
     static let problem: Failure? = {
-        // Thread-safe initialisation, without which a host that initialises libcurl at this moment would race with us,
-        // is as old as the newest option that we set (7.85).
+        // Without thread-safe initialisation, we would race with a host that initialises libcurl now. It is as old as
+        // the newest option that we set (7.85).
         guard let version = bhl_version()?.pointee else {
-            return Failure(.engineFailed, "libcurl does not tell its version; install libcurl 7.85 or newer")
+            return Failure(.engineFailed, "libcurl does not report its version; install libcurl 7.85 or newer")
         }
         let name = String(cString: version.version)
         guard version.version_num >= 0x075500, version.features & CURL_VERSION_THREADSAFE != 0 else {
@@ -28,27 +28,28 @@ enum CurlLibrary {
         return nil
     }()
 
-    /// Before 8.1.1 an easy handle keeps a pointer into the freed headers of its last answer, and an answer whose first
-    /// header line begins with a blank writes there (https://github.com/curl/curl/issues/11101).
+    /// Before 8.1.1 an easy handle keeps a pointer to the freed headers of its last response. A response whose first
+    /// header line begins with a blank makes libcurl write there (https://github.com/curl/curl/issues/11101).
     static let handlesAreForOneRequest = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
 
-    /// Nil where libcurl uses no OpenSSL.
+    /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
     static let openSSL: bhl_tls? = {
         var functions = bhl_tls()
         return openSSLName.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// Nil where libcurl uses no OpenSSL, and then reads files of certificates itself.
+    /// The functions for certificate authorities, or nil if libcurl uses another TLS library. Then libcurl reads the
+    /// files of certificates itself.
     static let authorities: bhl_authorities? = {
         var functions = bhl_authorities()
         return openSSLName.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// The file of the authorities that libcurl was built to trust.
+    /// The path of the file with the authorities that this build of libcurl trusts.
     static let systemAuthorities: String? = {
         guard let handle = curl_easy_init() else { return nil }
         defer { curl_easy_cleanup(handle) }
-        // Unsafe: libcurl's own text.
+        // Unsafe: libcurl owns the text, which is copied.
         var path: UnsafePointer<CChar>?
         guard bhl_easy_get_string(handle, CURLINFO_CAINFO, &path) == CURLE_OK, let path else { return nil }
         return String(cString: path)

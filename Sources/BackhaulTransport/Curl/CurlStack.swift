@@ -1,15 +1,15 @@
 internal import BackhaulLoop
 internal import BackhaulModel
 
-/// libcurl's multi handle for one identity, with the easy handles and the sockets that belong to it: begun together,
-/// given up together.
+/// libcurl's multi handle for one connection identity, with its easy handles and sockets. They are created and released
+/// together.
 final class CurlStack {
     let identity: ConnectionIdentity
     let multi: MultiHandle
     let handles: EasyHandles
-    /// Transfers under way.
+    /// The number of running transfers.
     private(set) var count = 0
-    /// Boot-clock milliseconds of the last end, while none is under way.
+    /// When the last transfer ended, in boot-clock milliseconds. Valid while none is running.
     private(set) var idleSince: Int64 = 0
     private var hasSwept = false
 
@@ -19,7 +19,7 @@ final class CurlStack {
         handles = EasyHandles(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
-    /// A new connection of HTTP/2: no flood of frames on it may occupy the loop.
+    /// Guards a new HTTP/2 connection, so that a flood of frames on it cannot block the loop.
     func guardTurns(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
         easy?.reportRecords(to: multi.turns, socket)
     }
@@ -31,32 +31,32 @@ final class CurlStack {
         idleSince = now
     }
 
-    /// Closes idle connections that their servers have ended: each would keep a descriptor here. Makes one
-    /// poll(2) call for each connection.
+    /// Closes idle connections that their servers have ended, because each takes a descriptor. Makes one poll(2) call
+    /// for each connection.
     func closeEndedConnections() {
         guard handles.haveEndedConnections else {
             hasSwept = false
             return
         }
-        // libcurl 7.88.1 takes a TLS connection for alive while close_notify is unread (ossl_check_cxn). A second sweep
+        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). A second sweep
         // therefore closes all connections that are idle for more than a second.
         multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }
 
-    /// Ends the transfers of these handles and closes all connections, unless a socket or the loop's own descriptors
-    /// are not ours any more. `used`: the handles that are in the multi handle.
+    /// Ends the transfers of these handles and closes all connections, unless the host has closed a socket or a
+    /// descriptor of the loop. `used`: the handles that are in the multi handle.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }
         multi.close()
     }
 
-    /// Leaves everything where it is, for ever: libcurl cannot be told that its sockets are gone, and its leave from a
-    /// TLS connection would be written to a descriptor that may be the host's by now.
+    /// Leaks the stack deliberately, because libcurl cannot handle lost sockets. It would write its TLS close_notify to
+    /// a descriptor that may be the host's now.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
-        // Unsafe: this only adds references that nobody takes back.
+        // Unsafe: this only adds references, which are never released.
         for object in used as [AnyObject] + [self] { _ = Unmanaged.passRetained(object) }
     }
 }

@@ -1,13 +1,13 @@
 internal import BackhaulPlatform
 internal import CCurl
 
-/// What is known of the connection of a request. Only in call-backs, while the request has one.
+/// Facts about the connection of a request. Valid only in call-backs, while the request has a connection.
 extension EasyHandle {
-    /// What was received before the request is sent. `isEncrypted`: with the server or its proxy. `isNested`: TLS
-    /// inside the TLS of a proxy, which cannot be looked into: there any byte counts as one of a response.
+    /// What was received before the request was sent. `isEncrypted`: the server or its proxy uses TLS. `isNested`: TLS
+    /// runs inside the TLS of a proxy and cannot be examined, so any byte counts as a response.
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
-            // Another TLS library than OpenSSL tells nothing.
+            // Only OpenSSL can be examined.
             let found = socket.input
             return isEncrypted && found == .data ? .part : found
         }
@@ -16,7 +16,7 @@ extension EasyHandle {
         let waiting = socket.input
         guard waiting == .data || functions.has_pending(session) == 1 else { return waiting }
         if isNested { return .data }
-        // Unsafe: the session lives as long as the connection; it is used no longer than this call.
+        // Unsafe: the session lives as long as the connection, and is used only in this call.
         return switch Int(bhl_tls_input(&functions, session, socket.descriptor.number)) {
         case Int(bhl_input_none): .none
         case Int(bhl_input_part): .part
@@ -25,13 +25,13 @@ extension EasyHandle {
         }
     }
 
-    /// HTTP/2 was agreed in the handshake.
+    /// Whether the TLS handshake agreed on HTTP/2.
     var speaksHTTP2: Bool {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return false }
         return bhl_tls_is_http2(&functions, session) == 1
     }
 
-    /// Nil without TLS, and with another library than OpenSSL.
+    /// Whether the server has sent close_notify. Nil without TLS, and with a TLS library other than OpenSSL.
     var hasTLSEnd: Bool? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
         return bhl_tls_is_closed(&functions, session) == 1

@@ -2,19 +2,19 @@ internal import BackhaulModel
 internal import CCurl
 
 extension EasyHandle {
-    /// The options that belong to all requests of an identity.
+    /// Sets the options that all requests of an identity share.
     func set(_ identity: ConnectionIdentity) throws(Failure) {
         try set(identity.certificates, or: identity)
         let minimum = identity.tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
         set(CURLOPT_SSLVERSION, Int(minimum))
         set(CURLOPT_PROXY_SSLVERSION, Int(minimum))
         try set(CURLOPT_PINNEDPUBLICKEY, identity.tls.pinnedPublicKeys)
-        // An empty text keeps libcurl from looking into the environment.
+        // An empty text stops libcurl from reading the environment.
         try set(CURLOPT_PROXY, identity.proxy?.url ?? "")
         try set(CURLOPT_NOPROXY, "")
     }
 
-    /// What was not read for libcurl, it reads itself.
+    /// Sets the certificates. libcurl itself reads the files that the transport has not read.
     private func set(_ certificates: CertificateSet, or identity: ConnectionIdentity) throws(Failure) {
         if case .authorities(let authorities) = certificates.authorities?.content {
             bhl_easy_set_context_function(handle, useAuthorities, authorities.pointer)
@@ -24,12 +24,12 @@ extension EasyHandle {
         } else if let file = identity.caFile {
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
-            // The directory is the system's, too.
+            // The directory also contains the system's authorities.
             try set(CURLOPT_CAPATH, nil)
             try set(CURLOPT_PROXY_CAPATH, nil)
         }
         guard let file = identity.tls.clientCertificate else { return }
-        // Without one OpenSSL would ask for the password of an encrypted key at the host's terminal.
+        // Without a password OpenSSL would ask for that of an encrypted key on the host's terminal.
         try set(CURLOPT_KEYPASSWD, "")
         let contents = (certificates.certificate?.content, certificates.key?.content)
         if case (.text(let certificate), .text(let key)) = contents {
@@ -47,7 +47,7 @@ extension EasyHandle {
     }
 
     func set(_ version: HTTPVersion, isEncrypted: Bool) {
-        // Waiting for a connection that may be shared costs a round trip; where none can be, there is none to wait for.
+        // libcurl waits a round trip for a connection that can be shared. Without sharing it should not wait.
         let mayShare = isEncrypted ? version != .http1 : version == .http2PriorKnowledge
         set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
         let value =

@@ -1,18 +1,18 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The version of TLS that was agreed, "TLSv1.3", and the cipher.
+/// The agreed version of TLS, such as "TLSv1.3", and the cipher.
 struct TLSAgreement: Equatable {
     var version: String
     var cipher: String
 }
 
 extension EasyHandle {
-    /// What libcurl measured of the last request. `isConnected`: it had a connection that it could be sent over.
+    /// What libcurl measured of the last request. `isConnected`: the request got a connection.
     func metrics(isConnected: Bool) -> TransferMetrics {
         var metrics = TransferMetrics()
         metrics.reusedConnection = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
-        // libcurl repeats the time of the one before it where a phase was skipped.
+        // For a skipped phase, libcurl repeats the time of the phase before it.
         if !metrics.reusedConnection {
             metrics.domainLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = time(CURLINFO_CONNECT_TIME_T)
@@ -20,7 +20,7 @@ extension EasyHandle {
         }
         if isConnected {
             metrics.requestStart = time(CURLINFO_PRETRANSFER_TIME_T)
-            // Without a body the request leaves as one; libcurl measures its end from version 8.10 on only.
+            // A request without a body is sent as a whole. libcurl measures the end of sending only since version 8.10.
             metrics.requestEnd = metrics.requestStart
         }
         metrics.responseStart = time(CURLINFO_STARTTRANSFER_TIME_T)
@@ -37,20 +37,20 @@ extension EasyHandle {
         return metrics
     }
 
-    /// How many connections libcurl has made for the request.
+    /// The number of connections that libcurl has made for the request.
     var connectionCount: Int { number(CURLINFO_NUM_CONNECTS) }
 
-    /// Only in call-backs, while the request has its connection.
+    /// The agreed TLS parameters. Valid only in call-backs, while the request has its connection.
     var tlsAgreement: TLSAgreement? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
-        // Unsafe: OpenSSL's texts are constants; copied at once.
+        // Unsafe: OpenSSL's texts are constants, and are copied here.
         var version: UnsafePointer<CChar>?
         var cipher: UnsafePointer<CChar>?
         guard bhl_tls_look(&functions, session, &version, &cipher) == 1, let version, let cipher else { return nil }
         return TLSAgreement(version: String(cString: version), cipher: String(cString: cipher))
     }
 
-    /// By its registered name (RFC 7301, section 6).
+    /// The registered name of the protocol (RFC 7301, section 6).
     private var networkProtocol: String? {
         switch number(CURLINFO_HTTP_VERSION) {
         case Int(CURL_HTTP_VERSION_1_0): "http/1.0"
@@ -61,7 +61,7 @@ extension EasyHandle {
         }
     }
 
-    /// Nil when it was not reached.
+    /// A time in microseconds, or nil if the request did not reach this phase.
     private func time(_ info: CURLINFO) -> Int64? {
         let value = offset(info)
         return value > 0 ? value : nil
@@ -78,7 +78,7 @@ extension EasyHandle {
     }
 
     private func text(_ info: CURLINFO) -> String? {
-        // Unsafe: curl's text lives until the handle's next request; it is copied at once.
+        // Unsafe: libcurl's text lives until the handle's next request, and is copied here.
         var text: UnsafePointer<CChar>?
         guard bhl_easy_get_string(handle, info, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
         return String(cString: text)

@@ -1,17 +1,17 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Method and body of a request.
+/// The method and body of a request.
 ///
-/// Unsafe: `receiver` is the pointer that `prepare` has given to libcurl, and lives as long; the room that libcurl
-/// gives lives until the call-back returns, and is used no longer.
+/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and lives as long. The buffer from libcurl lives
+/// until the call-back returns, and is not used after it.
 extension EasyHandle {
-    /// Also takes away what an earlier request had. `canBeRepeated`: libcurl may send the request once more when a
-    /// connection that it used again turns out to be closed.
+    /// Sets method and body, and clears those of an earlier request. `canBeRepeated`: libcurl may send the request
+    /// again when a reused connection turns out to be closed.
     func prepare(
         _ sending: Sending, canBeRepeated: Bool, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
-        // Undoes what is set below.
+        // Resets the options that are set below.
         bhl_easy_set_long(handle, CURLOPT_HTTPGET, 1)
         var method: String? = sending.method
         if let size = sending.bodySize {
@@ -27,7 +27,8 @@ extension EasyHandle {
         } else if method == "GET" {
             method = nil
         }
-        // There is nothing to rewind, and so nobody is asked.
+        // libcurl does not rewind an empty body, so `refuseToRewind` could not stop a repetition. A new connection
+        // avoids it.
         if !canBeRepeated && sending.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
@@ -47,8 +48,8 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
     return CURL_SEEKFUNC_OK
 }
 
-/// libcurl repeats a request on a new connection when one that it used again turns out to be closed, whatever the
-/// method. The server may have done what was asked all the same.
+/// On a reused connection that turns out to be closed, libcurl repeats a request on a new one, whatever its method. The
+/// server may have acted on the first request.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

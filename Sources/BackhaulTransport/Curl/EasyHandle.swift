@@ -1,19 +1,19 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// One of libcurl's easy handles with the memory that it points to. Kept and used again: what is the same for all
-/// requests is set once.
+/// One of libcurl's easy handles, with the memory that it points to. It is reused, and options that are the same for
+/// all requests are set once.
 ///
-/// Unsafe: the handle, its list of headers and its error text live until `deinit`, and curl sees them only while this
-/// object is in a `MultiHandle`'s hands.
+/// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them only while a
+/// `MultiHandle` has this object.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     private let reasonText: UnsafeMutablePointer<CChar>
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
-    /// Whose nonces libcurl keeps in it, and sends with the next request.
+    /// The owner of the Digest nonces that libcurl keeps in the handle and sends with the next request.
     private(set) var nonceOwner: String?
-    /// It is not to be used again.
+    /// Whether the handle must not be used again.
     private(set) var isSpent = false
     private var jar: CookieJar?
 
@@ -33,7 +33,7 @@ final class EasyHandle {
         reasonText.deallocate()
     }
 
-    /// The options that belong to one request. `receiver` is handed to the call-backs and must outlive the transfer.
+    /// Sets the options of one request. `receiver` is passed to the call-backs and must outlive the transfer.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, looksUpAgain: Bool,
         needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
@@ -49,9 +49,9 @@ final class EasyHandle {
         try set(CURLOPT_URL, url)
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
-        // Seconds. libcurl keeps an address also when nobody answers there.
+        // In seconds. libcurl also caches an address that does not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, looksUpAgain ? 0 : 60)
-        // The first of several addresses may be dead, and libcurl gives it half of the time.
+        // The first of several addresses may be dead, and libcurl spends half of the time on it.
         bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, looksUpAgain ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
@@ -65,16 +65,16 @@ final class EasyHandle {
 
     // MARK: - While the request has its connection
 
-    /// The connection is closed with the request's end.
+    /// Makes libcurl close the connection at the end of the request.
     func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
 
-    /// The connection is closed with the request's end if more is read from it than the response.
+    /// Makes libcurl close the connection at the end of the request, if it reads more than the response.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
-    /// From now on `Transfer.noteTLSEnd` is called, the last time when the body has ended.
+    /// Makes libcurl call `Transfer.noteTLSEnd` repeatedly, for the last time after the end of the body.
     func watchForTLSEnd() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
 
-    /// Also takes away what an earlier request had.
+    /// Sets the credentials. Clears those of an earlier request.
     private func set(_ credentials: HopCredentials) throws(Failure) {
         let list = try Self.list(of: credentials.proxyLines)
         bhl_easy_set_proxy_headers(handle, list)
@@ -89,22 +89,23 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
-    /// A server has asked. libcurl remembers a Digest nonce also where it had nothing to answer, and would send it to
+    /// Notes a 401 response. libcurl stores its Digest nonce even if it has no credential, and would send the nonce to
     /// any other server.
     func noteQuestion() { if nonceOwner == nil { isSpent = true } }
 
-    /// - own: the request's own Cookie field: two of them may not be sent (RFC 6265, section 5.4).
+    /// - own: the request's own Cookie field, which is merged because two of them are not allowed (RFC 6265, section
+    ///   5.4).
     func prepare(_ jar: CookieJar?, own: String?) throws(Failure) {
         if jar !== self.jar {
             bhl_easy_set_share(handle, jar?.share)
             self.jar = jar
-            // The name of no file: without one libcurl takes no cookies, with a shared jar neither.
+            // An empty file name. Without the option libcurl stores no cookies, not even in a shared jar.
             try set(CURLOPT_COOKIEFILE, jar == nil ? nil : "")
         }
         try set(CURLOPT_COOKIE, own)
     }
 
-    /// An unused handle keeps no secret.
+    /// Removes all secrets from an unused handle.
     func forgetCredentials() {
         try? prepare(nil, own: nil)
         bhl_easy_set_headers(handle, nil)
@@ -146,14 +147,14 @@ final class EasyHandle {
         bhl_easy_set_string(handle, CURLOPT_USERAGENT, "Backhaul/\(Versions.current.libraryText)")
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1),
-            // Else the end of a transfer waits for a name look-up that hangs.
+            // Otherwise the end of a transfer would wait for a name look-up that hangs.
             (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0),
-            // A proxy that wants a credential says so in them.
+            // A proxy's challenge is in these headers.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
-            // One read of a fast connection. Twice as much costs twice the memory and is not faster; a quarter costs
-            // two thirds more processor time for large files.
+            // The size of one read of a fast connection. Twice as much takes twice the memory and is not faster. A
+            // quarter takes two thirds more processor time for large files.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
@@ -163,21 +164,22 @@ final class EasyHandle {
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
     }
 
-    /// From the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).
+    /// The seconds from the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).
     var retryAfterSeconds: Int64? {
         var seconds: curl_off_t = 0
         guard bhl_easy_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
         return Int64(seconds)
     }
 
-    /// errno of the last attempt to connect that failed, or 0.
+    /// The errno of the last failed attempt to connect, or 0.
     var systemError: Int32 {
         var code = 0
         bhl_easy_get_long(handle, CURLINFO_OS_ERRNO, &code)
         return Int32(clamping: code)
     }
 
-    /// curl's own words on the failure of the last request, or an empty string. They may have the server's in them.
+    /// libcurl's message about the failure of the last request, or an empty string. It may contain text from the
+    /// server.
     var reason: String {
         var scalars = String(cString: reasonText).unicodeScalars
         scalars.removeAll { $0.properties.generalCategory == .control }
@@ -206,19 +208,19 @@ private let beforeRequest: curl_prereq_callback = { receiver, remote, local, rem
     return transfer.requestBegins(over: ends) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Only while `watchForExcess` asked for it.
+/// Is called only after `watchForExcess`.
 private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
     guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
     let bytes = UnsafeRawBufferPointer(start: text, count: size)
-    // libcurl 7.88.1 drops what it has read behind a response without a body and behind the last chunk, and uses the
-    // connection again (lib/transfer.c, readwrite_data).
+    // libcurl 7.88.1 drops bytes that follow a response without a body, or the last chunk, and reuses the connection
+    // (lib/transfer.c, readwrite_data).
     if bytes.starts(with: "Excess found".utf8) || bytes.starts(with: "Leftovers after chunking".utf8) {
         bhl_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
     }
     return 0
 }
 
-/// The last call comes before the connection is closed.
+/// libcurl makes the last call before it closes the connection.
 private let progressed: curl_xferinfo_callback = { receiver, _, _, _, _ in
     guard let receiver else { return 0 }
     Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteTLSEnd()

@@ -1,22 +1,23 @@
 internal import BackhaulModel
 
-/// The easy handles of an identity that are not in use, some of which are kept for the next requests, and the sockets
-/// of all.
+/// The unused easy handles of an identity, some of which are kept for later requests. Owns the sockets of all handles.
 final class EasyHandles {
     private let sockets = SocketTable()
     private let identity: ConnectionIdentity
     private var unused: [EasyHandle] = []
 
-    /// An unused handle holds 24 KB.
+    /// The number of unused handles to keep. Each takes 24 KB.
     private static let limit = 32
 
-    /// `replaced`: libcurl closed a socket without CURLOPT_CLOSESOCKETFUNCTION, and the next one has its number.
+    /// - replaced: called when libcurl has closed a socket without CURLOPT_CLOSESOCKETFUNCTION and a new one has its
+    ///   number.
     init(_ identity: ConnectionIdentity, replaced: @escaping (Int32) -> Void) {
         self.identity = identity
         sockets.replaced = replaced
     }
 
-    /// `nonceOwner`: whose Digest nonces it may have. libcurl cannot be told to forget them, and they name the user.
+    /// - nonceOwner: the owner of the Digest nonces that the handle may have. libcurl cannot forget nonces, and they
+    ///   identify the user.
     func take(nonceOwner: String?) throws(Failure) -> EasyHandle {
         for owner in nonceOwner == nil ? [nil] : [nonceOwner, nil] {
             if let index = unused.lastIndex(where: { $0.nonceOwner == owner }) { return unused.remove(at: index) }
@@ -28,7 +29,7 @@ final class EasyHandles {
         guard !CurlLibrary.handlesAreForOneRequest else { return }
         guard !easy.isSpent else { return }
         easy.forgetCredentials()
-        // Those that only their owner can use go first, the oldest before the others.
+        // Evicts the oldest handle that only its nonces' owner can use.
         if unused.count >= EasyHandles.limit {
             guard let index = unused.firstIndex(where: { $0.nonceOwner != nil }) else { return }
             unused.remove(at: index)
@@ -38,12 +39,12 @@ final class EasyHandles {
 
     func socket(_ ends: ConnectionEnds) -> ConnectionSocket? { sockets.find(ends) }
 
-    /// Open ones, that have carried a request.
+    /// Whether connections are open that have carried a request.
     var haveConnections: Bool { sockets.hasConnections }
 
-    /// Of those that carry none now, one at least was ended by its server.
+    /// Whether a server has ended one of the connections that carry no request now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
 
-    /// False when the host has closed a socket of theirs.
+    /// False if the host has closed one of the sockets.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

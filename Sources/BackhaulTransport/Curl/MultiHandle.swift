@@ -3,13 +3,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// libcurl's multi handle, driven by the loop: its sockets are watched, its one timer is a timer of the loop.
+/// libcurl's multi handle, driven by the loop: the loop watches its sockets, and runs its one timer.
 ///
-/// Unsafe: the handle and the pointer to this object that it holds live from `init` to `close`.
+/// Unsafe: the handle, and its pointer to this object, live from `init` to `close`.
 final class MultiHandle {
     private let handle: UnsafeMutableRawPointer
     private let loop: Loop
-    /// Called when libcurl may have something to tell or to do.
+    /// Called when libcurl may have a result or work to do.
     private let stir: () -> Void
     private var watches: [Int32: Watch] = [:]
     private var timer: LoopTimer?
@@ -17,17 +17,17 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// Boot-clock milliseconds of the last call that makes libcurl read.
+    /// When the current call that makes libcurl read began, in boot-clock milliseconds.
     private var began: Int64 = 0
     private var pieces = 0
     let turns = TurnGuard()
-    /// A socket is not watched any more.
+    /// Whether libcurl has removed a socket since the last call of `act`.
     private var hasRemoved = false
-    /// libcurl asked to be called at once.
+    /// Whether libcurl requested an immediate call.
     private(set) var isDue = false
-    /// libcurl is being called: nothing else of it may be, from its call-backs.
+    /// Whether libcurl is being called. Its call-backs must not call it.
     private(set) var isInside = false
-    /// Set by libcurl's last word; the handle is then of no use any more.
+    /// The error of the last call. After an error the handle cannot be used any more.
     private(set) var error: CURLMcode = CURLM_OK
 
     init(_ loop: Loop, stir: @escaping () -> Void) throws(Failure) {
@@ -46,22 +46,22 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
-    /// Closes idle connections that their servers have ended. libcurl looks for them only when a request looks for a
-    /// connection, and at most once a second. `includingIdle`: also those that have been idle for more than a second.
+    /// Closes idle connections that their servers have ended. libcurl checks for them only when a request needs a
+    /// connection, and at most once a second. `includingIdle`: also closes those that are idle for more than a second.
     func closeEndedConnections(includingIdle: Bool) {
         let seconds = includingIdle ? 1 : nil
         guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
         if inside({ curl_multi_add_handle(handle, sweeper.handle) }) == CURLM_OK { self.sweeper = sweeper }
     }
 
-    /// Frees the handle with its connections. No easy handle may be in it.
+    /// Frees the handle with its connections. It must contain no easy handle.
     func close() {
         endSweep()
         _ = inside { curl_multi_cleanup(handle) }
         forget()
     }
 
-    /// Stops to listen to sockets and timer.
+    /// Stops watching the sockets and the timer.
     func forget() {
         watches = [:]
         timer = nil
@@ -74,7 +74,7 @@ final class MultiHandle {
 
     func remove(_ easy: EasyHandle) { _ = inside { curl_multi_remove_handle(handle, easy.handle) } }
 
-    /// What is not to pause goes on: the call-back for the body may be called before this returns.
+    /// Pauses or resumes each direction. The call-back for the body may be called before this returns.
     func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
         began = Clock.bootMilliseconds
         pieces = 0
@@ -82,39 +82,39 @@ final class MultiHandle {
         return inside { curl_easy_pause(easy.handle, mask) }
     }
 
-    /// Room for the connections of so many transfers; more than that and idle ones are closed.
+    /// Makes libcurl keep the connections of this number of transfers. libcurl closes idle connections beyond it.
     func expect(transfers: Int) {
         guard transfers > connectionLimit, connectionLimit < 1_024 else { return }
         connectionLimit = min(1_024, max(transfers, connectionLimit * 2))
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
-    /// Open ones, whether in use or not.
+    /// Limits the open connections, including idle ones.
     func limit(connections: Int) {
         bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
     }
 
-    /// Does what is due in libcurl's own time.
+    /// Performs libcurl's work that is due by its timer.
     func act() {
         isDue = false
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
         guard hasRemoved, error == CURLM_OK else { return }
-        // libcurl 7.88.1 gives up an address that does not answer and opens the next one's socket when it is called
-        // again, for which it asks only when that one's time is over, too (lib/connect.c, baller_start_next).
+        // libcurl 7.88.1 abandons an address that does not respond, and opens the next address's socket in its next
+        // call. But it requests that call only for the time-out of the next address (lib/connect.c, baller_start_next).
         var running: Int32 = 0
         let result = inside { bhl_multi_act_on_all(handle, &running) }
         if result != CURLM_OK { error = result }
     }
 
-    /// The call of libcurl that is under way has brought so many pieces of bodies, and began so long ago, that others
-    /// should get their turn.
+    /// Counts a chunk of a body. Returns whether the current call of libcurl has brought so many chunks, for so long,
+    /// that other transfers should run.
     func notePiece() -> Bool {
         pieces += 1
         return pieces > Self.manyPieces && Clock.bootMilliseconds - began > Self.longMilliseconds
     }
 
-    /// Mostly a piece is what one read of the socket brings.
+    /// A chunk is mostly what one read of the socket returns.
     private static let manyPieces = 1_000
     private static let longMilliseconds: Int64 = 50
 
@@ -128,7 +128,7 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
-    /// The next transfer that libcurl has ended, as the pointer it was prepared with, and how.
+    /// The next transfer that libcurl has ended, as the pointer that it was prepared with, and its result.
     func nextEnded() -> (receiver: UnsafeMutableRawPointer, result: CURLcode)? {
         var left: Int32 = 0
         while let message = curl_multi_info_read(handle, &left) {
@@ -158,19 +158,20 @@ final class MultiHandle {
 
     // MARK: - Call-backs
 
-    /// Transfers whose sockets could not be watched since the last call. They are to be ended: they would hang.
+    /// Transfers whose sockets could not be watched since the last call of this method. They would hang, and must be
+    /// ended.
     func takeUnwatched() -> [(transfer: Transfer, error: SystemError)] {
         defer { unwatched = [] }
         return unwatched
     }
 
-    /// False ends all transfers.
+    /// Changes the watch of a socket. Returning false makes libcurl end all transfers.
     fileprivate func watch(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ what: Int32) -> Bool {
         do throws(SystemError) {
             try watch(socket, what)
             return true
         } catch {
-            // Unsafe: libcurl calls for a handle that is in use, so its transfer lives. The sweeper has none.
+            // Unsafe: libcurl calls this for a handle in use, so its transfer lives. The sweeper has no transfer.
             var receiver: UnsafeMutableRawPointer?
             guard let easy, easy != sweeper?.handle,
                 bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver
@@ -200,7 +201,8 @@ final class MultiHandle {
         }
     }
 
-    /// libcurl closed a socket without notice and a new one has its number. libcurl would not request a new watch.
+    /// Renews the watch of a number. libcurl closed the old socket without notice, and a new socket has its number.
+    /// libcurl would not request the watch.
     func watchAgain(_ socket: Int32) {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest

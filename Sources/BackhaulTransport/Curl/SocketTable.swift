@@ -2,18 +2,19 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// The sockets that libcurl opened, as descriptors of ours: forked children do not keep them, and a number that the
-/// host has closed and given to a file of its own is not closed a second time.
+/// The sockets that libcurl opened. Forked children do not inherit them. If the host has closed a number and opened its
+/// own file under it, the file is not closed.
 ///
-/// Unsafe: libcurl holds a pointer to this until its last connection is closed; `Transport` lives longer than that.
+/// Unsafe: libcurl has a pointer to this object until its last connection is closed. `Transport` lives longer.
 final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
-    /// Those that have carried a request, by their ports.
+    /// Sockets that have carried a request, by their ports.
     private var connected: [PortPair: [ConnectionSocket]] = [:]
-    /// The others: they connect, shake hands, or were closed by libcurl without CURLOPT_CLOSESOCKETFUNCTION.
+    /// Other sockets: they connect, do the TLS handshake, or were closed by libcurl without
+    /// CURLOPT_CLOSESOCKETFUNCTION.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
-    /// libcurl closed a socket without CURLOPT_CLOSESOCKETFUNCTION, and the next one has its number.
+    /// Called when libcurl has closed a socket without CURLOPT_CLOSESOCKETFUNCTION and a new one has its number.
     var replaced: (Int32) -> Void = { _ in }
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -21,7 +22,8 @@ final class SocketTable {
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
-        // libcurl closes a socket that has lost against another address without CURLOPT_CLOSESOCKETFUNCTION (7.88.1).
+        // libcurl 7.88.1 does not call CURLOPT_CLOSESOCKETFUNCTION for a socket that connected later than another
+        // address's.
         let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))
@@ -31,7 +33,7 @@ final class SocketTable {
         return number
     }
 
-    /// The socket of the connection that a request is about to be sent over.
+    /// The socket of a connection on which a request is about to be sent.
     func find(_ ends: ConnectionEnds) -> ConnectionSocket? {
         if let known = connected[ends.ports]?.first(where: { $0.ends == ends && $0.descriptor.isOurs }) { return known }
         for (number, socket) in unconnected where ConnectionEnds(ofSocket: number) == ends {
@@ -44,12 +46,12 @@ final class SocketTable {
         return nil
     }
 
-    /// False when the host has closed one that was connected. Others may have been closed by libcurl.
+    /// False if the host has closed a socket that has carried a request. libcurl may have closed other sockets.
     var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
 
     var hasConnections: Bool { !connected.isEmpty }
 
-    /// Of connections that carry no request, one at least was ended by its server.
+    /// Whether a server has ended one of the connections that carry no request now.
     var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
     func close(_ number: Int32) { forget(number) }
@@ -69,17 +71,17 @@ final class SocketTable {
 final class ConnectionSocket {
     let descriptor: Descriptor
     fileprivate(set) var ends: ConnectionEnds?
-    /// HTTP/2 was spoken over it: frames may come at any time.
+    /// Whether HTTP/2 was spoken over the socket: frames may then come at any time.
     var isMultiplexed = false
-    /// By libcurl.
+    /// Whether libcurl has closed the socket.
     fileprivate(set) var isClosed = false
-    /// Requests that it carries.
+    /// The number of requests that the socket carries.
     var users = 0
     fileprivate var receivedAtEnd: Int64?
 
     fileprivate init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
-    /// What can be received without waiting.
+    /// What can be received without blocking.
     var input: ConnectionInput {
         var byte: UInt8 = 0
         switch recv(descriptor.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
@@ -95,24 +97,24 @@ final class ConnectionSocket {
         return Glibc.poll(&poll, 1, 0) == 1
     }
 
-    /// Bytes that the kernel has received over it; nil when they cannot be read.
+    /// The number of bytes that the kernel has received over the socket, or nil if it is not known.
     var received: Int64? {
         if isClosed { return receivedAtEnd }
         let count = descriptor.isOurs ? bhl_received_bytes(descriptor.number) : -1
         return count < 0 ? nil : count
     }
 
-    /// Bytes in its queue that the peer has not taken yet (tcp(7), SIOCOUTQ).
+    /// The number of bytes in the send queue that the peer has not taken yet (tcp(7), SIOCOUTQ).
     var unsent: Int32? {
         var count: Int32 = 0
         return descriptor.isOurs && ioctl(descriptor.number, UInt(TIOCOUTQ), &count) == 0 ? count : nil
     }
 }
 
-/// What a connection has for its reader.
+/// The input that waits on a connection.
 enum ConnectionInput {
     case none
-    /// The start of a TLS record: what it brings is not known.
+    /// The start of a TLS record, whose content is not known yet.
     case part
     /// Bytes of a response.
     case data
@@ -120,13 +122,13 @@ enum ConnectionInput {
     case end
 }
 
-/// The ports of a connection: local, remote.
+/// The local and the remote port of a connection.
 struct PortPair: Hashable {
     var local: UInt16
     var remote: UInt16
 }
 
-/// Both ends of a connection, addresses in the form of inet_ntop(3).
+/// Both ends of a connection. Addresses are texts of inet_ntop(3).
 struct ConnectionEnds: Equatable {
     var ports: PortPair
     var local: String
@@ -138,7 +140,7 @@ struct ConnectionEnds: Equatable {
         self.remote = remote
     }
 
-    /// Nil when the socket is not connected.
+    /// Nil if the socket is not connected.
     init?(ofSocket number: Int32) {
         guard let remote = Self.address({ getpeername(number, $0, $1) }),
             let local = Self.address({ getsockname(number, $0, $1) })
@@ -156,7 +158,7 @@ struct ConnectionEnds: Equatable {
             guard pointer.withMemoryRebound(to: sockaddr.self, capacity: 1, { ask($0, &size) }) == 0 else { return nil }
             let family = Int32(pointer.pointee.ss_family)
             return pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { internet in
-                // The port is at the same place for both families.
+                // The port has the same offset for both families.
                 let port = UInt16(bigEndian: internet.pointee.sin6_port)
                 guard family == AF_INET6 else {
                     return internet.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {

@@ -2,29 +2,29 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Ends a connection of HTTP/2 whose frames keep libcurl busy: libcurl 7.88.1 reads on for as long as frames come that
-/// bring no byte of a body (lib/http2.c, cf_h2_recv), and nothing else on the loop's thread is done meanwhile.
+/// Ends an HTTP/2 connection whose frames keep libcurl busy. libcurl 7.88.1 continues to read while frames come that
+/// bring no body (lib/http2.c, cf_h2_recv). This would block the loop's thread.
 ///
-/// Unsafe: OpenSSL holds a pointer to this for as long as its connections live, which `MultiHandle` outlives.
+/// Unsafe: OpenSSL has a pointer to this object while its connections live. `MultiHandle` lives longer.
 final class TurnGuard {
     private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0
     private var deadline: Int64?
 
-    /// Records between two looks at the clock.
+    /// The number of TLS records between two checks of the clock.
     private static let step = 64
-    /// Of processor time, so that a machine that sleeps or is slow ends nothing.
+    /// The limit of processor time. Time in which the machine sleeps or runs other programs does not count.
     private static let longestNanoseconds: Int64 = 300_000_000
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     func watch(_ session: UnsafeRawPointer, _ socket: ConnectionSocket) {
-        // Their numbers may be those of other files by now.
+        // The numbers of closed sockets may belong to other files now.
         sockets = sockets.filter { !$0.value.isClosed }
         sockets[session] = socket
     }
 
-    /// libcurl is about to be called.
+    /// Starts the measurement. Called before each call of libcurl.
     func begin() {
         records = 0
         deadline = nil
@@ -44,7 +44,7 @@ final class TurnGuard {
         else { return }
         self.deadline = nil
         records = 0
-        // Ends the connection at once, and leaves the descriptor to libcurl (connect(2), AF_UNSPEC).
+        // Ends the connection immediately, and leaves the descriptor to libcurl (connect(2), AF_UNSPEC).
         var none = sockaddr()
         none.sa_family = sa_family_t(AF_UNSPEC)
         _ = connect(socket.descriptor.number, &none, socklen_t(MemoryLayout<sockaddr>.size))
@@ -52,7 +52,8 @@ final class TurnGuard {
 }
 
 extension EasyHandle {
-    /// Only in call-backs, while the request has its connection.
+    /// Reports the TLS records of this connection to `turns`. Valid only in call-backs, while the request has its
+    /// connection.
     func reportRecords(to turns: TurnGuard, _ socket: ConnectionSocket) {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return }
         turns.watch(session, socket)
@@ -60,7 +61,7 @@ extension EasyHandle {
     }
 }
 
-/// 256: SSL3_RT_HEADER, which comes before each record.
+/// Called by OpenSSL for each record. 256 is SSL3_RT_HEADER, which comes before each record.
 private let record: bhl_tls_record = { isWritten, _, type, _, _, session, turns in
     guard isWritten == 0, type == 256, let session, let turns else { return }
     Unmanaged<TurnGuard>.fromOpaque(turns).takeUnretainedValue().received(session)

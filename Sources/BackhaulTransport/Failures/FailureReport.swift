@@ -1,24 +1,24 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// What libcurl tells of a request that failed, and what it was set to do.
+/// Facts about a failed request: what libcurl reports, and its settings.
 struct FailureReport {
     var code: CURLcode
-    /// libcurl's own words, or an empty string.
+    /// libcurl's own message, or an empty string.
     var reason = ""
-    /// OpenSSL's result for the certificates of the server and of an https proxy (X509_V_…; 0: fine, or not looked at).
+    /// OpenSSL's results for the certificates of the server and of an https proxy (X509_V_…). 0: valid or unchecked.
     var verifyResult = 0
     var proxyVerifyResult = 0
-    /// Of the proxy's answer to CONNECT, or 0.
+    /// The status of the proxy's response to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    /// Who was to answer, when that is not the server alone.
+    /// The name of the server or proxy that should have responded, for messages; nil if it is the server.
     var respondent: String?
-    /// libcurl ended the request's connection of HTTP/2.
+    /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false
-    /// Since the request began; nil when it had no connection yet.
+    /// The bytes received since the request began, or nil without a connection.
     var receivedBytes: Int64?
-    /// The request goes through a tunnel, or was to.
+    /// Whether the request uses, or was to use, a tunnel through a proxy.
     var mayBeTunnel = false
     var caFile: String?
     var tls = TLSConfiguration()
@@ -28,14 +28,15 @@ struct FailureReport {
         self.reason = reason
     }
 
-    /// libcurl takes lines of up to 100 KiB (DYN_HTTP_REQUEST, MAX_HTTP_RESP_HEADER_SIZE), and reports a longer one as
-    /// a lack of memory. Without a connection only a proxy's response to CONNECT can have one.
+    /// Whether a response line can be longer than libcurl's limit of 100 KiB (DYN_HTTP_REQUEST,
+    /// MAX_HTTP_RESP_HEADER_SIZE), which libcurl reports as a lack of memory. Without a connection only a proxy's
+    /// response to CONNECT can have one.
     var mayBeLongLine: Bool { receivedBytes.map { $0 >= 100 << 10 } ?? mayBeTunnel }
 
-    /// NGHTTP2_ERR_NOMEM, which libcurl calls an error of receiving.
+    /// Whether the failure is NGHTTP2_ERR_NOMEM, which libcurl reports as a receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }
 
-    /// The server broke the rules of HTTP's framing, for which libcurl has the codes of a broken connection, too.
+    /// Whether the server broke the framing rules of HTTP. libcurl uses the codes of a broken connection for this too.
     var isViolation: Bool {
         switch code {
         case CURLE_RECV_ERROR:
@@ -45,13 +46,13 @@ struct FailureReport {
             // RFC 9113, section 7: PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR,
             // COMPRESSION_ERROR.
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
-        // The server did send something: a connection that only ends is PARTIAL_FILE there.
+        // The server sent something: if the connection only ends, libcurl reports PARTIAL_FILE here.
         case CURLE_GOT_NOTHING: hasEndedHTTP2
         default: false
         }
     }
 
-    /// Who was not reached, when that is not the server.
+    /// The name of the proxy if the connection to it failed; otherwise nil.
     var refused: String? {
         switch code {
         case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT: proxy.map { "the proxy \($0)" }
@@ -59,7 +60,7 @@ struct FailureReport {
         }
     }
 
-    /// libcurl calls it a broken connection.
+    /// The failure if the proxy refused a tunnel, and whether it is transient. libcurl reports a broken connection.
     func tunnelRefusal(server: String) -> (Failure, Bool)? {
         guard code == CURLE_RECV_ERROR, let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else {
             return nil
@@ -72,7 +73,7 @@ struct FailureReport {
 }
 
 extension EasyHandle {
-    /// On the last request.
+    /// The report on the last request.
     func report(_ code: CURLcode, _ identity: ConnectionIdentity) -> FailureReport {
         var report = FailureReport(code, reason: reason)
         report.verifyResult = number(CURLINFO_SSL_VERIFYRESULT)

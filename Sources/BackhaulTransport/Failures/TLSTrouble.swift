@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Why TLS could not be agreed, in a sentence. libcurl has one code for most reasons, and OpenSSL's words.
+/// Explains in a sentence why a TLS handshake failed. libcurl has one code for most reasons, with OpenSSL's message.
 enum TLSTrouble {
-    /// The sentence, and whether the same request may succeed later; nil for what is no matter of trust or of settings.
+    /// The sentence, and whether the same request may succeed later. Nil if neither trust nor settings are the cause.
     static func explain(_ report: FailureReport, server: String) -> (String, isTransient: Bool)? {
         switch report.code {
         case CURLE_PEER_FAILED_VERIFICATION:
@@ -25,9 +25,9 @@ enum TLSTrouble {
     }
 
     private static func certificate(_ result: Int, _ report: FailureReport, of server: String) -> String {
-        // X509_V_ERR_… of openssl/x509_vfy.h; their values never move.
+        // X509_V_ERR_… of openssl/x509_vfy.h. The values are stable.
         switch result {
-        case 9: "the certificate of \(server) is not valid yet; look whether this machine's calendar is right"
+        case 9: "the certificate of \(server) is not valid yet; check whether the clock of this machine is right"
         case 10: "the certificate of \(server) has expired"
         case 18, 19:
             "the certificate of \(server) is signed by itself and by no trusted authority; name a file with ca_file"
@@ -52,8 +52,8 @@ enum TLSTrouble {
         return "client_certificate \(file) cannot be used: \(report.reason)"
     }
 
-    /// What the server says when it ends the handshake (RFC 8446, section 6.2), or a server that does not speak TLS.
-    /// With TLS 1.3 its word on a client certificate comes after the handshake.
+    /// Explains the alert by which the server ends the handshake (RFC 8446, section 6.2), or a server without TLS. With
+    /// TLS 1.3 the alert about a client certificate comes after the handshake.
     private static func alert(_ report: FailureReport, of server: String) -> String? {
         let reason = report.reason
         let has = { (texts: [String]) in texts.contains { reason.has($0) } }

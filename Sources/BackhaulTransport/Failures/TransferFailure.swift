@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// What libcurl's codes mean to a host.
+/// Translates libcurl's codes into the status and message that a host gets.
 enum TransferFailure {
     struct Meaning: Equatable {
         var status: Status
-        /// The same request may succeed later.
+        /// Whether the same request may succeed later.
         var isTransient: Bool
         init(_ status: Status, transient: Bool) {
             self.status = status
@@ -13,8 +13,9 @@ enum TransferFailure {
         }
     }
 
-    /// - headIsWhole: the final response's head had arrived.
-    /// - hasHeard: something of a response had: whatever libcurl says then, the server gave it reason to.
+    /// The meaning of libcurl's code.
+    /// - headIsWhole: the head of the final response had arrived.
+    /// - hasHeard: some of a response had arrived, so the response caused the code.
     static func meaning(_ report: FailureReport, headIsWhole: Bool, hasHeard: Bool) -> Meaning {
         if report.isViolation { return Meaning(.badResponse, transient: false) }
         if report.hasNoMemoryForHTTP2 { return Meaning(.outOfResources, transient: true) }
@@ -30,7 +31,7 @@ enum TransferFailure {
         case CURLE_OPERATION_TIMEDOUT:
             Meaning(.requestTimeout, transient: true)
         case CURLE_SSL_CONNECT_ERROR:
-            // A handshake that broke off as well as one that found no common ground: curl does not tell which.
+            // libcurl does not distinguish a handshake that was interrupted from one without common parameters.
             Meaning(.tlsFailed, transient: true)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
@@ -40,23 +41,23 @@ enum TransferFailure {
         case CURLE_TOO_MANY_REDIRECTS:
             Meaning(.redirectRefused, transient: false)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL, CURLE_FILESIZE_EXCEEDED:
-            // An unsupported protocol is an answer that is not HTTP: the URL's own scheme was checked before.
+            // The URL's own scheme was checked before, so here the response is not HTTP.
             Meaning(.badResponse, transient: false)
         case CURLE_OUT_OF_MEMORY:
             headIsWhole || !report.mayBeLongLine
                 ? Meaning(.outOfResources, transient: true) : Meaning(.badResponse, transient: false)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
-            // libcurl 7.88.1 says WRITE_ERROR and BAD_FUNCTION_ARGUMENT of fields that it cannot read. Without a
-            // response each is a mistake of ours.
+            // libcurl 7.88.1 reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for fields that it cannot read. Without a
+            // response these codes mean a bug of ours.
             hasHeard ? Meaning(.badResponse, transient: false) : Meaning(.internal, transient: false)
         default:
-            // What a newer libcurl may say: more often than not something broke on the way.
+            // A code of a newer libcurl. A broken connection is the most likely meaning.
             Meaning(.connectionLost, transient: true)
         }
     }
 
-    /// What a host is told, and whether the same request may succeed later.
+    /// The failure that the host gets, and whether the same request may succeed later.
     static func failure(
         _ report: FailureReport, server: String, headIsWhole: Bool, hasHeard: Bool
     ) -> (Failure, Bool) {
@@ -73,7 +74,7 @@ enum TransferFailure {
         return (failure, meaning.isTransient)
     }
 
-    /// RFC 9112, section 9.8.
+    /// The failure of a body without close_notify at its end (RFC 9112, section 9.8).
     static func truncated(_ server: String) -> Failure {
         Failure(
             .tlsTruncated,
@@ -84,16 +85,16 @@ enum TransferFailure {
     static func unmarkedEnd(_ server: String) -> Failure {
         Failure(
             .connectionLost,
-            "the connection to \(server) ended in place of the response, whose end HTTP/2 did not mark; the next "
-                + "request goes over HTTP/1.1")
+            "the connection to \(server) ended before HTTP/2 marked the end of the response; the next request goes "
+                + "over HTTP/1.1")
     }
 
     private static func words(_ status: Status, _ report: FailureReport) -> String {
         switch report.code {
-        // libcurl would have sent the body once more, and was not let.
-        case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it was sent the whole request"
+        // libcurl would have sent the body again, but `refuseToRewind` did not allow it.
+        case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it had the whole request"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
-        case CURLE_SEND_FAIL_REWIND: "it ended before its answer, and what was sent may have been taken"
+        case CURLE_SEND_FAIL_REWIND: "it ended before the response, and the server may have acted on the request"
         case CURLE_OUT_OF_MEMORY where status == .badResponse: "a header line has more than 100 KiB"
         case CURLE_OUT_OF_MEMORY: "there is no memory left"
         case CURLE_WRITE_ERROR, CURLE_BAD_FUNCTION_ARGUMENT, CURLE_FAILED_INIT, CURLE_URL_MALFORMAT:

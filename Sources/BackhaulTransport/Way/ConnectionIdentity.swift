@@ -1,22 +1,22 @@
 internal import BackhaulModel
 
-/// What a connection was made with. Requests share connections only where all of it is the same: libcurl compares
-/// less when it looks for one (neither the key of a client certificate nor the password for an HTTP proxy's tunnel, and
-/// a request for HTTP/1.1 is given one of HTTP/2), so each identity has a multi handle of its own.
+/// The parameters of a connection. Requests share connections only if all of them are equal. When libcurl chooses a
+/// connection, it ignores the key of a client certificate and the password for an HTTP proxy's tunnel. It also uses an
+/// HTTP/2 connection for an HTTP/1.1 request. So each identity has its own multi handle.
 struct ConnectionIdentity: Hashable {
     var caFile: String?
     var certificates: CertificateSet
     var tls: TLSConfiguration
     var httpVersion: HTTPVersion
     var proxy: ProxyRoute?
-    /// Fields that the proxy is sent, from the answer to its challenge.
+    /// Header lines for the proxy, from the credential for its challenge.
     var proxyLines: [String]
 }
 
 extension ConnectionIdentity {
     var isProxyEncrypted: Bool { proxy?.isEncrypted == true }
 
-    /// TLS with the server runs inside of TLS with the proxy.
+    /// Whether TLS with the server runs inside TLS with the proxy.
     func isNested(for origin: Origin) -> Bool { origin.scheme == "https" && isProxyEncrypted }
 
     init(

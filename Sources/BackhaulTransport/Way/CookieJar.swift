@@ -2,14 +2,14 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The cookies of a session (RFC 6265), as libcurl keeps and sends them. Confined to its transport's thread.
+/// The cookies of a session (RFC 6265), which libcurl stores and sends. Confined to its transport's thread.
 ///
-/// Unsafe: libcurl's share handle lives until `deinit`; easy handles that use it hold this object.
+/// Unsafe: libcurl's share handle lives until `deinit`. Easy handles that use it retain this object.
 public final class CookieJar {
     let share: UnsafeMutableRawPointer
-    /// Reads and writes the jar; it never transfers anything.
+    /// An easy handle that reads and writes the jar. It transfers nothing.
     private let scribe: UnsafeMutableRawPointer
-    /// Called when a server has set a cookie, before libcurl has taken it in.
+    /// Called when a server sets a cookie, before libcurl stores it.
     public var onChange: () -> Void = {}
 
     public init() throws(Failure) {
@@ -32,15 +32,15 @@ public final class CookieJar {
 
     private static var noMemory: Failure { Failure(.outOfResources, "no memory is left for cookies") }
 
-    /// Adds cookies in the form of `lines`; those that have expired are passed over.
+    /// Adds cookies in the form of `lines`. Expired cookies are ignored.
     public func add(_ lines: [String]) {
         for line in lines where line.utf8.count <= CookieJar.lineLimit {
             bhl_easy_set_string(scribe, CURLOPT_COOKIELIST, line)
         }
     }
 
-    /// All cookies that have not expired, each as a line of Netscape's cookie file. Takes the oldest away from whoever
-    /// has set the most when there are too many.
+    /// All cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the oldest
+    /// cookies of the domains with the most are removed from the jar.
     public func lines() -> [String] {
         let now = Clock.wallMilliseconds / 1_000
         let all = list().filter { !CookieLine.hasExpired($0, now: now) }
@@ -53,7 +53,7 @@ public final class CookieJar {
     }
 
     private func list() -> [String] {
-        // Unsafe: the list is ours until it is freed; its texts are copied.
+        // Unsafe: we own the list until it is freed. Its texts are copied.
         var first: UnsafeMutablePointer<curl_slist>?
         guard bhl_easy_get_list(scribe, CURLINFO_COOKIELIST, &first) == CURLE_OK else { return [] }
         defer { curl_slist_free_all(first) }
@@ -66,23 +66,24 @@ public final class CookieJar {
         return lines
     }
 
-    /// libcurl takes names and values of 4,096 bytes together; domain and path come from a URL.
+    /// libcurl accepts names and values of 4,096 bytes together. Domain and path come from a URL.
     private static let lineLimit = 64 * 1024
 }
 
 /// A line of Netscape's cookie file.
 public enum CookieLine {
-    /// Cookies without an expiry end with the user agent's session (RFC 6265, section 5.3).
+    /// Whether the cookie has an expiry. Without one it ends with the user agent's session (RFC 6265, section 5.3).
     public static func outlivesEngine(_ line: String) -> Bool { field(line, 4).map { $0 != "0" } ?? false }
 
-    /// libcurl lists those as well that a server has ended, until it looks at them again. `now`: Unix seconds.
+    /// Whether the cookie has expired. libcurl also lists cookies that a server has deleted, until it next checks them.
+    /// `now`: Unix seconds.
     static func hasExpired(_ line: String, now: Int64) -> Bool {
         guard let expiry = field(line, 4).flatMap({ Int64($0) }), expiry != 0 else { return false }
         return expiry <= now
     }
 
     static func domain(_ line: String) -> Substring {
-        // Those that scripts may not see are marked: "#HttpOnly_example.org".
+        // libcurl marks cookies that scripts must not read: "#HttpOnly_example.org".
         let first = field(line, 0) ?? ""
         return first.hasPrefix("#HttpOnly_") ? first.dropFirst(10) : first
     }
@@ -93,13 +94,13 @@ public enum CookieLine {
     }
 }
 
-/// How many cookies a session keeps: not fewer than user agents should (RFC 6265, section 6.1).
+/// The limits of a session's cookies, which are not below those that RFC 6265, section 6.1, recommends.
 enum CookieLimits {
     static let perDomain = 180
     static let all = 3_000
     static let bytes = 2 << 20
 
-    /// The newest of each domain, those of domains with many given up first.
+    /// The newest cookies of each domain. Domains with many cookies lose cookies first.
     static func kept(of lines: [String]) -> [String] {
         guard lines.count > perDomain || lines.reduce(0, { $0 + $1.utf8.count }) > bytes else { return lines }
         var byDomain: [Substring: [String]] = [:]

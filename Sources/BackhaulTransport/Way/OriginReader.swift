@@ -1,17 +1,17 @@
 public import BackhaulModel
 
-/// Reads the origins of many URLs, of which neighbours mostly have the same. Its answers are those of `WebAddress`,
-/// which costs libcurl's reader as much as everything else that is checked of a small request.
+/// Reads the origins of many URLs, and caches the last one, because neighbours mostly have the same origin. The results
+/// are those of `WebAddress`. Its call of libcurl costs as much as all other checks of a small request.
 public struct OriginReader: Sendable {
-    /// Scheme and authority as they were written, with the slash behind them.
+    /// The scheme and authority as written, with the slash after them.
     private var start: [UInt8] = []
     private var origin: Origin?
 
     public init() {}
 
-    /// Throws as `WebAddress.origin(of:)`.
+    /// Throws the errors of `WebAddress.origin(of:)`.
     public mutating func origin(of url: String) throws(Failure) -> Origin {
-        // What follows the slash says nothing of the server (RFC 3986, section 3.2), and need only be clean.
+        // The text after the slash does not affect the origin (RFC 3986, section 3.2), and must only be clean.
         if let origin, url.utf8.count <= Limits.urlSize, url.utf8.starts(with: start),
             url.utf8.allSatisfy(WebAddress.isClean)
         {
@@ -23,7 +23,7 @@ public struct OriginReader: Sendable {
         return read
     }
 
-    /// Empty where no slash follows the authority.
+    /// The scheme and authority with their slash; empty if no slash follows the authority.
     private static func start(of url: String) -> [UInt8] {
         var slashes = 0
         let text = url.utf8.prefix { byte in

@@ -2,24 +2,24 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The proxy that a request goes through.
+/// The proxy of a request.
 struct ProxyRoute: Hashable {
-    /// As libcurl takes it, without user and password: "http://proxy.example.org:3128", "socks5h://[::1]:1080".
+    /// The URL for libcurl, without user and password: "http://proxy.example.org:3128", "socks5h://[::1]:1080".
     var url: String
     var user: String?
     var password: String?
 
-    /// It is spoken to with TLS.
+    /// Whether the connection to the proxy uses TLS.
     var isEncrypted: Bool { url.utf8.starts(with: "https://".utf8) }
 
-    /// Its name in challenges; nil for a SOCKS proxy, which asks in no answer of HTTP.
+    /// The proxy's name in challenges; nil for a SOCKS proxy, which sends no HTTP responses.
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
 
-/// Which proxy a request goes through. Decided here and not by libcurl, whose rules for NO_PROXY changed between its
-/// versions, and which does not tell what it chose before version 8.7: a challenge has to name the proxy.
+/// Chooses the proxy of a request. libcurl does not choose, because its rules for NO_PROXY differ between versions.
+/// Before version 8.7 it does not report its choice either, but a challenge must name the proxy.
 enum ProxyChoice {
-    /// Nil: straight to the server. The configuration goes before the environment (libcurl-env(3)).
+    /// Nil means no proxy. The configuration has priority over the environment (libcurl-env(3)).
     static func route(
         to origin: Origin, _ configuration: ProxyConfiguration,
         variable: (String) -> String? = Environment.variable
@@ -31,7 +31,7 @@ enum ProxyChoice {
             named = ("the session's configuration", url)
             exceptions = configuration.exceptions
         } else {
-            // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl does not look at it.
+            // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl ignores it.
             let names = origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
             guard let found = first(names + ["all_proxy", "ALL_PROXY"], variable) else { return nil }
             named = found
@@ -59,14 +59,14 @@ enum ProxyChoice {
         guard let handle = curl_url() else { throw WebAddress.noMemory }
         // Unsafe: curl's URL handle and the strings that it gives live within this call.
         defer { curl_url_cleanup(handle) }
-        // As libcurl reads it: http when no scheme is named.
+        // As in libcurl, the default scheme is http.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
         let code = curl_url_set(handle, CURLUPART_URL, text, flags)
         guard code != CURLUE_OUT_OF_MEMORY else { throw WebAddress.noMemory }
         guard code == CURLUE_OK, let guessed = try WebAddress.part(handle, CURLUPART_SCHEME),
             let server = try WebAddress.part(handle, CURLUPART_HOST)
         else { return nil }
-        // The guess is made from the name, too: "ftp.example.org" would be an FTP proxy.
+        // libcurl also guesses from the name: it would read "ftp.example.org" as an FTP proxy.
         let scheme = text.has("://") ? guessed : "http"
         guard schemes.contains(scheme) else { return nil }
         let port = try WebAddress.part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")

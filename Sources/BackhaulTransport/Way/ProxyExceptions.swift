@@ -1,9 +1,9 @@
 internal import Glibc
 
-/// The servers that need no proxy, as `no_proxy` lists them (CURLOPT_NOPROXY(3)): names with all that is below them,
-/// addresses, networks as "10.0.0.0/8", or "*" for all; divided by commas or blanks.
+/// The servers that need no proxy, in the form of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a name, which includes
+/// its subdomains, an address, a network such as "10.0.0.0/8", or "*" for all. Commas or blanks separate entries.
 ///
-/// Written by hand because libcurl does not tell what it makes of the list.
+/// libcurl does not report how it reads the list, so this type reads it.
 struct ProxyExceptions {
     private let entries: [Substring]
 
@@ -11,7 +11,7 @@ struct ProxyExceptions {
         entries = text.split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// - server: lower case, an IPv6 address in brackets. A name is not resolved to be compared with addresses.
+    /// - server: in lower case, an IPv6 address in brackets. A name is not resolved for the comparison with addresses.
     func contains(_ server: String) -> Bool {
         if entries == ["*"] { return true }
         let address = Address(server)
@@ -23,7 +23,7 @@ struct ProxyExceptions {
         }
     }
 
-    /// One dot before a name (".example.org") and one behind it mean nothing.
+    /// Removes one dot before a name (".example.org") and one after it, which mean nothing.
     private static func withoutDots(_ name: Substring) -> Substring {
         let rest = name.first == "." ? name.dropFirst() : name
         return rest.last == "." ? rest.dropLast() : rest
@@ -48,7 +48,7 @@ struct ProxyExceptions {
 
         init?(_ text: String) {
             let isBracketed = text.first == "[" && text.last == "]"
-            // A zone ("fe80::1%25eth0") is no part of the address.
+            // A zone ("fe80::1%25eth0") is not part of the address.
             let plain = String((isBracketed ? text.dropFirst().dropLast() : Substring(text)).prefix { $0 != "%" })
             for (family, size) in [(AF_INET, 4), (AF_INET6, 16)] {
                 var bytes = [UInt8](repeating: 0, count: size)

@@ -1,14 +1,15 @@
 internal import BackhaulModel
 
-/// Where a transfer goes on after a redirect. Followed here and not by libcurl, which would send the host's own
-/// headers, whatever is in them, to the next server as well.
+/// The next request after a redirect. libcurl does not follow redirects here, because it would send the request's own
+/// header fields to the next server as well.
 struct Redirect: Equatable {
     var url: String
     var origin: Origin
-    /// False once another origin was met, also when a later redirect leads back: that server chose the URL.
+    /// False after a redirect to another origin, even if a later redirect leads back, because that origin chose the
+    /// URL.
     var keepsHeaders: Bool
 
-    /// The Location field of a response that redirects (RFC 9110, section 15.4), or nil.
+    /// The Location field of a redirect (RFC 9110, section 15.4), or nil.
     static func location(_ head: HeadCollector) -> [UInt8]? {
         switch head.status {
         case 300, 301, 302, 303, 307, 308: head.allBytes("Location").first.flatMap { $0.isEmpty ? nil : $0 }
@@ -16,13 +17,13 @@ struct Redirect: Equatable {
         }
     }
 
-    /// The failure for Location fields that differ, or nil.
+    /// The failure if several Location fields differ, or nil.
     static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
         guard Set(head.allBytes("Location")).count > 1 else { return nil }
         return refused("\(origin.text) redirects to two places at once")
     }
 
-    /// - count: redirects followed so far.
+    /// - count: the number of redirects followed so far.
     static func decide(
         _ location: [UInt8], from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
         policy: RedirectPolicy = .follow, without secrets: SentSecrets = SentSecrets()

@@ -1,13 +1,13 @@
 public import BackhaulModel
 internal import CCurl
 
-/// URLs as libcurl reads them, so that no other reader can see another server in them than the one that is contacted.
+/// Reads URLs with libcurl's parser, so that the checked server is always the contacted one.
 ///
-/// Unsafe: curl's URL handle and the strings that it gives live within one call here.
+/// Unsafe: libcurl's URL handle and its strings live within one call.
 public enum WebAddress {
-    /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for anything
-    /// else, for user names and passwords (they would end up in listings and logs) and for spaces and control
-    /// characters.
+    /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for all other
+    /// texts, and for spaces and control characters. User names and passwords are not allowed either, because listings
+    /// and logs would show them.
     public static func origin(of url: String) throws(Failure) -> Origin {
         let size = url.utf8.count
         guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }
@@ -17,7 +17,7 @@ public enum WebAddress {
         guard url.utf8.allSatisfy(isClean) else {
             throw invalid("the URL contains a space or a control character; write it percent-encoded")
         }
-        // curl takes "https:///a" and "https:/a" for "https://a".
+        // libcurl accepts "https:///a" and "https:/a" as "https://a".
         let rest = url.utf8.drop { $0 != 0x3A }.dropFirst()
         guard rest.starts(with: "//".utf8) || rest.isEmpty, !rest.starts(with: "///".utf8) else {
             throw invalid("the URL has not two slashes before the name of its server")
@@ -25,17 +25,17 @@ public enum WebAddress {
         return try read(Array(url.utf8), relativeTo: nil, flags: 0) { _, origin in origin }
     }
 
-    /// Neither a space nor a control character.
+    /// Whether the byte is neither a space nor a control character.
     static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
-    /// Where a Location field leads (RFC 9110, section 10.2.2). Spaces and bytes outside of ASCII, which servers send
-    /// although they may not, are percent-encoded one by one.
+    /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers send spaces and bytes outside of ASCII
+    /// against the rules. Each of these bytes is percent-encoded.
     static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {
         guard location.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
         guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
-        // libcurl 7.88.1 resolves a fragment alone to the directory of the base (RFC 3986, section 5.2.2).
+        // libcurl 7.88.1 resolves a lone fragment to the directory of the base URL, against RFC 3986, section 5.2.2.
         if location.first == UInt8(ascii: "#") { return (base, try origin(of: base)) }
         return try read(
             location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
@@ -55,7 +55,7 @@ public enum WebAddress {
         let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
             curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
         }
-        // A part of the text that looks like a scheme is worth more in the message than curl's "unsupported scheme".
+        // The text that looks like a scheme says more in the message than libcurl's "unsupported scheme".
         if code == CURLUE_UNSUPPORTED_SCHEME {
             throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
         }
@@ -76,7 +76,7 @@ public enum WebAddress {
         guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
             throw invalid("the URL names no server")
         }
-        // curl converts such names by the locale of the process, which is the host's business and may be any.
+        // libcurl converts such names by the locale of the process, which the host controls.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid(
                 base == nil
@@ -90,7 +90,7 @@ public enum WebAddress {
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
-    /// For messages: what stands between "//" and "@" may be a password, whoever wrote it.
+    /// Removes the text between "//" and "@", which may be a password, for messages.
     static func withoutUser(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
@@ -98,7 +98,7 @@ public enum WebAddress {
         return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
     }
 
-    /// Nil when the URL has no such part.
+    /// A part of the URL, or nil if the URL does not have it.
     static func part(
         _ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0
     ) throws(Failure) -> String? {

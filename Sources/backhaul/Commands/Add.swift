@@ -13,8 +13,8 @@ struct Add: Command {
         details: DownloadOptions.naming + "\n\n" + """
             Transfers are durable when the command ends, and go on in the background. With --embedded they run only
             while some process has the store open: `backhaul wait` is one. With --json each transfer is one line:
-            task_id, url, destination, disposition ("new" or "existing"), state and event_id: the event of its end,
-            while nobody has acknowledged that.
+            task_id, url, destination, disposition ("new" or "existing"), task_state and event_id: the event of its
+            end, while nobody has acknowledged that.
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions
@@ -31,7 +31,7 @@ struct Add: Command {
             try context.output.result(
                 lines: zip(transfers, results).map { transfer, result in
                     context.output.isJSON
-                        ? Add.json(transfer, result).text
+                        ? result.json(transfer).text
                         : "\(result.taskID)\t" + Text.visible(transfer.destination ?? transfer.url)
                 })
             for (transfer, result) in zip(transfers, results) {
@@ -48,20 +48,6 @@ struct Add: Command {
                         : "They go on in the background: `\(context.waitCommand)` shows them."))
             return .done
         }
-    }
-
-    private static func json(_ transfer: Transfer, _ result: HandedOver) -> JSON {
-        .object([
-            ("task_id", .unsigned(result.taskID)), ("url", .string(transfer.url)),
-            ("destination", .optional(transfer.destination)),
-            ("disposition", .string(result.isNew ? "new" : "existing")),
-            ("state", .string(result.state.map(Names.taskState) ?? startState(transfer))),
-            ("event_id", result.event == 0 ? .null : .unsigned(result.event)),
-        ])
-    }
-
-    private static func startState(_ transfer: Transfer) -> String {
-        Names.taskState(Int32(transfer.startsSuspended ? BH_TASK_SUSPENDED : BH_TASK_WAITING))
     }
 
     /// Of one that was there already.

@@ -46,8 +46,7 @@ struct Attempts: Command {
     private static func line(_ attempt: AttemptRecord, isLast: Bool) -> String {
         let bytes = max(attempt.responseBodyBytes, attempt.requestBodyBytes)
         var remarks = Text.padded(Text.visible(attempt.networkProtocol ?? "-"), columns: 8) + "  "
-        remarks += attempt.failed
-            ? Text.visible(attempt.errorMessage ?? String(cString: bh_status_text(attempt.status))) : "ok"
+        remarks += attempt.error.sentence.map { Text.visible($0) } ?? "ok"
         if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
         if Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
         if attempt.isReused { remarks += "; connection used again" }

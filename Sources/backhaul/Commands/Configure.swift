@@ -51,7 +51,7 @@ struct Configure: Command {
                 try context.output.result(configuration.json)
             } else {
                 try context.output.result(
-                    lines: configuration.lines.map { Text.padded($0.0 + ":", columns: 34) + Text.visible($0.1) })
+                    lines: configuration.json.lines.map { Text.padded($0.0 + ":", columns: 45) + Text.visible($0.1) })
             }
             return .done
         }

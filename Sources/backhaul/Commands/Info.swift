@@ -60,7 +60,7 @@ struct Info: Command {
         if let reason = task.reasonText { fields.insert(("why", reason), at: 2) }
         if task.earliestStart != 0 { fields.append(("earliest start", Text.appointment(task.earliestStart))) }
         if task.latestStart != 0 { fields.append(("latest start", Text.appointment(task.latestStart))) }
-        if let asked = task.constraints?.lines, !asked.isEmpty {
+        if let asked = task.constraints?.json.lines, !asked.isEmpty {
             fields.append(("asks for", asked.map { "\($0.0) \($0.1)" }.joined(separator: ", ")))
         }
         if task.nextAttempt != 0 { fields.append(("next attempt", Text.time(until: task.nextAttempt))) }

@@ -86,7 +86,7 @@ struct Put: Command {
         try context.output.result(
             lines: zip(transfers, results).map { transfer, result in
                 context.output.isJSON
-                    ? JSON.object([("task_id", .unsigned(result.taskID)), ("url", .string(transfer.url))]).text
+                    ? result.json(transfer).text
                     : "\(result.taskID)\t" + Text.visible(transfer.url)
             })
         context.output.note("\(Text.count(results.count, "transfer")) handed over: `\(context.waitCommand)` follows.")

@@ -34,7 +34,7 @@ struct Explanation {
 
     var json: JSON {
         .object([
-            ("task", task.json), ("since_ms", since.map { .integer($0) } ?? .null),
+            ("task", task.json), ("began_ms", since.map { .integer($0) } ?? .null),
             ("asked_by", .optional(askedBy)),
             ("conditions", .array(conditions.map { $0.json })), ("advice", .array(advice.map { $0.json })),
             ("waits", .array(waits.map { $0.json })),

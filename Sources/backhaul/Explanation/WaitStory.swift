@@ -73,7 +73,7 @@ struct WaitStory {
         guard let last = facts.lastTries[task.id] else { return error }
         let took = (last.responseEnd ?? last.responseStart ?? 0) / 1000
         let time = Text.moment(last.started.addingReportingOverflow(took).partialValue, now: now)
-        return "try \(last.number) failed at \(time): \(last.errorMessage ?? error)" + meaning(of: last.httpStatus)
+        return "try \(last.number) failed at \(time): \(last.error.sentence ?? error)" + meaning(of: last.httpStatus)
     }
 
     /// RFC 9110, section 15, and RFC 6585, in the words of people.

@@ -46,11 +46,11 @@ struct WaitingGroup {
     }
 
     func json(_ story: WaitStory) -> JSON {
-        .object([
-            ("reason", .string(Names.reason(reason))), ("reason_text", text.isEmpty ? .null : .string(text)),
-            ("since_ms", story.began.map { .integer($0) } ?? .null),
-            ("next_look_ms", nextLook == 0 ? .null : .integer(nextLook)), ("tasks", .unsigned(UInt64(count))),
-            ("first_tasks", .array(first.map { .unsigned($0.id) })),
+        .excerpt(of: bh_hold.self, [
+            ("reason_text", text.isEmpty ? .null : .string(text)), ("reason", .string(Names.reason(reason))),
+            ("began_ms", story.began.map { .integer($0) } ?? .null),
+            ("next_look_ms", .number(unlessZero: nextLook)), ("tasks", .number(count)),
+            ("first_tasks", .array(first.map { .number($0.id) })),
             ("advice", .array(story.advice.map { $0.json })),
         ])
     }

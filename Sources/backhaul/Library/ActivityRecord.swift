@@ -55,14 +55,12 @@ struct ActivityRecord {
     }
 
     var json: JSON {
-        .object([
-            ("identifier", .string(identifier)), ("interval_ms", .unsigned(interval)),
-            ("tolerance_ms", .unsigned(tolerance)), ("repeats", .bool(repeats)),
-            ("quality_of_service", .string(Names.word(quality, Names.qualities))),
-            ("next_ms", next == 0 ? .null : .integer(next)),
-            ("next_ends_ms", nextEnds == 0 ? .null : .integer(nextEnds)),
-            ("last_started_ms", lastStarted == 0 ? .null : .integer(lastStarted)),
-            ("last_task", lastTask == 0 ? .null : .unsigned(lastTask)), ("url", .optional(url)),
+        .record(of: bh_activity.self, [
+            ("identifier", .string(identifier)), ("interval_ms", .number(interval)),
+            ("tolerance_ms", .number(tolerance)), ("repeats", .bool(repeats)),
+            ("quality_of_service", .word(quality, Names.qualities)), ("next_ms", .number(unlessZero: next)),
+            ("next_ends_ms", .number(unlessZero: nextEnds)), ("last_started_ms", .number(unlessZero: lastStarted)),
+            ("last_task", .number(unlessZero: lastTask)), ("url", .optional(url)),
         ])
     }
 }

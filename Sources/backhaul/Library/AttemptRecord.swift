@@ -7,10 +7,7 @@ struct AttemptRecord {
     let next: Int32
     let started: Int64
     let nextAttempt: Int64
-    let status: bh_status
-    let errorDomain: Int32
-    let errorDetail: Int64
-    let errorMessage: String?
+    let error: ErrorRecord
     let url: String
     let httpStatus: Int32
     let redirects: UInt32
@@ -42,10 +39,9 @@ struct AttemptRecord {
         next = attempt.next
         started = attempt.started_ms
         nextAttempt = attempt.next_attempt_ms
-        status = attempt.status
-        errorDomain = attempt.error_domain
-        errorDetail = attempt.error_detail
-        errorMessage = text(attempt.error_message)
+        error = ErrorRecord(
+            status: attempt.status, domain: attempt.error_domain, detail: attempt.error_detail,
+            message: text(attempt.error_message))
         url = text(attempt.url) ?? ""
         httpStatus = attempt.http_status
         redirects = attempt.redirects
@@ -73,39 +69,26 @@ struct AttemptRecord {
 
     private static func reached(_ microseconds: Int64) -> Int64? { microseconds < 0 ? nil : microseconds }
 
-    var failed: Bool { Int(status) != BH_OK }
-
     var json: JSON {
         func time(_ microseconds: Int64?) -> JSON { microseconds.map { .integer($0) } ?? .null }
-        func port(_ end: (address: String?, port: UInt16)) -> JSON {
-            end.address == nil ? .null : .unsigned(UInt64(end.port))
-        }
-        return .object([
-            ("task_id", .unsigned(task)), ("number", .unsigned(UInt64(number))), ("next", .string(Names.next(next))),
-            ("started_ms", .integer(started)), ("next_attempt_ms", nextAttempt == 0 ? .null : .integer(nextAttempt)),
-            ("status", .string(String(cString: bh_status_name(status)))), ("error", errorJSON), ("url", .string(url)),
-            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
-            ("redirects", .unsigned(UInt64(redirects))), ("offset", .unsigned(offset)),
-            ("end_offset", .unsigned(endOffset)), ("domain_lookup_us", time(domainLookup)),
+        func port(_ end: (address: String?, port: UInt16)) -> JSON { end.address == nil ? .null : .number(end.port) }
+        return .record(of: bh_attempt.self, [
+            ("task_id", .number(task)), ("number", .number(number)), ("next", .string(Names.next(next))),
+            ("started_ms", .integer(started)), ("next_attempt_ms", .number(unlessZero: nextAttempt)),
+            ("status", .status(error.status)), ("error_domain", error.domainJSON),
+            ("error_detail", error.detailJSON), ("error_message", .optional(error.sentence)), ("url", .string(url)),
+            ("http_status", .number(unlessZero: httpStatus)), ("redirects", .number(redirects)),
+            ("offset", .number(offset)), ("end_offset", .number(endOffset)), ("domain_lookup_us", time(domainLookup)),
             ("connect_us", time(connect)), ("secure_connection_us", time(secureConnection)),
             ("request_start_us", time(requestStart)), ("request_end_us", time(requestEnd)),
             ("response_start_us", time(responseStart)), ("response_end_us", time(responseEnd)),
-            ("protocol", .optional(networkProtocol)), ("reused_connection", .bool(isReused)),
-            ("proxy_connection", .bool(isProxied)), ("local_address", .optional(local.address)),
-            ("local_port", port(local)), ("remote_address", .optional(remote.address)), ("remote_port", port(remote)),
-            ("tls_version", .optional(tlsVersion)), ("tls_cipher", .optional(tlsCipher)),
-            ("request_header_bytes", .unsigned(requestHeaderBytes)),
-            ("request_body_bytes", .unsigned(requestBodyBytes)),
-            ("response_header_bytes", .unsigned(responseHeaderBytes)),
-            ("response_body_bytes", .unsigned(responseBodyBytes)),
-        ])
-    }
-
-    private var errorJSON: JSON {
-        guard failed else { return .null }
-        return .object([
-            ("domain", .string(Names.domain(errorDomain))), ("detail", .integer(errorDetail)),
-            ("message", .string(errorMessage ?? String(cString: bh_status_text(status)))),
+            ("protocol", .optional(networkProtocol)), ("local_address", .optional(local.address)),
+            ("remote_address", .optional(remote.address)), ("tls_version", .optional(tlsVersion)),
+            ("tls_cipher", .optional(tlsCipher)), ("request_header_bytes", .number(requestHeaderBytes)),
+            ("request_body_bytes", .number(requestBodyBytes)), ("response_header_bytes", .number(responseHeaderBytes)),
+            ("response_body_bytes", .number(responseBodyBytes)), ("local_port", port(local)),
+            ("remote_port", port(remote)), ("reused_connection", .bool(isReused)),
+            ("proxy_connection", .bool(isProxied)),
         ])
     }
 }

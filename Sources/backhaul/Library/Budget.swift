@@ -10,7 +10,12 @@ struct Budget: Equatable {
     /// Nil: no limit.
     var bytes: UInt64? { field == 0 ? nil : field == UInt64.max ? 0 : field }
 
-    var json: JSON { bytes.map { .unsigned($0) } ?? .null }
+    /// Null: no limit; 0: none.
+    static func json(_ budget: bh_budget) -> JSON {
+        .record(of: bh_budget.self, [("daily", Budget(budget.daily).json), ("monthly", Budget(budget.monthly).json)])
+    }
+
+    private var json: JSON { bytes.map { .unsigned($0) } ?? .null }
 
     func isUsedUp(by used: UInt64) -> Bool { bytes.map { used >= $0 } ?? false }
 

@@ -62,12 +62,11 @@ struct ChallengeRecord {
     }
 
     var json: JSON {
-        .object([
-            ("id", .unsigned(id)), ("kind", .string(Names.challengeKind(kind))),
-            ("schemes", .array(Names.schemes(schemes).map { .string($0) })), ("origin", .string(origin)),
-            ("realm", .optional(realm)), ("failures", .unsigned(UInt64(failures))), ("time_ms", .integer(time)),
-            ("waiting_tasks", .unsigned(waitingTasks)), ("task_id", task == 0 ? .null : .unsigned(task)),
-            ("url", .optional(url)),
+        .record(of: bh_challenge.self, [
+            ("id", .number(id)), ("kind", .string(Names.challengeKind(kind))),
+            ("schemes", .strings(Names.schemes(schemes))), ("origin", .string(origin)), ("realm", .optional(realm)),
+            ("url", .optional(url)), ("task_id", .number(unlessZero: task)), ("waiting_tasks", .number(waitingTasks)),
+            ("time_ms", .integer(time)), ("failures", .number(failures)),
         ])
     }
 }

@@ -37,10 +37,10 @@ struct ConditionRecord {
     }
 
     var json: JSON {
-        .object([
+        .record(of: bh_condition.self, [
             ("kind", .string(Names.condition(kind))), ("is_known", .bool(isKnown)),
             ("value", isKnown ? .integer(value) : .null), ("name", .optional(name)), ("text", .string(text)),
-            ("source", .string(source)), ("since_ms", since == 0 ? .null : .integer(since)),
+            ("source", .string(source)), ("since_ms", .number(unlessZero: since)),
         ])
     }
 }
@@ -70,11 +70,11 @@ struct HoldRecord {
     }
 
     var json: JSON {
-        .object([
+        .record(of: bh_hold.self, [
             ("application", .string(application)), ("session", .string(session)), ("origin", .optional(origin)),
-            ("reason", .string(Names.reason(reason))), ("reason_text", .string(reasonText)),
-            ("began_ms", began == 0 ? .null : .integer(began)),
-            ("next_look_ms", nextLook == 0 ? .null : .integer(nextLook)), ("tasks", .unsigned(tasks)),
+            ("reason_text", .string(reasonText)), ("reason", .string(Names.reason(reason))),
+            ("began_ms", .number(unlessZero: began)), ("next_look_ms", .number(unlessZero: nextLook)),
+            ("tasks", .number(tasks)),
         ])
     }
 }
@@ -96,7 +96,7 @@ struct WaitRecord {
     }
 
     var json: JSON {
-        .object([
+        .record(of: bh_wait_record.self, [
             ("reason", .string(Names.reason(reason))), ("reason_text", .optional(reasonText)),
             ("began_ms", .integer(began)), ("ended_ms", ended.map { .integer($0) } ?? .null),
         ])

@@ -4,83 +4,66 @@ import CBackhaul
 
 /// A copy of what is remembered with a session. It holds no secret, so that none is shown.
 struct ConfigurationRecord {
-    /// Under the header's names.
-    private let members: [(String, JSON)]
+    let json: JSON
 
-    init(_ configuration: bh_session_configuration) {
-        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
-        func choice(_ value: Int32) -> JSON { .bool(Int(value) == BH_YES) }
-        func words(_ bits: UInt32, _ table: [(String, Int)]) -> JSON {
-            .array(Names.words(bits, table).map { .string($0) })
-        }
+    init(_ session: bh_session_configuration) {
         let headers = UnsafeBufferPointer(
-            start: configuration.headers, count: configuration.headers == nil ? 0 : configuration.header_count)
-        let history = configuration.history_limit
-        members = [
-            ("identifier", .optional(text(configuration.identifier))),
-            ("connections_per_origin", .unsigned(UInt64(configuration.connections_per_origin))),
-            ("maximum_running_tasks", .unsigned(UInt64(configuration.maximum_running_tasks))),
-            ("maximum_attempts", number(UInt64(configuration.retry.maximum_attempts))),
-            ("first_retry_delay_ms", .unsigned(UInt64(configuration.retry.first_delay_ms))),
-            ("longest_retry_delay_ms", .unsigned(UInt64(configuration.retry.longest_delay_ms))),
-            ("retry_jitter_percent", .unsigned(UInt64(configuration.retry.jitter_percent))),
-            ("retry_errors", words(configuration.retry.errors, Names.retryErrors)),
-            ("retry_statuses", .optional(text(configuration.retry.statuses))),
-            ("retries_unsafe_methods", choice(configuration.retry.unsafe_methods)),
-            ("accepted_statuses", .optional(text(configuration.rules.accepted_statuses))),
-            ("request_timeout_ms", .unsigned(UInt64(configuration.rules.request_timeout_ms))),
-            ("resource_timeout_ms", .unsigned(configuration.rules.resource_timeout_ms)),
-            ("http_version", .string(Names.word(configuration.rules.http_version, Names.httpVersions))),
-            ("redirects", .string(Names.word(configuration.rules.redirects, Names.redirects))),
-            ("maximum_redirects", .unsigned(UInt64(configuration.rules.maximum_redirects))),
-            ("maximum_size", number(configuration.rules.maximum_size)),
-            ("bytes_per_second", number(configuration.bytes_per_second)),
-            ("header_names", .array(headers.map { .string(text($0.name) ?? "") })),
-            ("proxy", .optional(text(configuration.proxy.url))),
-            ("proxy_user", .optional(text(configuration.proxy.user))),
-            ("no_proxy", .optional(text(configuration.proxy.bypass))),
-            ("cookies", .string(Names.word(configuration.cookies, Names.cookies))),
-            ("ca_file", .optional(text(configuration.tls.ca_file))),
-            ("minimum_tls", .string(Int(configuration.tls.minimum_version) == BH_TLS_1_3 ? "tlsv1.3" : "tlsv1.2")),
-            ("client_certificate", .optional(text(configuration.tls.client_certificate))),
-            ("client_key", .optional(text(configuration.tls.client_key))),
-            ("pinned_public_keys", .optional(text(configuration.tls.pinned_public_keys))),
-            ("history_limit", .unsigned(history == UInt32.max ? 0 : UInt64(history))),
-            ("asks_for_credentials", choice(configuration.asks_for_credentials)),
-            ("sends_launch_events", choice(configuration.sends_launch_events)),
-            ("launch_if_stopped_ms", number(UInt64(configuration.launch_if_stopped_ms))),
-        ] + ConfigurationRecord.constraints(configuration) + [
-            ("tolerances", words(configuration.tolerances, Names.tolerances)),
-        ]
+            start: session.headers, count: session.headers == nil ? 0 : session.header_count)
+        json = .record(of: bh_session_configuration.self, [
+            ("identifier", .optional(text(session.identifier))),
+            ("retry", ConfigurationRecord.json(session.retry)), ("rules", ConfigurationRecord.json(session.rules)),
+            ("constraints", ConstraintsRecord(session.constraints).json),
+            ("tls", ConfigurationRecord.json(session.tls)), ("proxy", ConfigurationRecord.json(session.proxy)),
+            ("budget", Budget.json(session.budget)),
+            ("bytes_per_second", .number(unlessZero: session.bytes_per_second)),
+            ("header_names", .strings(headers.map { text($0.name) ?? "" })),
+            ("connections_per_origin", .number(session.connections_per_origin)),
+            ("maximum_running_tasks", .number(session.maximum_running_tasks)),
+            ("history_limit", .number(session.history_limit == UInt32.max ? 0 : session.history_limit)),
+            ("cookies", .word(session.cookies, Names.cookies)),
+            ("tolerances", .words(session.tolerances, Names.tolerances)),
+            ("sends_launch_events", .choice(session.sends_launch_events)),
+            ("asks_for_credentials", .choice(session.asks_for_credentials)),
+            ("discretionary_if_launched", .choice(session.discretionary_if_launched)),
+            ("launch_if_stopped_ms", .number(unlessZero: session.launch_if_stopped_ms)),
+            ("slow_after_ms", .number(session.slow_after_ms)), ("slow_pause_ms", .number(session.slow_pause_ms)),
+        ])
     }
 
-    /// What it demands of the conditions.
-    private static func constraints(_ configuration: bh_session_configuration) -> [(String, JSON)] {
-        ConstraintsRecord(configuration.constraints).members + [
-            ("slow_after_ms", .unsigned(UInt64(configuration.slow_after_ms))),
-            ("slow_pause_ms", .unsigned(UInt64(configuration.slow_pause_ms))),
-            ("discretionary_if_launched", .bool(Int(configuration.discretionary_if_launched) == BH_YES)),
-            ("daily_budget", Budget(configuration.budget.daily).json),
-            ("monthly_budget", Budget(configuration.budget.monthly).json),
-        ]
+    private static func json(_ retry: bh_retry_policy) -> JSON {
+        .record(of: bh_retry_policy.self, [
+            ("maximum_attempts", .number(unlessZero: retry.maximum_attempts)),
+            ("first_delay_ms", .number(retry.first_delay_ms)), ("longest_delay_ms", .number(retry.longest_delay_ms)),
+            ("jitter_percent", .number(retry.jitter_percent)), ("errors", .words(retry.errors, Names.retryErrors)),
+            ("unsafe_methods", .choice(retry.unsafe_methods)), ("statuses", .optional(text(retry.statuses))),
+        ])
     }
 
-    var json: JSON { .object(members) }
+    private static func json(_ rules: bh_transfer_rules) -> JSON {
+        .record(of: bh_transfer_rules.self, [
+            ("request_timeout_ms", .number(rules.request_timeout_ms)),
+            ("http_version", .word(rules.http_version, Names.httpVersions)),
+            ("resource_timeout_ms", .number(rules.resource_timeout_ms)),
+            ("redirects", .word(rules.redirects, Names.redirects)),
+            ("maximum_redirects", .number(rules.maximum_redirects)),
+            ("accepted_statuses", .optional(text(rules.accepted_statuses))),
+            ("maximum_size", .number(unlessZero: rules.maximum_size)),
+        ])
+    }
 
-    /// Those that say something, for people.
-    var lines: [(String, String)] { ConfigurationRecord.lines(members) }
+    private static func json(_ tls: bh_tls_settings) -> JSON {
+        .record(of: bh_tls_settings.self, [
+            ("ca_file", .optional(text(tls.ca_file))), ("client_certificate", .optional(text(tls.client_certificate))),
+            ("client_key", .optional(text(tls.client_key))),
+            ("pinned_public_keys", .optional(text(tls.pinned_public_keys))),
+            ("minimum_version", .word(tls.minimum_version, Names.tlsVersions)),
+        ])
+    }
 
-    static func lines(_ members: [(String, JSON)]) -> [(String, String)] {
-        members.compactMap { name, value in
-            switch value {
-            case .null: nil
-            case .string(let text): (name, text)
-            case .bool(let value): (name, value ? "yes" : "no")
-            case .array(let items):
-                items.isEmpty ? nil : (name, items.map { if case .string(let text) = $0 { text } else { "" } }
-                    .joined(separator: ", "))
-            default: (name, value.text)
-            }
-        }
+    private static func json(_ proxy: bh_proxy_settings) -> JSON {
+        .record(of: bh_proxy_settings.self, [
+            ("url", .optional(text(proxy.url))), ("user", .optional(text(proxy.user))),
+            ("bypass", .optional(text(proxy.bypass))),
+        ])
     }
 }

@@ -1,7 +1,5 @@
 import CBackhaul
 
-// Unsafe: a text is a batch's, which lives while it is copied, or an arena's, which lives as long as the struct.
-
 /// What a session, or a transfer itself, demands of the conditions. 0 or nil where nothing is said.
 struct ConstraintsRecord: Hashable {
     var preset: Int32 = 0
@@ -16,34 +14,56 @@ struct ConstraintsRecord: Hashable {
     var minimumRate: UInt64 = 0
     var quietHours: String?
 
+    /// Each of them, in the order of the header.
+    static let settings: [ConstraintSetting] = [
+        .word(
+            "preset", \.preset, \.preset,
+            OptionDescription(
+                "preset", nil, "discretionary|overnight|none", "the same in one option"),
+            Names.presets, given: ConstraintOptions.preset),
+        .choice(
+            "requires_external_power", \.requires_external_power, \.externalPower,
+            OptionDescription("external-power", nil, "yes|no", "wait while the machine runs on battery")),
+        .choice(
+            "requires_unmetered", \.requires_unmetered, \.unmetered,
+            OptionDescription("unmetered", nil, "yes|no", "wait while the network is metered")),
+        .bits(
+            "networks", \.networks, \.networks,
+            OptionDescription(
+                "networks", nil, "LIST",
+                "wait for one of these: ethernet,wifi,cellular,bluetooth,tunnel,other; or all"),
+            Names.networks),
+        .percent(
+            "minimum_battery_percent", \.minimum_battery_percent, \.minimumBattery,
+            OptionDescription("minimum-battery", nil, "PERCENT", "on battery, wait while it has less; 0: no minimum")),
+        .word(
+            "maximum_thermal_state", \.maximum_thermal_state, \.maximumHeat,
+            OptionDescription(
+                "maximum-heat", nil, "nominal|fair|serious", "wait while the machine is hotter (serious)"),
+            Names.heatLimits),
+        .percent(
+            "maximum_cpu_pressure_percent", \.maximum_cpu_pressure_percent, \.cpuPressure,
+            OptionDescription(
+                "maximum-cpu-pressure", nil, "PERCENT", "wait while processes wait more for a processor; 0: no limit")),
+        .percent(
+            "maximum_io_pressure_percent", \.maximum_io_pressure_percent, \.ioPressure,
+            OptionDescription("maximum-io-pressure", nil, "PERCENT", "the same, for a disk")),
+        .percent(
+            "maximum_memory_pressure_percent", \.maximum_memory_pressure_percent, \.memoryPressure,
+            OptionDescription("maximum-memory-pressure", nil, "PERCENT", "the same, for memory")),
+        .bytes(
+            "minimum_bytes_per_second", \.minimum_bytes_per_second, \.minimumRate,
+            OptionDescription("minimum-rate", nil, "BYTES", "a second: with less, pause, and probe from time to time")),
+        .text(
+            "quiet_hours", \.quiet_hours, \.quietHours,
+            OptionDescription(
+                "quiet-hours", nil, "HOURS", "wait in them: 22:00-06:30, or 'mon-fri 08:00-18:00, sat 10:00-14:00'")),
+    ]
+
     init() {}
 
     init(_ fields: bh_constraints) {
-        preset = fields.preset
-        externalPower = fields.requires_external_power
-        unmetered = fields.requires_unmetered
-        networks = fields.networks
-        minimumBattery = fields.minimum_battery_percent
-        maximumHeat = fields.maximum_thermal_state
-        cpuPressure = fields.maximum_cpu_pressure_percent
-        ioPressure = fields.maximum_io_pressure_percent
-        memoryPressure = fields.maximum_memory_pressure_percent
-        minimumRate = fields.minimum_bytes_per_second
-        quietHours = text(fields.quiet_hours)
-    }
-
-    func fill(_ fields: inout bh_constraints, _ arena: CStringArena) {
-        fields.preset = preset
-        fields.requires_external_power = externalPower
-        fields.requires_unmetered = unmetered
-        fields.networks = networks
-        fields.minimum_battery_percent = minimumBattery
-        fields.maximum_thermal_state = maximumHeat
-        fields.maximum_cpu_pressure_percent = cpuPressure
-        fields.maximum_io_pressure_percent = ioPressure
-        fields.maximum_memory_pressure_percent = memoryPressure
-        fields.minimum_bytes_per_second = minimumRate
-        fields.quiet_hours = quietHours.flatMap { arena.string(unlessEmpty: $0) }
+        for setting in ConstraintsRecord.settings { setting.read(fields, &self) }
     }
 
     func constraints(_ arena: CStringArena) -> bh_constraints {
@@ -52,27 +72,10 @@ struct ConstraintsRecord: Hashable {
         return constraints
     }
 
-    /// Those that say something, for people.
-    var lines: [(String, String)] { ConfigurationRecord.lines(members) }
-
-    /// Under the header's names; null: nothing, or what the preset asks for.
-    var members: [(String, JSON)] {
-        func number(_ value: UInt64) -> JSON { value == 0 ? .null : .unsigned(value) }
-        func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
-        func word(_ value: Int32, _ table: [(String, Int)]) -> JSON {
-            value == 0 ? .null : .string(Names.word(value, table))
-        }
-        let networks = Names.words(networks, Names.networks)
-        return [
-            ("preset", word(preset, Names.presets)), ("requires_external_power", choice(externalPower)),
-            ("requires_unmetered", choice(unmetered)),
-            ("networks", networks.isEmpty ? .null : .array(networks.map { .string($0) })),
-            ("minimum_battery_percent", number(UInt64(minimumBattery))),
-            ("maximum_thermal_state", word(maximumHeat, Names.heatLimits)),
-            ("maximum_cpu_pressure_percent", number(UInt64(cpuPressure))),
-            ("maximum_io_pressure_percent", number(UInt64(ioPressure))),
-            ("maximum_memory_pressure_percent", number(UInt64(memoryPressure))),
-            ("minimum_bytes_per_second", number(minimumRate)), ("quiet_hours", .optional(quietHours)),
-        ]
+    func fill(_ fields: inout bh_constraints, _ arena: CStringArena) {
+        for setting in ConstraintsRecord.settings { setting.write(self, &fields, arena) }
     }
+
+    /// Null: nothing, or what the preset asks for.
+    var json: JSON { .record(of: bh_constraints.self, ConstraintsRecord.settings.map { ($0.field, $0.json(self)) }) }
 }

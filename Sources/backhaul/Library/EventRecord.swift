@@ -15,10 +15,7 @@ struct EventRecord {
     let time: Int64
     let kind: Int32
     let state: Int32
-    let status: bh_status
-    let errorDomain: Int32
-    let errorDetail: Int64
-    let errorMessage: String?
+    let error: ErrorRecord
     let url: String
     let finalURL: String?
     let path: String?
@@ -29,7 +26,7 @@ struct EventRecord {
     let size: UInt64
     let bytesReceived: UInt64
     let userData: [UInt8]?
-    let headers: [(String, String)]
+    let headers: [(name: String, value: String)]
     let errorBody: [UInt8]?
     /// Nil when it was answered meanwhile.
     let challenge: ChallengeRecord?
@@ -51,10 +48,9 @@ struct EventRecord {
         time = event.time_ms
         kind = event.kind
         state = event.task_state
-        status = event.status
-        errorDomain = event.error_domain
-        errorDetail = event.error_detail
-        errorMessage = text(event.error_message)
+        error = ErrorRecord(
+            status: event.status, domain: event.error_domain, detail: event.error_detail,
+            message: text(event.error_message))
         url = text(event.url) ?? ""
         finalURL = text(event.final_url)
         path = text(event.path)
@@ -88,44 +84,30 @@ struct EventRecord {
     var isActivity: Bool { Int(kind) == BH_EVENT_ACTIVITY }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
+    /// Members that its kind does not set are null.
     var json: JSON {
-        let common: [(String, JSON)] = [
-            ("id", .unsigned(id)), ("kind", .string(Names.eventKind(kind))), ("round", .unsigned(round)),
-            ("time_ms", .integer(time)),
-        ]
-        if isChallenge { return .object(common + [("challenge", challenge?.json ?? .null)]) }
-        if isActivity { return .object(common + [("activity", .optional(activity))]) }
-        if isEndOfGroup {
-            return .object(
-                common + [
-                    ("group", .optional(group)), ("succeeded", .unsigned(groupSucceeded)),
-                    ("failed", .unsigned(groupFailed)), ("cancelled", .unsigned(groupCancelled)),
-                ])
-        }
-        guard isEndOfTask else { return .object(common) }
-        return .object(
-            common + [
-                ("task_id", .unsigned(taskID)), ("state", .string(Names.taskState(state))),
-                ("status", .string(String(cString: bh_status_name(status)))),
-                ("error", errorJSON), ("url", .string(url)), ("final_url", .optional(finalURL)),
-                ("path", .optional(path)), ("media_type", .optional(mediaType)), ("idempotency_key", .optional(key)),
-                ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
-                ("attempts", .unsigned(UInt64(attempts))), ("size", .unsigned(size)),
-                ("bytes_received", .unsigned(bytesReceived)), ("user_data", .bytes(userData)),
-                (
-                    "headers",
-                    .array(headers.map { .object([("name", .string($0.0)), ("value", .string($0.1))]) })
-                ), ("error_body", .bytes(errorBody)), ("task_kind", .string(Names.taskKind(taskKind))),
-                ("group", .optional(group)), ("checksum", .optional(checksum)), ("bytes_sent", .unsigned(bytesSent)),
-                ("response_body", .bytes(responseBody)),
-            ])
+        let end = isEndOfTask
+        func ofTask<Number: BinaryInteger>(_ value: Number) -> JSON { end ? .number(value) : .null }
+        func ofGroup(_ value: UInt64) -> JSON { isEndOfGroup ? .number(value) : .null }
+        return .record(of: bh_event.self, [
+            ("id", .number(id)), ("time_ms", .integer(time)), ("round", .number(round)), ("task_id", ofTask(taskID)),
+            ("kind", .string(Names.eventKind(kind))), ("task_kind", end ? .string(Names.taskKind(taskKind)) : .null),
+            ("task_state", end ? .string(Names.taskState(state)) : .null),
+            ("status", end ? .status(error.status) : .null), ("error_domain", error.domainJSON),
+            ("http_status", .number(unlessZero: httpStatus)), ("error_detail", error.detailJSON),
+            ("error_message", .optional(error.sentence)), ("url", end ? .string(url) : .null),
+            ("final_url", .optional(finalURL)), ("path", .optional(path)), ("media_type", .optional(mediaType)),
+            ("checksum", .optional(checksum)), ("idempotency_key", .optional(key)), ("user_data", .bytes(userData)),
+            ("size", ofTask(size)), ("bytes_received", ofTask(bytesReceived)), ("bytes_sent", ofTask(bytesSent)),
+            ("headers", end ? .array(headers.map(EventRecord.json)) : .null), ("error_body", .bytes(errorBody)),
+            ("response_body", .bytes(responseBody)), ("attempts", ofTask(attempts)),
+            ("challenge", challenge?.json ?? .null), ("group", .optional(group)),
+            ("group_succeeded", ofGroup(groupSucceeded)), ("group_failed", ofGroup(groupFailed)),
+            ("group_cancelled", ofGroup(groupCancelled)), ("activity", .optional(activity)),
+        ])
     }
 
-    private var errorJSON: JSON {
-        guard Int(status) != BH_OK else { return .null }
-        return .object([
-            ("domain", .string(Names.domain(errorDomain))), ("detail", .integer(errorDetail)),
-            ("message", .string(errorMessage ?? String(cString: bh_status_text(status)))),
-        ])
+    private static func json(_ header: (name: String, value: String)) -> JSON {
+        .record(of: bh_header.self, [("name", .string(header.name)), ("value", .string(header.value))])
     }
 }

@@ -21,7 +21,7 @@ struct Failure: Error {
     }
 
     var json: JSON {
-        .object([
+        .record(of: bh_error.self, [
             ("status", .string(statusName)), ("domain", .string(Names.domain(domain))), ("detail", .integer(detail)),
             ("index", index.map { .unsigned(UInt64($0)) } ?? .null), ("message", .string(message)),
         ])

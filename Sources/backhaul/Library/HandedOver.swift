@@ -19,4 +19,15 @@ struct HandedOver {
     var hasSucceeded: Bool { state.map { Int($0) == BH_TASK_SUCCEEDED } ?? false }
     /// Its end was acknowledged: no event of it comes any more.
     var isOver: Bool { hasEnded && event == 0 }
+
+    /// - Parameter transfer: What was handed over.
+    func json(_ transfer: Transfer) -> JSON {
+        let startState = Int32(transfer.startsSuspended ? BH_TASK_SUSPENDED : BH_TASK_WAITING)
+        return .record(of: bh_enqueued.self, [
+            ("task_id", .number(taskID)), ("url", .string(transfer.url)),
+            ("destination", .optional(transfer.destination)), ("event_id", .number(unlessZero: event)),
+            ("disposition", .string(isNew ? "new" : "existing")),
+            ("task_state", .string(Names.taskState(state ?? startState))),
+        ])
+    }
 }

@@ -37,14 +37,13 @@ struct LaunchRecord {
     }
 
     var json: JSON {
-        .object([
+        .record(of: bh_launch_info.self, [
             ("application", .string(application)), ("program", .string(program)),
-            ("arguments", .array(arguments.map { .string($0) })),
-            ("environment", .array(environment.map { .string($0) })),
+            ("arguments", .strings(arguments)), ("environment", .strings(environment)),
             ("working_directory", .optional(workingDirectory)), ("state", .string(Names.launchState(state))),
-            ("launches", .unsigned(UInt64(launches))), ("next_launch_ms", next == 0 ? .null : .integer(next)),
-            ("process_id", processID == 0 ? .null : .integer(processID)),
-            ("started_ms", started == 0 ? .null : .integer(started)), ("error_message", .optional(errorMessage)),
+            ("launches", .number(launches)), ("next_launch_ms", .number(unlessZero: next)),
+            ("process_id", .number(unlessZero: processID)), ("started_ms", .number(unlessZero: started)),
+            ("error_message", .optional(errorMessage)),
         ])
     }
 

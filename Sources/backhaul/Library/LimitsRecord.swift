@@ -22,14 +22,10 @@ struct LimitsRecord {
     }
 
     var json: JSON {
-        .object([
-            ("bytes_per_second", bytesPerSecond == 0 ? .null : .unsigned(bytesPerSecond)),
-            ("maximum_running_tasks", .unsigned(UInt64(runningTasks))),
-            ("maximum_connections", .unsigned(UInt64(connections))),
-            (
-                "connections_per_origin",
-                connectionsPerOrigin == 0 ? .null : .unsigned(UInt64(connectionsPerOrigin))
-            ),
+        .record(of: bh_limits.self, [
+            ("bytes_per_second", .number(unlessZero: bytesPerSecond)),
+            ("maximum_running_tasks", .number(runningTasks)), ("maximum_connections", .number(connections)),
+            ("connections_per_origin", .number(unlessZero: connectionsPerOrigin)),
         ])
     }
 }

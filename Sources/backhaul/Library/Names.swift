@@ -78,6 +78,8 @@ enum Names {
         ("http2-prior-knowledge", BH_HTTP_2_PRIOR_KNOWLEDGE),
     ]
 
+    static let tlsVersions = [("tlsv1.2", BH_TLS_1_2), ("tlsv1.3", BH_TLS_1_3)]
+
     static let redirects = [
         ("follow", BH_REDIRECTS_FOLLOW), ("same_origin", BH_REDIRECTS_SAME_ORIGIN), ("none", BH_REDIRECTS_NONE),
     ]

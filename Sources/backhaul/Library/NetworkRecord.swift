@@ -39,22 +39,20 @@ struct NetworkRecord {
         network.name = arena.string(name)
         network.metered = metered
         network.month_starts_on = monthStartsOn
-        network.budget.daily = daily.field
-        network.budget.monthly = monthly.field
+        network.budget = budget
         return network
     }
+
+    private var budget: bh_budget { bh_budget(daily: daily.field, monthly: monthly.field) }
 
     var kindWord: String? { Names.words(kind, Names.networks).first }
 
     var json: JSON {
-        func time(_ milliseconds: Int64) -> JSON { milliseconds == 0 ? .null : .integer(milliseconds) }
-        return .object([
-            ("name", .string(name)),
-            ("metered", Int(metered) == BH_DEFAULT ? .null : .bool(Int(metered) == BH_YES)),
-            ("month_starts_on", .unsigned(UInt64(monthStartsOn))), ("daily_budget", daily.json),
-            ("monthly_budget", monthly.json), ("kind", .optional(kindWord)), ("is_current", .bool(isCurrent)),
-            ("used_today", .unsigned(usedToday)), ("used_this_month", .unsigned(usedThisMonth)),
-            ("day_ends_ms", time(dayEnds)), ("month_ends_ms", time(monthEnds)),
+        .record(of: bh_network.self, [
+            ("name", .string(name)), ("metered", .choice(metered)), ("month_starts_on", .number(monthStartsOn)),
+            ("budget", Budget.json(budget)), ("kind", .optional(kindWord)), ("is_current", .bool(isCurrent)),
+            ("used_today", .number(usedToday)), ("used_this_month", .number(usedThisMonth)),
+            ("day_ends_ms", .number(unlessZero: dayEnds)), ("month_ends_ms", .number(unlessZero: monthEnds)),
         ])
     }
 }

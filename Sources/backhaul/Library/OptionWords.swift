@@ -7,13 +7,16 @@ enum OptionWords {
         ("request_timeout_ms", "--request-timeout"), ("retry.first_delay_ms", "--retry-delay"),
         ("retry.longest_delay_ms", "--retry-max-delay"), ("choose embedded hosting", "give --embedded"),
         ("earliest_start_ms", "--earliest-start"), ("latest_start_ms", "--latest-start"),
-        ("quiet_hours", "--quiet-hours"), ("minimum_battery_percent", "--minimum-battery"),
-        ("maximum_thermal_state", "--maximum-heat"), ("minimum_bytes_per_second", "--minimum-rate"),
-        ("slow_after_ms", "--slow-after"), ("slow_pause_ms", "--slow-pause"), ("interval_ms", "--every"),
-        ("tolerance_ms", "--tolerance"), ("first_ms", "--first"), ("month_starts_on", "--month-starts-on"),
+        ("interval_ms", "--every"), ("tolerance_ms", "--tolerance"), ("first_ms", "--first"),
+        ("month_starts_on", "--month-starts-on"),
         ("if_exists BH_IF_EXISTS_REPLACE", "--if-exists replace"),
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
-    ]
+    ] + settings
+
+    /// A name of one word may be a word of a sentence; the limits of the store have numbers of the same names.
+    private static let settings =
+        ConstraintsRecord.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
+        + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }
 
     static func spoken(_ message: String) -> String {
         spoken.reduce(message) { $0.replacing($1.0, with: $1.1) }

@@ -6,7 +6,7 @@ struct SessionRecord {
     let liveTasks: UInt64
     let events: UInt64
     let attention: UInt32
-    let invalidating: Bool
+    let isInvalidated: Bool
     /// Process ids; 0: none.
     let consumer: Int64
     let created: Int64
@@ -24,7 +24,7 @@ struct SessionRecord {
         liveTasks = session.live_tasks
         events = session.events
         attention = session.attention
-        invalidating = session.is_invalidated
+        isInvalidated = session.is_invalidated
         consumer = session.consumer
         created = session.created_ms
         openChallenges = session.open_challenges
@@ -35,15 +35,14 @@ struct SessionRecord {
     }
 
     var json: JSON {
-        .object([
-            ("identifier", .string(identifier)), ("round", .unsigned(round)), ("live_tasks", .unsigned(liveTasks)),
-            ("events", .unsigned(events)), ("attention", .array(Names.attention(attention).map { .string($0) })),
-            ("invalidating", .bool(invalidating)), ("consumer", consumer == 0 ? .null : .integer(consumer)),
-            ("created_ms", .integer(created)), ("open_challenges", .unsigned(openChallenges)),
-            ("consumer_stopped_ms", consumerStopped == 0 ? .null : .integer(consumerStopped)),
-            ("waiting_consumers", .unsigned(UInt64(waitingConsumers))),
+        .record(of: bh_session_info.self, [
+            ("identifier", .string(identifier)), ("round", .number(round)), ("live_tasks", .number(liveTasks)),
+            ("events", .number(events)), ("open_challenges", .number(openChallenges)),
+            ("created_ms", .integer(created)), ("consumer", .number(unlessZero: consumer)),
+            ("consumer_stopped_ms", .number(unlessZero: consumerStopped)),
+            ("next_launch_ms", .number(unlessZero: nextLaunch)), ("attention", .strings(Names.attention(attention))),
             ("launch_state", .string(Names.launchState(launchState))),
-            ("next_launch_ms", nextLaunch == 0 ? .null : .integer(nextLaunch)),
+            ("waiting_consumers", .number(waitingConsumers)), ("is_invalidated", .bool(isInvalidated)),
         ])
     }
 
@@ -67,7 +66,7 @@ struct SessionRecord {
         case BH_LAUNCH_GAVE_UP: parts.append("program failed too often: `backhaul launches`")
         default: break
         }
-        if invalidating { parts.append("ends") }
+        if isInvalidated { parts.append("ends") }
         return parts.isEmpty ? "-" : parts.joined(separator: "; ")
     }
 }

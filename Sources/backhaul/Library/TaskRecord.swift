@@ -79,25 +79,22 @@ struct TaskRecord {
     var hasEnded: Bool { Int(state) >= BH_TASK_SUCCEEDED }
 
     var json: JSON {
-        .object([
-            ("id", .unsigned(id)), ("round", .unsigned(round)), ("state", .string(Names.taskState(state))),
+        .record(of: bh_task_info.self, [
+            ("id", .number(id)), ("round", .number(round)), ("kind", .string(Names.taskKind(kind))),
+            ("state", .string(Names.taskState(state))),
             ("reason", Int(reason) == BH_REASON_NONE ? .null : .string(Names.reason(reason))),
-            ("reason_text", .optional(reasonText)),
-            ("next_attempt_ms", nextAttempt == 0 ? .null : .integer(nextAttempt)), ("url", .string(url)),
-            ("destination", .optional(destination)), ("idempotency_key", .optional(key)),
-            ("user_data", .bytes(userData)), ("priority", .integer(Int64(priority))),
-            ("status", .string(String(cString: bh_status_name(status)))), ("error_message", .optional(errorMessage)),
-            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
-            ("attempts", .unsigned(UInt64(attempts))), ("offset", .unsigned(offset)),
-            ("size", size.map { .unsigned($0) } ?? .null), ("bytes_per_second", .unsigned(rate)),
-            ("enqueued_ms", .integer(enqueued)), ("kind", .string(Names.taskKind(kind))), ("group", .optional(group)),
-            ("body_sent", .unsigned(bodySent)), ("body_size", .unsigned(bodySize)),
-            ("ended_ms", ended == 0 ? .null : .integer(ended)), ("path", .optional(path)),
-            ("earliest_start_ms", earliestStart == 0 ? .null : .integer(earliestStart)),
-            ("latest_start_ms", latestStart == 0 ? .null : .integer(latestStart)),
-            ("expected_bytes_received", expectedReceived == 0 ? .null : .unsigned(expectedReceived)),
-            ("expected_bytes_sent", expectedSent == 0 ? .null : .unsigned(expectedSent)),
-            ("constraints", constraints.map { .object($0.members) } ?? .null),
+            ("status", .status(status)), ("reason_text", .optional(reasonText)),
+            ("error_message", .optional(errorMessage)), ("next_attempt_ms", .number(unlessZero: nextAttempt)),
+            ("url", .string(url)), ("destination", .optional(destination)), ("path", .optional(path)),
+            ("idempotency_key", .optional(key)), ("group", .optional(group)), ("user_data", .bytes(userData)),
+            ("priority", .number(priority)), ("http_status", .number(unlessZero: httpStatus)),
+            ("attempts", .number(attempts)), ("offset", .number(offset)),
+            ("size", size.map { .number($0) } ?? .null), ("body_sent", .number(bodySent)),
+            ("body_size", .number(bodySize)), ("bytes_per_second", .number(rate)), ("enqueued_ms", .integer(enqueued)),
+            ("ended_ms", .number(unlessZero: ended)), ("earliest_start_ms", .number(unlessZero: earliestStart)),
+            ("latest_start_ms", .number(unlessZero: latestStart)),
+            ("expected_bytes_received", .number(unlessZero: expectedReceived)),
+            ("expected_bytes_sent", .number(unlessZero: expectedSent)), ("constraints", constraints?.json ?? .null),
         ])
     }
 }

@@ -21,20 +21,35 @@ struct SessionOptions {
         OptionDescription("pinnedpubkey", nil, "HASHES", "the server's key is one of sha256//BASE64;..."),
         OptionDescription("tlsv1.2", nil, nil, "TLS 1.2 or newer (the default)"),
         OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
-        OptionDescription("cookie-jar", nil, "none|memory|persistent", "where the session's cookies live (none)"),
-        OptionDescription("connections", nil, "NUMBER", "to one origin at a time (6)"),
-        OptionDescription("parallel-max", nil, "NUMBER", "transfers at a time (64)"),
-        OptionDescription("history-limit", nil, "NUMBER", "ended transfers that `history` keeps (1000); 0: none"),
-        OptionDescription(
-            "daily-budget", nil, "BYTES|none|nothing", "that the session moves on any one network in a day (none)"),
-        OptionDescription("monthly-budget", nil, "BYTES|none|nothing", "the same, in a calendar month (none)"),
-        OptionDescription("slow-after", nil, "SECONDS", "of less than --minimum-rate, before the first pause (60)"),
-        OptionDescription("slow-pause", nil, "SECONDS", "the first such pause; it doubles, up to 12 times of it (300)"),
-        OptionDescription(
-            "discretionary-if-launched", nil, "yes|no",
+    ] + settings.map(\.option)
+
+    /// Options that are a field each.
+    static let settings: [SessionSetting] = [
+        .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
+        .number(
+            "connections_per_origin", \.connections_per_origin, "connections", in: 1...256,
+            "to one origin at a time (6)"),
+        .number(
+            "maximum_running_tasks", \.maximum_running_tasks, "parallel-max", in: 1...1024,
+            "transfers at a time (64)"),
+        .number(
+            "history_limit", \.history_limit, "history-limit", upTo: 100_000, none: UInt32.max,
+            "ended transfers that `history` keeps (1000); 0: none"),
+        .budget(
+            "daily_budget", \.budget.daily, "daily-budget",
+            "that the session moves on any one network in a day (none)"),
+        .budget("monthly_budget", \.budget.monthly, "monthly-budget", "the same, in a calendar month (none)"),
+        .milliseconds(
+            "slow_after_ms", \.slow_after_ms, "slow-after",
+            "of less than --minimum-rate, before the first pause (60)"),
+        .milliseconds(
+            "slow_pause_ms", \.slow_pause_ms, "slow-pause",
+            "the first such pause; it doubles, up to 12 times of it (300)"),
+        .yesOrNo(
+            "discretionary_if_launched", \.discretionary_if_launched, "discretionary-if-launched",
             "what a program hands over that was started for the session is --discretionary (no)"),
-        OptionDescription(
-            "tolerate", nil, "LIST",
+        .bits(
+            "tolerances", \.tolerances, "tolerate", Names.tolerances,
             "faults of servers that are accepted: missing-close-notify, early-response; '': none (the default)"),
     ]
 
@@ -50,16 +65,8 @@ struct SessionOptions {
     private let clientKey: String?
     private let pins: String?
     private let minimumTLS: Int?
-    private let cookies: Int32?
-    private let connections: UInt32?
-    private let runningTasks: UInt32?
-    private let historyLimit: UInt32?
-    private let dailyBudget: UInt64?
-    private let monthlyBudget: UInt64?
-    private let slowAfter: UInt32?
-    private let slowPause: UInt32?
-    private let discretionaryIfLaunched: Int32?
-    private let tolerances: UInt32?
+    /// Of the settings that are given.
+    private let changes: [SessionSetting.Change]
 
     let isGiven: Bool
 
@@ -90,17 +97,11 @@ struct SessionOptions {
         clientKey = try SessionOptions.path(arguments, "key")
         pins = arguments.value("pinnedpubkey")
         minimumTLS = arguments.has("tlsv1.3") ? BH_TLS_1_3 : arguments.has("tlsv1.2") ? BH_TLS_1_2 : nil
-        cookies = try arguments.choice("cookie-jar", Names.cookies)
-        connections = try arguments.number("connections", in: 1...256).map { UInt32($0) }
-        runningTasks = try arguments.number("parallel-max", in: 1...1024).map { UInt32($0) }
-        historyLimit = try arguments.number("history-limit", in: 0...100_000).map { $0 == 0 ? UInt32.max : UInt32($0) }
-        dailyBudget = try arguments.budget("daily-budget")
-        monthlyBudget = try arguments.budget("monthly-budget")
-        let day = 86_400.0
-        slowAfter = try arguments.milliseconds("slow-after", upTo: day).map { UInt32($0) }
-        slowPause = try arguments.milliseconds("slow-pause", upTo: day).map { UInt32($0) }
-        discretionaryIfLaunched = try arguments.yesOrNo("discretionary-if-launched")
-        tolerances = try arguments.bits("tolerate", Names.tolerances)
+        var changes: [SessionSetting.Change] = []
+        for setting in SessionOptions.settings {
+            if let change = try setting.change(arguments) { changes.append(change) }
+        }
+        self.changes = changes
     }
 
     /// - Parameter isNew: The session's, not a change of one: it asks for credentials unless it is told not to.
@@ -128,16 +129,7 @@ struct SessionOptions {
         if let clientKey { session.tls.client_key = arena.string(unlessEmpty: clientKey) }
         if let pins { session.tls.pinned_public_keys = arena.string(unlessEmpty: pins) }
         if let minimumTLS { session.tls.minimum_version = Int32(minimumTLS) }
-        if let cookies { session.cookies = cookies }
-        if let connections { session.connections_per_origin = connections }
-        if let runningTasks { session.maximum_running_tasks = runningTasks }
-        if let historyLimit { session.history_limit = historyLimit }
-        if let dailyBudget { session.budget.daily = dailyBudget }
-        if let monthlyBudget { session.budget.monthly = monthlyBudget }
-        if let slowAfter { session.slow_after_ms = slowAfter }
-        if let slowPause { session.slow_pause_ms = slowPause }
-        if let discretionaryIfLaunched { session.discretionary_if_launched = discretionaryIfLaunched }
-        if let tolerances { session.tolerances = tolerances }
+        for change in changes { change(&session) }
     }
 
     /// '' stands for none.

@@ -23,8 +23,8 @@ struct Ending {
         // Of a task that has not succeeded it is that of a consumed file, which is given back when this is told.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
-        status = event.status
-        errorMessage = event.errorMessage
+        status = event.error.status
+        errorMessage = event.error.sentence
         httpStatus = event.httpStatus
         attempts = event.attempts
         size = event.size
@@ -88,10 +88,9 @@ struct Ending {
     /// - Parameter attempts: Of its task.
     mutating func explain(by attempts: [AttemptRecord]) {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
-        let last = attempts.last { $0.failed && Int($0.status) != BH_RESOURCE_TIMEOUT }
-        guard let last else { return }
-        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last try: "
-            + (last.errorMessage ?? String(cString: bh_status_text(last.status)))
+        let last = attempts.last { $0.error.isFailure && Int($0.error.status) != BH_RESOURCE_TIMEOUT }
+        guard let sentence = last?.error.sentence else { return }
+        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last try: " + sentence
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
@@ -105,14 +104,15 @@ struct Ending {
     }
 
     var json: JSON {
-        .object([
-            ("task_id", .unsigned(taskID)), ("url", url.isEmpty ? .null : .string(url)), ("path", .optional(path)),
-            ("state", .string(state.map { Names.taskState($0) } ?? "unknown")),
-            ("status", .string(String(cString: bh_status_name(status)))),
+        .excerpt(of: bh_event.self, [
+            ("task_id", .number(taskID)),
+            ("task_state", .string(state.map { Names.taskState($0) } ?? "unknown")), ("status", .status(status)),
+            ("http_status", .number(unlessZero: httpStatus)),
             ("error_message", succeeded ? .null : .optional(errorMessage)),
-            ("http_status", httpStatus == 0 ? .null : .integer(Int64(httpStatus))),
-            ("attempts", .unsigned(UInt64(attempts))), ("size", .unsigned(size)),
-            ("response_body", .bytes(responseBody)),
-        ] + ErrorBody.json(errorBody))
+            ("url", url.isEmpty ? .null : .string(url)), ("path", .optional(path)), ("size", .number(size)),
+            ("error_body", ErrorBody.text(errorBody).map { .string($0) } ?? .bytes(errorBody)),
+            ("error_body_encoding", .optional(errorBody.map { ErrorBody.text($0) == nil ? "base64" : "utf-8" })),
+            ("response_body", .bytes(responseBody)), ("attempts", .number(attempts)),
+        ])
     }
 }

@@ -19,14 +19,8 @@ enum ErrorBody {
         return nil
     }
 
-    /// As text where it is some; the encoding tells it from base64.
-    static func json(_ body: [UInt8]?) -> [(String, JSON)] {
-        let text = body.flatMap { String(validating: $0, as: UTF8.self) }
-        return [
-            ("error_body", text.map { .string($0) } ?? .bytes(body)),
-            ("error_body_encoding", body == nil ? .null : .string(text == nil ? "base64" : "utf-8")),
-        ]
-    }
+    /// The body as text; nil when it is none.
+    static func text(_ body: [UInt8]?) -> String? { body.flatMap { String(validating: $0, as: UTF8.self) } }
 
     /// U+FFFD stands for bytes that are no text.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool { Text.isPrintable(scalar) && scalar != "\u{fffd}" }

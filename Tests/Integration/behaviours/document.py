@@ -5,16 +5,27 @@ from behaviours.script import EVERY
 
 _CARRIERS = {"h1": "1.1", "h2": "2", "forward": "proxy", "tunnel": "tunnel"}
 
-_HEAD = """# HTTP: what servers do, and what tasks become
+_HEAD = """# HTTP: what servers do, and how tasks end
 
-Each row is one behaviour: what a server does, what the task becomes, and where that is tested. The tests play all rows
-over all of their carriers: `scripts/test behaviours`. This page is written from them: change the rows, then run
+This page shows what a task does for each behaviour of a server. Each row is one case. The text before the colon says
+what the server does; the text after it says what the task does. *The host* is the program that embeds the library.
+
+The link in a row leads to its test. `scripts/test behaviours` runs each row over its carriers:
+
+- *1.1*: HTTP/1.1
+- *2*: HTTP/2 over TLS
+- *proxy*: HTTP/1.1, forwarded by squid
+- *tunnel*: HTTP/2 over TLS, through a CONNECT tunnel of squid
+
+A row leaves out a carrier in two cases. The protocol has no such behaviour: HTTP/2 has no chunks, for example. Or a
+conforming proxy changes the response: it sends its own, repeats the request, or repairs an error.
+
+*Drops* means that the server drops the connection inside the body. In the section on ranges, most servers do this
+first, and the row says what they do next. *Fails with the status* means that the task ends with `BH_HTTP_STATUS` and
+that status. In the last three sections, the source names the test of another project from which the case comes.
+
+This page is generated from `Tests/Integration/behaviours`. Change the rows there, then run
 `scripts/document-behaviours`.
-
-Carriers: *1.1* is HTTP/1.1, *2* is HTTP/2 over TLS, *proxy* is HTTP/1.1 that squid forwards,
-*tunnel* is HTTP/2 over TLS
-through squid's CONNECT. A row leaves out a carrier on which a server cannot do what it says (HTTP/2 has no
-chunks), or on which a conforming proxy answers itself, repeats or mends.
 """
 
 

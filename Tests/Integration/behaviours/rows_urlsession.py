@@ -1,6 +1,4 @@
-"""Cases from TestURLSession of swift-corelibs-foundation"""
-# These cases are covered by no other row, and each source names its test. Where a background task must be stricter than
-# a request in the foreground, the expected result says so.
+"""Further cases of TestURLSession in swift-corelibs-foundation."""
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, whole
 
@@ -23,28 +21,32 @@ def raw(name, what, data, becomes, **more):
 
 
 ROWS = [
-    Row("urlsession-300", "answers 300 and prefers one place in its Location: the file is what lies there",
+    Row("urlsession-300", "responds with 300 and a Location: the task follows the redirect",
         to("{base}/real", 300), GOOD, asked=({}, {"path": "real"}), carriers=UNCHANGED,
         source=test("httpRedirectionWithCode300")),
-    Row("urlsession-300-choices", "answers 300 and leaves the choice to others: the task fails with the status",
+    Row("urlsession-300-choices", "responds with 300 without a Location: the task fails with the status",
         {"file": (Answer(300, {}, b"choose"),)}, Becomes("failed", "HTTP_STATUS", 300), asked=({},),
         source=test("httpRedirectionWithCode300")),
-    *(Row(f"urlsession-{status}", f"answers {status}, which redirects nobody any more: the task fails with the status",
+    *(Row(f"urlsession-{status}", f"responds with {status}, an obsolete redirect, with a Location: the task fails "
+          "with the status",
           to("{base}/real", status), Becomes("failed", "HTTP_STATUS", status), asked=({},), carriers=UNCHANGED,
           source=test("httpRedirectionWithCode305_308")) for status in (305, 306)),
-    Row("urlsession-post-empty-303", "answers 303 to an empty POST: what lies there is fetched with GET",
+    Row("urlsession-post-empty-303", "responds with 303 to an empty POST: the task sends GET to the new URL",
         {"file": (redirect("{base}/real", 303),), "real": (Answer(200, {}, b"done"),)}, Becomes(response_body=b"done"),
         request={"body": b"", "method": "POST"}, asked=({"method": "POST", "body": b""}, {"method": "GET"}),
         source=test("httpRedirectionWithCode303")),
-    Row("urlsession-encoded-query", "redirects to an encoded query: it is sent as it is, and not encoded twice",
+    Row("urlsession-encoded-query", "redirects to an encoded query: the query is sent unchanged, and not encoded twice",
         to("{base}/real?param%3D1%26x=a%20b%2Bc"), GOOD, asked=({}, {"path": "real?param%3D1%26x=a%20b%2Bc"}),
         source=test("httpRedirectionWithEncodedQuery")),
-    Row("urlsession-complete-relative-path", "redirects to a path from the root with dots in it: they are resolved",
+    Row("urlsession-complete-relative-path", "redirects to an absolute path with `..` segments: the segments are "
+        "resolved",
         {"file": (lambda seen: redirect(seen.path.rsplit("/", 1)[0] + "/a/.././real"),), "real": (whole(FILE),)}, GOOD,
         asked=({}, {"path": "real"}), source=test("httpRedirectionWithCompleteRelativePath")),
-    Row("urlsession-incomplete-relative-path", "redirects to a reference that begins with a dot: it is beside the URL",
+    Row("urlsession-incomplete-relative-path", "redirects to a reference that begins with `./`: the reference is "
+        "resolved in the URL's directory",
         to("./real"), GOOD, asked=({}, {"path": "real"}), source=test("httpRedirectionWithInCompleteRelativePath")),
-    Row("urlsession-redirect-silent", "redirects to a place that says nothing: after the time-out it begins anew",
+    Row("urlsession-redirect-silent", "redirects to a URL that sends no response: after the time-out the task retries "
+        "from the first URL",
         {"file": (redirect("{base}/real"),), "real": (Answer(silent=True), whole(FILE))}, GOOD,
         session={"request_timeout_ms": 400}, carriers=UNCHANGED,
         asked=({"path": "file"}, {"path": "real"}, {"path": "file"}, {"path": "real"}),
@@ -55,34 +57,36 @@ ROWS = [
         session=KEEPS, source=test("redirectionWithSetCookies"),
         asked=({"cookie": None}, {"cookie": "a=1"},
                {"cookie": lambda value: sorted(value.split("; ")) == ["a=1", "b=2"]})),
-    Row("urlsession-own-cookie-alone", "sets a cookie in a session without: only the host's own is ever sent",
+    Row("urlsession-own-cookie-alone", "sets a cookie in a session without cookies: only the host's own Cookie field "
+        "is sent",
         {"file": (redirect("{base}/real", 302, **{"Set-Cookie": "theirs=1; Path=/"}),), "real": (whole(FILE),)}, GOOD,
         request={"headers": {"Cookie": "mine=1"}}, asked=({"cookie": "mine=1"}, {"cookie": "mine=1"}),
         source=test("setCookieHeadersCanBeIgnored")),
-    raw("urlsession-no-space", "leaves no space behind the colons of its fields: they are as good",
+    raw("urlsession-no-space", "sends fields without a space after the colon: the fields are accepted",
         b"HTTP/1.1 200 OK\r\nContent-Length:3\r\nETag:\"x\"\r\n\r\nabc", Becomes(file=b"abc"),
         source=test("dataTaskAcceptsResponseHeaderValueWithoutWhitespace")),
-    raw("urlsession-no-length", "sends a body without any length and closes: the file is what came",
+    raw("urlsession-no-length", "sends a body without a length and closes the connection: the file is what arrived",
         b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\nabc", Becomes(file=b"abc"),
         source=test("missingContentLengthButStillABody")),
-    raw("urlsession-999", "has a status of three digits that no class has: the task fails with it",
+    raw("urlsession-999", "sends the status 999, which belongs to no class: the task fails with the status",
         b"HTTP/1.1 999 Odd\r\nContent-Length: 3\r\n\r\nabc", Becomes("failed", "HTTP_STATUS", 999),
         source=test("outOfRangeButCorrectlyFormattedHTTPCode")),
-    *(raw(f"urlsession-illegal-{name}", f"{what}: it is no answer, and its bytes are no file", data, Becomes("failed"),
+    *(raw(f"urlsession-illegal-{name}", f"{what}: the response is invalid, and the task fails without a file",
+        data, Becomes("failed"),
           source=test("illegalHTTPServerResponses"))
       for name, what, data in (
-          ("status", "has a status of four digits", b"HTTP/1.1 2000 OK\r\nContent-Length: 3\r\n\r\nabc"),
-          ("no-status", "has no status", b"HTTP/1.1 OK\r\nContent-Length: 3\r\n\r\nabc"),
-          ("version", "speaks a version that is none", b"HTTP/x.y 200 OK\r\nContent-Length: 3\r\n\r\nabc"),
-          ("no-header", "sends a body alone", b"just some text that has no header at all\r\n"),
+          ("status", "sends a status of four digits", b"HTTP/1.1 2000 OK\r\nContent-Length: 3\r\n\r\nabc"),
+          ("no-status", "sends no status", b"HTTP/1.1 OK\r\nContent-Length: 3\r\n\r\nabc"),
+          ("version", "sends an invalid HTTP version", b"HTTP/x.y 200 OK\r\nContent-Length: 3\r\n\r\nabc"),
+          ("no-header", "sends a body without a header", b"just some text that has no header at all\r\n"),
       )),
-    Row("urlsession-401-more-fields", "asks in small letters and with other fields around the challenge: the "
-        "host is asked, and the file is there",
+    Row("urlsession-401-more-fields", "demands `basic` in small letters, between other fields: the host gets a "
+        "challenge, and the task succeeds",
         {"file": (Answer(401, {"X-Before": "1", "WWW-Authenticate": "basic Realm=\"staff\"", "X-After": "2"}, b"no"),
                   whole(FILE))}, GOOD, session={"asks_for_credentials": True}, request={"answers": ("credential",)},
         asked=({"authorization": None}, {"authorization": "Basic dXNlcjpwYXNzd29yZA=="}),
         source=test("basicAuthWithUnauthorizedHeader")),
-    Row("urlsession-post-empty", "takes a POST without content: it is sent with a length of 0",
+    Row("urlsession-post-empty", "accepts a POST without content: the POST is sent with `Content-Length: 0`",
         {"file": (Answer(204),)},
         Becomes(http_status=204), request={"body": b"", "method": "POST"}, carriers=("h1",),
         asked=({"method": "POST", "body": b"", "content-length": "0"},), source=test("postWithEmptyBody")),

@@ -10,10 +10,10 @@ NAMES = ["laptop", "hotspot", "slow", "hot", "overnight", "month"]
 
 _HEAD = f"""{TITLE}
 
-Played by `scripts/test conditions` with a `/sys` of files and the uevents that go with it, a system bus with
-NetworkManager, links of any speed and a calendar that is set. In each the file is whole, nothing is fetched twice
-beyond what was on its way, and the last byte comes within a second of the change. The histories are those that the
-tests have left (`bh_task_waits`); `scripts/document-scenarios` writes them here.
+`scripts/test conditions` runs these scenarios. It uses a fake `/sys` with its uevents, a system bus with a fake
+NetworkManager, links with a chosen speed, and a clock that the test sets. In each scenario the file is complete, only
+bytes in transit are fetched twice, and the last byte arrives within a second of the change. The wait records are those
+of the test runs (`bh_task_waits`). `scripts/document-scenarios` writes them here.
 """
 
 
@@ -31,7 +31,7 @@ def _cell(text):
 
 
 def _scenario(record):
-    lines = [f"### {record.title}", "", *_wrapped(f"{record.story} Asked for: {asked(record.asks)}."), ""]
+    lines = [f"### {record.title}", "", *_wrapped(f"{record.story} Options: {asked(record.asks)}."), ""]
     lines += ["| when | what happens |", "| --- | --- |"]
     lines += [f"| {when} | {_cell(what)} |" for when, what in record.steps]
     lines += ["", "| waited from | to | for | because |", "| --- | --- | --- | --- |"]

@@ -42,7 +42,7 @@ def explained(world, download, reason):
 def laptop():
     record = Record(
         "laptop", "A laptop is unplugged in mid-download",
-        "The transfer stops within a second, and goes on from the same byte when the plug has been in for ten seconds.",
+        "The transfer stops within a second. It continues from the same byte after ten seconds of external power.",
         "--discretionary")
     with World("laptop") as world:
         world.machine.laptop()
@@ -50,14 +50,14 @@ def laptop():
         record.begin(world)
         download = Download(world, host)
         download.receives(1_000_000)
-        record.step("the plug is pulled, with 63 % in the battery")
+        record.step("the laptop is unplugged, with 63 % in the battery")
         stop(world, record, lambda: world.machine.unplug(63))
         stopped = explained(world, download, Reason.POWER)
-        record.step("the plug is in again")
+        record.step("the laptop is plugged in")
         world.machine.plug()
         until(download.info, lambda task: "has lasted" in (task.reason_text or ""))
         download.succeeds()
-        record.step("the file is there")
+        record.step("the file is complete")
         record.take(host.waits(download.id))
         download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
     return record
@@ -76,14 +76,14 @@ def hotspot():
         record.begin(world)
         download = Download(world, host)
         download.receives(1_000_000)
-        record.step("the machine is connected to the phone")
+        record.step("the machine connects to the phone")
         stop(world, record, lambda: manager.connect("Ann's phone", "802-11-wireless", YES))
         stopped = explained(world, download, Reason.METERED)
-        record.step("it is connected to the Wi-Fi at home")
+        record.step("the machine connects to the Wi-Fi at home")
         manager.connect("Home", "802-11-wireless", NO)
         until(download.info, lambda task: "has lasted" in (task.reason_text or ""))
         download.succeeds()
-        record.step("the file is there")
+        record.step("the file is complete")
         record.take(host.waits(download.id))
         download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
     return record
@@ -93,9 +93,9 @@ def hotspot():
 def slow():
     record = Record(
         "slow", "A link falls to 3 KB/s and recovers",
-        "Too little comes, so the transfer pauses; after each pause it tries for some seconds whether it is better. "
-        "Here after 3 s and for 3 s at first, as the session's configuration says (`slow_after_ms`, `slow_pause_ms`); "
-        "otherwise it is a minute and five.", "--minimum-rate 10k")
+        "The link is too slow, so the transfer is held. After each pause a slow probe measures the link for some "
+        "seconds. This scenario sets `slow_after_ms` and `slow_pause_ms` to 3 s; the defaults are one minute and five "
+        "minutes.", "--minimum-rate 10k")
     with World("slow") as world:
         host = world.host(minimum_bytes_per_second=10_000, slow_after_ms=3_000, slow_pause_ms=3_000, **QUICK)
         record.begin(world)
@@ -106,13 +106,13 @@ def slow():
         first = explained(world, download, Reason.THROUGHPUT)
         world.link.wait_until(lambda link: link.connections == 0)
         world.link.wait_until(lambda link: link.connections == 1)
-        record.step("a probe: it is no better")
+        record.step("a slow probe: the link is not faster")
         world.link.wait_until(lambda link: link.connections == 0, timeout=180)
         second = download.waits_for(Reason.THROUGHPUT)
-        record.step("the link is as before")
+        record.step("the link recovers")
         world.link.rate = 1_000_000
         download.succeeds()
-        record.step("the next probe finds it fast enough, and the file is there")
+        record.step("the next slow probe finds the link fast enough, and the file is complete")
         record.take(host.waits(download.id))
         download.is_whole_and_nothing_was_fetched_twice(first.offset, second.offset)
     return record
@@ -122,8 +122,8 @@ def slow():
 def hot():
     record = Record(
         "hot", "A hot machine",
-        "Where the heat is serious the discretionary transfer stops, where it is critical all stop; they go on when it "
-        "has been cooler for half a minute.", "two transfers, one of them with --discretionary")
+        "When the thermal state is serious, the discretionary transfer stops; when it is critical, both stop. They "
+        "continue after the machine was cooler for half a minute.", "two transfers, one of them with --discretionary")
     with World("hot", rate=1_500_000) as world:
         world.machine.heat(50)
         host = world.host(**QUICK)
@@ -131,18 +131,18 @@ def hot():
         download = Download(world, host, size=4_000_000, policy=Policy(constraints=Constraints(preset="discretionary")))
         other = Download(world, host, "/other", size=16_000_000)
         download.receives(1_000_000)
-        record.step("the processor is at 92 degrees, of 100 that are critical")
+        record.step("the processor is at 92 degrees; 100 are critical")
         world.machine.heat(92)
         stopped = explained(world, download, Reason.HEAT)
         other.receives(1_000_000)
-        record.step("it is at 98 degrees")
+        record.step("the processor is at 98 degrees")
         stop(world, record, lambda: world.machine.heat(98))
         also = other.waits_for(Reason.HEAT)
-        record.step("it is at 60 degrees")
+        record.step("the processor is at 60 degrees")
         world.machine.heat(60)
         download.succeeds(120)
         other.succeeds(120)
-        record.step("both files are there")
+        record.step("both files are complete")
         record.take(host.waits(download.id), "the discretionary one")
         record.take(host.waits(other.id), "the other")
         assert [asked.offset for asked in download.requests()] == [0, stopped.offset]
@@ -154,15 +154,15 @@ def hot():
 def overnight():
     record = Record(
         "overnight", "An overnight job with a deadline",
-        "It would be made at night and on external power. Nobody plugs the laptop in, so it is made at its latest "
-        "start, on battery.", "--overnight --latest-start 06:30")
+        "The download waits for the night and for external power. The laptop is not plugged in, so the download runs "
+        "at its latest start, on battery.", "--overnight --latest-start 06:30")
     with World("overnight", library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-19 21:04")
         world.machine.laptop()
         world.machine.unplug(90)
         host = world.host(**QUICK)
         record.begin(world, world.calendar)
-        record.step("it is handed over, on battery")
+        record.step("the download is enqueued, on battery")
         download = Download(world, host, size=1_000_000, policy=Policy(constraints=Constraints(preset="overnight")),
                             latest_start=datetime(2026, 11, 20, 6, 30, tzinfo=timezone.utc))
         download.waits_for(Reason.QUIET_HOURS)
@@ -173,7 +173,7 @@ def overnight():
         assert download.requests() == []
         world.calendar.set("2026-11-20 06:30")
         download.succeeds()
-        record.step("its latest start has come, and the file is there")
+        record.step("the latest start is reached, and the file is complete")
         record.take(host.waits(download.id))
         download.is_whole_and_nothing_was_fetched_twice()
     return record
@@ -183,13 +183,14 @@ def overnight():
 def month():
     record = Record(
         "month", "A month's budget is reached on the 20th",
-        "The session may move 2 MB a month on any one network. The rest comes on the 1st.", "--monthly-budget 2MB")
+        "The session may use 2 MB a month on any one network. The rest of the file arrives on the 1st.",
+        "--monthly-budget 2MB")
     with World("month", bus=True, library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-20 15:10")
         world.bus.network_manager().connect("Home", "802-11-wireless", NO)
         host = world.host(budget=Budget(monthly=2_000_000), **QUICK)
         record.begin(world, world.calendar)
-        record.step("a file of 3.5 MB is handed over")
+        record.step("a download of 3.5 MB is enqueued")
         download = Download(world, host, size=3_500_000)
         stopped = download.waits_for(Reason.BUDGET)
         record.take(host.waits(download.id))
@@ -199,7 +200,7 @@ def month():
         assert download.waits_for(Reason.BUDGET).offset == stopped.offset
         world.calendar.set("2026-12-01 00:00")
         download.succeeds()
-        record.step("a new month has begun, and the file is there")
+        record.step("a new month begins, and the file is complete")
         record.take(host.waits(download.id))
         download.is_whole_and_nothing_was_fetched_twice(stopped.offset)
     return record

@@ -9,10 +9,10 @@ struct TimeoutTests {
     @Test("is the standard 30 seconds for BH_WAIT_DEFAULT")
     func standard() throws { #expect(try Timeout.milliseconds(Int32(BH_WAIT_DEFAULT)) == 30_000) }
 
-    @Test("is taken as it is up to a day", arguments: [0, 1, 86_400_000] as [Int32])
+    @Test("up to a day is used unchanged", arguments: [0, 1, 86_400_000] as [Int32])
     func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
 
-    @Test("beyond is refused with its number", arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
+    @Test("above a day is refused with its value", arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
     func refused(milliseconds: Int32) {
         let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
         #expect(failure?.status == .invalidArgument)
@@ -49,9 +49,9 @@ struct TextArgumentTests {
         #expect(failure?.message == "url is longer than 10 bytes")
     }
 
-    @Test("is read no further than its limit")
+    @Test("is not read beyond its limit")
     func bounded() {
-        // No NUL at all: reading on would leave the array.
+        // The text has no NUL, so reading beyond the limit would leave the array.
         let bytes = [UInt8](repeating: 0x61, count: 11)
         bytes.withUnsafeBytes { buffer in
             let failure = failure { () throws(Failure) in
@@ -63,7 +63,7 @@ struct TextArgumentTests {
     }
 
     @Test(
-        "that is not UTF-8 is refused and not repaired",
+        "that is not UTF-8 is refused",
         arguments: [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]])
     func notUTF8(bytes: [UInt8]) {
         let failure = failure { () throws(Failure) in try read(bytes) }
@@ -96,19 +96,19 @@ struct StructArgumentTests {
         return options
     }
 
-    @Test("is copied whole when its size is ours")
+    @Test("with this library's size is copied completely")
     func whole() throws {
         let copy = try read(filled, structSize: firstSize)
         #expect(copy.identifier == filled.identifier && copy.store == filled.store)
     }
 
-    @Test("of an older host is read as far as it goes")
+    @Test("of an older host is read up to its size")
     func older() throws {
         let copy = try read(filled, structSize: 16)
         #expect(copy.identifier == filled.identifier && copy.store == nil)
     }
 
-    /// A struct of a newer header, with this in the field behind ours.
+    /// Reads a struct of a newer header, which has `value` in the field after those that this library has.
     private func readNewer(_ value: UInt64) throws(Failure) -> bh_application_options {
         var newer = (filled, value)
         newer.0.struct_size = firstSize + 8
@@ -122,16 +122,16 @@ struct StructArgumentTests {
         return try result.get()
     }
 
-    @Test("of a newer host is read as far as we know it when it asks for nothing more")
+    @Test("of a newer host is read when its unknown fields are 0")
     func newer() throws { #expect(try readNewer(0).store == filled.store) }
 
-    @Test("of a newer host is refused when it asks for what we do not know")
+    @Test("of a newer host is refused when an unknown field is not 0")
     func unknown() {
         let failure = failure { () throws(Failure) in try readNewer(1) }
         #expect(failure?.message.hasPrefix("options has a field that this library does not have") == true)
     }
 
-    @Test("whose size cannot be is refused with name and sizes", arguments: [0, 15, 65_537, .max, -1])
+    @Test("with an impossible size is refused with its name and the sizes", arguments: [0, 15, 65_537, .max, -1])
     func refused(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)
@@ -146,7 +146,7 @@ struct StructArgumentTests {
         #expect(failure?.message.contains(" \(firstSize) bytes") == true)
     }
 
-    @Test("in its first version ends with its last field, and the compiler's padding")
+    @Test("ends after the last field of its first version and the compiler's padding")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(
@@ -163,7 +163,7 @@ struct FileCreationMaskTests {
         #expect(FileCreationMask.parse(Array("Name:\tUmask: 7\nUmask:\t0027\nState:\tR\n".utf8)[...]) == 0o027)
     }
 
-    @Test("is unknown on kernels that do not tell it")
+    @Test("is unknown on kernels without that line")
     func unknown() {
         #expect(FileCreationMask.parse(Array("Name:\thost\nState:\tR\n".utf8)[...]) == nil)
         #expect(FileCreationMask.parse(Array("Umask:\tlots\n".utf8)[...]) == nil)

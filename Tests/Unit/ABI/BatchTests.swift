@@ -15,7 +15,7 @@ struct BatchTests {
         return Event(id: EventID(rawValue: id + 100), round: 2, timeMilliseconds: 1_700, kind: .taskEnded(task))
     }
 
-    @Test("holds the event of a task that succeeded")
+    @Test("has the event of a task that succeeded")
     func succeeded() throws {
         var outcome = Outcome(state: .succeeded, path: "/photos/1.jpg")
         outcome.size = 4_096
@@ -27,7 +27,7 @@ struct BatchTests {
         outcome.answer.headers = [HeaderField("ETag", "\"abc\""), HeaderField("X-Empty", "")]
         let batch = try Batch(.events([ended(1, outcome, userData: [1, 0, 255])], more: true))
         #expect(batch.count == 1 && batch.more)
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.struct_size == MemoryLayout<bh_event>.size)
@@ -46,13 +46,13 @@ struct BatchTests {
         #expect(event.error_body == nil && event.error_body_size == 0)
     }
 
-    @Test("holds the event of a task that failed, with the code below and the error's body")
+    @Test("has the event of a task that failed, with the underlying code and the response's body")
     func failed() throws {
         var outcome = Outcome(
             state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
         outcome.answer.errorBody = Array("no such page".utf8)
         let batch = try Batch(.events([ended(7, outcome)], more: false))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.task_state == BH_TASK_FAILED && event.status == BH_HTTP_STATUS)
@@ -64,18 +64,18 @@ struct BatchTests {
         #expect(String(decoding: body, as: UTF8.self) == "no such page")
     }
 
-    @Test("holds a session finished, with nothing of a task")
+    @Test("has the event of a finished session, without fields of a task")
     func finished() throws {
         let batch = try Batch(.events(
             [Event(id: EventID(rawValue: 9), round: 3, timeMilliseconds: 5, kind: .sessionFinished)], more: false))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.kind == BH_EVENT_SESSION_FINISHED && event.id == 9 && event.round == 3 && event.time_ms == 5)
         #expect(event.task_id == 0 && event.task_state == 0 && event.url == nil && event.size == 0)
     }
 
-    @Test("holds tasks with their live progress")
+    @Test("has tasks with their live progress")
     func tasks() throws {
         let task = TaskInfo(
             id: TaskID(rawValue: 4), round: 1, state: .waiting, reason: .retry, reasonText: "tried again at noon",
@@ -83,7 +83,7 @@ struct BatchTests {
             userData: [], priority: -7, failure: Failure(.connectionLost, "it broke"), httpStatus: 200, attempts: 3,
             offset: 10, size: nil, bytesPerSecond: 11, enqueuedMilliseconds: 12)
         let batch = try Batch(.tasks([task], more: false))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let item = try #require(batch.task(at: 0)).pointee
         #expect(item.struct_size == MemoryLayout<bh_task_info>.size)
@@ -94,7 +94,7 @@ struct BatchTests {
         #expect(item.idempotency_key == nil && item.user_data != nil && item.user_data_size == 0)
     }
 
-    @Test("holds what tasks state for themselves, as it was given, and nothing where they state nothing")
+    @Test("has the constraints of tasks as they were given, and none for tasks without constraints")
     func constraints() throws {
         var stated = Constraints()
         stated.preset = .overnight
@@ -109,7 +109,7 @@ struct BatchTests {
         let plain = task
         task.constraints = Boxed(stated)
         let batch = try Batch(.tasks([task, plain], more: false))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let constraints = try #require(batch.task(at: 0)?.pointee.constraints).pointee
         #expect(constraints.preset == BH_PRESET_OVERNIGHT && constraints.requires_external_power == BH_NO)
@@ -118,11 +118,11 @@ struct BatchTests {
         #expect(batch.task(at: 1)?.pointee.constraints == nil)
     }
 
-    @Test("keeps its texts for as long as it lives")
+    @Test("keeps its texts until it is released")
     func texts() throws {
         let batch = try Batch(.events((1...2_000).map { ended($0, Outcome(state: .cancelled)) }, more: false))
         for index in 0..<2_000 {
-            // Its structs point into it.
+            // The structs have pointers into the batch.
             defer { withExtendedLifetime(batch) {} }
             let event = try #require(batch.event(at: index)).pointee
             #expect(text(event.url) == "https://example.org/\(index + 1)")
@@ -130,13 +130,13 @@ struct BatchTests {
         }
     }
 
-    @Test("has room for items larger than its blocks, and aligns the host's bytes for any type")
+    @Test("can have items larger than its blocks, and aligns the host's bytes for any type")
     func large() throws {
         let large = [UInt8](repeating: 3, count: 200_000)
         let batch = try Batch(.events(
             [[1], large, [2, 2]].map { ended(1, Outcome(state: .cancelled), userData: $0) }, more: false))
         for (index, size) in [1, 200_000, 2].enumerated() {
-            // Its structs point into it.
+            // The structs have pointers into the batch.
             defer { withExtendedLifetime(batch) {} }
             let event = try #require(batch.event(at: index)).pointee
             #expect(event.user_data_size == size)
@@ -145,7 +145,7 @@ struct BatchTests {
         }
     }
 
-    @Test("holds sessions with what needs attention")
+    @Test("has sessions with the counts of what needs attention")
     func sessions() throws {
         let quiet = SessionInfo(
             identifier: "quiet", round: 0, liveTasks: 0, events: 0, hasFinishedRound: false, isInvalidating: false,
@@ -154,7 +154,7 @@ struct BatchTests {
             identifier: "b\u{FC}sy", round: 5, liveTasks: 6, events: 7, hasFinishedRound: true, isInvalidating: true,
             consumer: 8, createdMilliseconds: 9, newestEvent: EventID(rawValue: 10))
         let batch = try Batch(.sessions([quiet, busy]))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let first = try #require(batch.session(at: 0)).pointee
         #expect(text(first.identifier) == "quiet" && first.attention == 0 && !first.is_invalidated)
@@ -165,12 +165,12 @@ struct BatchTests {
         #expect(second.is_invalidated && second.consumer == 8 && second.created_ms == 9)
     }
 
-    @Test("holds a configuration with its defaults filled in")
+    @Test("has a configuration with its defaults filled in")
     func configuration() throws {
         var given = SessionConfiguration(identifier: "gallery")
         given.tolerances = .earlyResponse
         let batch = try Batch(.configuration(given))
-        // Its structs point into it.
+        // The structs have pointers into the batch.
         defer { withExtendedLifetime(batch) {} }
         let configuration = try #require(batch.configuration(at: 0)).pointee
         #expect(text(configuration.identifier) == "gallery" && configuration.connections_per_origin == 6)
@@ -178,7 +178,7 @@ struct BatchTests {
         #expect(configuration.tls.ca_file == nil && Int(configuration.tolerances) == BH_TOLERATE_EARLY_RESPONSE)
     }
 
-    @Test("has nothing of another kind and nothing beyond its end", arguments: [-1, 1, .max, .min])
+    @Test("has no items of another kind and none beyond its end", arguments: [-1, 1, .max, .min])
     func nothing(index: Int) throws {
         let batch = try Batch(.sessions([]))
         #expect(batch.count == 0 && !batch.more)

@@ -3,13 +3,14 @@ import CBackhaul
 import Glibc
 import Testing
 
-/// A field of `bh_session_configuration`: how a host gives it, and what the session then has instead of the default.
+/// A field of `bh_session_configuration`: sets it in the host's struct, and has the session's value that replaces the
+/// default.
 struct ConfigurationField: CustomTestStringConvertible, Sendable {
     typealias Given = bh_session_configuration
     typealias Give = @Sendable (inout Given, HostMemory) -> Void
     typealias Expect = @Sendable (inout SessionConfiguration) -> Void
 
-    /// In the header; an array has a second one for its count.
+    /// The names in the header. An array has a second name, for its count.
     let names: [String]
     let give: Give
     let expect: Expect
@@ -36,7 +37,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         self.init(name, give: { given, memory in given[keyPath: field] = memory.text(text) }, expect: expect)
     }
 
-    /// Each works alone and with all others.
+    /// Each field can be set alone, and all can be set together.
     static let all = identity + retries + requests + connections + constraints
 
     private static let pin = "sha256//" + String(repeating: "A", count: 43) + "="
@@ -117,7 +118,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         ConfigurationField(
             "proxy.password",
             give: { given, memory in
-                // Refused without a user.
+                // A password without a user is refused.
                 given.proxy.user = memory.text("ann")
                 given.proxy.password = memory.text("secret")
             },
@@ -136,7 +137,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
         ConfigurationField(
             "tls.client_key",
             give: { given, memory in
-                // Refused without a certificate.
+                // A key without a certificate is refused.
                 given.tls.client_certificate = memory.text("/etc/client.pem")
                 given.tls.client_key = memory.text("/etc/key.pem")
             },
@@ -197,7 +198,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// What a host's structs point to. It is freed with this object.
+/// The memory that a host's structs point to. It is freed with this object.
 final class HostMemory {
     private var texts: [UnsafeMutablePointer<CChar>] = []
     private var arrays: [UnsafeMutablePointer<bh_header>] = []

@@ -5,9 +5,9 @@ import Testing
 
 @testable import BackhaulABI
 
-@Suite("What a host says of conditions")
+@Suite("Constraints, networks and activities of a host")
 struct ConstraintsArgumentTests {
-    @Test("of a policy arrives field by field")
+    @Test("the constraints of a policy arrive with each field")
     func policy() throws {
         let hours = strdup("22:00-06:30")
         defer { free(hours) }
@@ -43,7 +43,7 @@ struct ConstraintsArgumentTests {
         #expect(failure?.message == "constraints.reserved is not 0; initialize the struct with BH_INIT")
     }
 
-    @Test("of a network arrives as far as it is said, and 0 stands for no limit")
+    @Test("a network has the fields that were given, and 0 for no limit")
     func network() throws {
         let name = strdup("Hotspot")
         defer { free(name) }
@@ -63,7 +63,7 @@ struct ConstraintsArgumentTests {
         #expect(try NetworkArgument.read(&given) == expected)
     }
 
-    @Test("of an activity arrives with its request")
+    @Test("an activity arrives with its request")
     func activity() throws {
         let (name, url) = (strdup("feed"), strdup("http://127.0.0.1/feed"))
         defer {

@@ -8,7 +8,7 @@ import Testing
 struct ErrorReportTests {
     private let failure = Failure(.inUse, "process 7 consumes the session", domain: .process, detail: 7, index: 3)
 
-    /// A host's struct with room behind it, all bytes 0x55 but the size.
+    /// Reports the failure in a host's struct with memory behind it. All bytes are 0x55 except the size.
     private func report(_ failure: Failure, structSize: Int) -> (status: bh_status, error: bh_error, behind: Bool) {
         let room = MemoryLayout<bh_error>.size + 64
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: 16)
@@ -25,7 +25,7 @@ struct ErrorReportTests {
         withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    @Test("fills every field and leaves the size")
+    @Test("fills every field except the size")
     func fields() {
         let (status, error, _) = report(failure, structSize: MemoryLayout<bh_error>.size)
         #expect(status == BH_IN_USE)
@@ -44,14 +44,14 @@ struct ErrorReportTests {
         #expect(error.index == .max)
     }
 
-    @Test("keeps to our own fields in a larger struct of a newer host")
+    @Test("fills only known fields in a larger struct of a newer host")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)
         #expect(isUntouchedBehind)
     }
 
-    @Test("writes nothing into a struct whose size cannot be", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
+    @Test("writes nothing into a struct with an impossible size", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
     func unusable(structSize: Int) {
         let (status, error, _) = report(failure, structSize: structSize)
         #expect(status == BH_IN_USE)
@@ -64,7 +64,7 @@ struct ErrorReportTests {
         #expect(ErrorReport.report(failure, to: nil) == BH_IN_USE)
     }
 
-    @Test("cuts a long message between characters", arguments: [0, 1, 2, 3])
+    @Test("truncates a long message between characters", arguments: [0, 1, 2, 3])
     func longMessage(shift: Int) {
         let long = String(repeating: "x", count: shift) + String(repeating: "\u{1F680}", count: 200)
         let (_, error, isUntouchedBehind) = report(

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A handle")
 struct HandleTests {
-    @Test("is an aligned pointer of user space, and back again a number", arguments: [1, 2, 1 << 20, (1 << 40) - 1])
+    @Test("is an aligned user-space pointer with its number", arguments: [1, 2, 1 << 20, (1 << 40) - 1])
     func pointer(number: UInt64) throws {
         let pointer = try #require(HandleNumber(rawValue: number).pointer)
         #expect(UInt(bitPattern: pointer) % 16 == 0)
@@ -14,15 +14,15 @@ struct HandleTests {
         #expect(HandleNumber(pointer)?.rawValue == number)
     }
 
-    @Test("has no pointer when the numbers have come to their end", arguments: [1 << 40, UInt64.max])
+    @Test("has no pointer when the numbers are used up", arguments: [1 << 40, UInt64.max])
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
-        "cannot be what no handle looks like",
+        "is refused when it cannot be a handle",
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("leads to its object until it is removed, and never again")
+    @Test("finds its object until the object is removed")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()

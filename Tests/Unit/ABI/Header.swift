@@ -1,12 +1,12 @@
 import Foundation
 
-/// include/backhaul.h as text, so that the tests know what must be there without a list of their own.
+/// The text of include/backhaul.h, from which the tests take the structs and constants that must exist.
 struct Header {
-    /// Struct name and field names.
+    /// The structs: the name of each, and the names of its fields.
     let structs: [(name: String, fields: [String])]
-    /// "bh_policy.retry" and the struct that this field is.
+    /// The embedded structs: from "bh_policy.retry" to the struct that is the type of the field.
     let embedded: [String: String]
-    /// Names of all enumerators and of all macros that are numbers.
+    /// The names of all enumerators and of all macros that are numbers.
     let constants: [String]
 
     static let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -33,7 +33,7 @@ struct Header {
         constants = statuses + items + enumerators + macros
     }
 
-    /// The fields of a struct, and in place of an embedded one its fields: "retry.first_delay_ms".
+    /// The fields of a struct. An embedded struct is replaced by its fields: "retry.first_delay_ms".
     func leaves(of name: String) -> [String] {
         let fields = structs.first { $0.name == name }?.fields ?? []
         return fields.flatMap { field in
@@ -41,7 +41,7 @@ struct Header {
         }
     }
 
-    /// The same document as bh_abi_json, made by a C compiler from the header alone.
+    /// The document of bh_abi_json as a C compiler computes it from the header.
     func compiledManifest() throws -> Manifest {
         var program = """
             #include <inttypes.h>
@@ -64,7 +64,7 @@ struct Header {
         program += "printf(\"},\\\"constants\\\":{\");\n"
         for (index, name) in constants.enumerated() {
             program += "printf(\"\(index > 0 ? "," : "")\\\"\(name)\\\":\");\n"
-            // What does not fit into an int64_t is unsigned in the header.
+            // A constant that does not fit into an int64_t is unsigned in the header.
             program += "if ((\(name)) > 0) printf(\"%\" PRIu64, (uint64_t)(\(name)));"
             program += " else printf(\"%\" PRId64, (int64_t)(\(name)));\n"
         }

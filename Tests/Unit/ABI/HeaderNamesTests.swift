@@ -19,7 +19,7 @@ struct HeaderNamesTests {
         name.replacing(#/[A-Z]/#) { "_\($0.output)" }.uppercased()
     }
 
-    /// All cases under their names, against the header's constants with the prefix.
+    /// Compares all cases, by name and value, with the header's constants that have the prefix.
     private func expectEqual<Value: CaseIterable & RawRepresentable>(
         _ type: Value.Type, _ prefix: String, except others: (String) -> Bool = { _ in false }
     ) where Value.RawValue == Int32 {
@@ -29,7 +29,7 @@ struct HeaderNamesTests {
         #expect(constants.filter { $0.key.hasPrefix(prefix) && !others($0.key) } == cases)
     }
 
-    @Test("statuses, with their names and a sentence each")
+    @Test("statuses, with a name and a sentence for each")
     func statuses() {
         for value in Int32(-2)...200 {
             let name = String(cString: bh_status_name(value))
@@ -71,13 +71,13 @@ struct HeaderNamesTests {
         expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
     }
 
-    @Test("what expires")
+    @Test("parts of a request that expire")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
-    @Test("what comes after an attempt")
+    @Test("next steps after an attempt")
     func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
 
-    @Test("which errors are tried again")
+    @Test("errors that are retried")
     func retryErrors() {
         #expect(constants["BH_RETRY_NAME"] == Int(RetryErrors.name.rawValue))
         #expect(constants["BH_RETRY_CONNECTION"] == Int(RetryErrors.connection.rawValue))
@@ -114,7 +114,7 @@ struct HeaderNamesTests {
     @Test("policies for existing files")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("what an enqueue did")
+    @Test("dispositions of an enqueue")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))

@@ -28,7 +28,7 @@ struct ManifestTests {
         #expect(Set(manifest.constants.keys) == Set(header.constants))
     }
 
-    @Test("says what a C compiler says of the header")
+    @Test("equals the layout that a C compiler computes")
     func compiled() throws {
         #expect(try header.compiledManifest() == manifest)
     }
@@ -38,7 +38,7 @@ struct ManifestTests {
         #expect(bh_abi_json() == bh_abi_json())
     }
 
-    @Test("carries the version that the functions tell")
+    @Test("has the version that the functions return")
     func version() {
         let number = bh_version()
         #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// What the C tests cannot see: the request as it is sent.
+/// These tests compare the request that the library sends to the engine, which the C tests cannot see.
 @Suite("A request of the host")
 final class RequestArgumentTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -32,7 +32,7 @@ final class RequestArgumentTests {
         return try RequestArgument.read(&request, count: 1)[0]
     }
 
-    @Test("is taken with each of its fields")
+    @Test("is read with each of its fields")
     func fields() throws {
         let path = folder.appending(path: "file").path
         var headers = [bh_header(name: text("Accept"), value: text("*/*")), bh_header(name: text("X"), value: text(""))]
@@ -60,7 +60,7 @@ final class RequestArgumentTests {
         #expect(request.destination?.path == path && request.destination?.directoryInode != 0)
     }
 
-    @Test("with nothing but a URL has the defaults, and the mode that the umask leaves")
+    @Test("with only a URL has the defaults, and the mode 0666 without the umask's bits")
     func defaults() throws {
         let request = try read()
         var expected = Request(url: "https://example.org/1")
@@ -68,7 +68,7 @@ final class RequestArgumentTests {
         #expect(request == expected)
     }
 
-    @Test("for a file that is there is refused")
+    @Test("for an existing file is refused")
     func existing() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -76,7 +76,7 @@ final class RequestArgumentTests {
         #expect(failure?.status == .destinationExists && failure?.index == 0)
     }
 
-    @Test("with a key may find its own file there, made before the host was killed")
+    @Test("with a key is accepted for an existing file, which an earlier run may have made")
     func existingWithKey() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -87,7 +87,7 @@ final class RequestArgumentTests {
         #expect(request.ifExists == .fail && request.destination?.path == path)
     }
 
-    @Test("for a folder that is not there is refused with its place in the array")
+    @Test("for a folder that does not exist is refused with its index in the array")
     func noFolder() {
         let failure = failure { () throws(Failure) in try read { $0.destination = text("/no/such/folder/file") } }
         #expect(failure?.status == .destinationUnavailable && failure?.index == 0)

@@ -22,12 +22,12 @@ struct ConfigurationArgumentTests {
         return try result.get()
     }
 
-    @Test("has the defaults where it says 0 or NULL")
+    @Test("has the defaults for fields that are 0 or NULL")
     func defaults() throws {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
 
-    /// What a host that gives these fields gets.
+    /// The session's configuration after a host has set these fields.
     private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
         let memory = HostMemory()
         return try withExtendedLifetime(memory) {
@@ -44,30 +44,30 @@ struct ConfigurationArgumentTests {
         return configuration
     }
 
-    @Test("is taken with each of its fields", arguments: ConfigurationField.all)
+    @Test("is read with each of its fields", arguments: ConfigurationField.all)
     func field(field: ConfigurationField) throws {
-        #expect(expected([field]) != expected([]), "the value is the default")
+        #expect(expected([field]) != expected([]), "the field's test value is the default")
         #expect(try read(giving: [field]) == expected([field]))
     }
 
-    @Test("is taken with all of its fields")
+    @Test("is read with all of its fields")
     func allFields() throws {
         #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
     }
 
-    @Test("is given back to the host with each of its fields", arguments: ConfigurationField.all)
+    @Test("is returned to the host with each of its fields", arguments: ConfigurationField.all)
     func back(field: ConfigurationField) throws {
         let batch = try Batch(.configuration(expected([field])))
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
     }
 
-    @Test("has each field of the header among these")
+    @Test("has a test for each field of the header")
     func coverage() throws {
         let fields = try Header().leaves(of: "bh_session_configuration").filter { !$0.contains("reserved") }
         #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
     }
 
-    @Test("is refused beyond its limits, naming the field")
+    @Test("is refused beyond a limit, with the field's name")
     func limits() {
         let failure = failure { () throws(Failure) in try read("gallery") { $0.connections_per_origin = 257 } }
         #expect(failure?.status == .invalidArgument)
@@ -90,12 +90,12 @@ struct ConfigurationArgumentTests {
         #expect(failure { () throws(Failure) in try read(nil) }?.message.contains("identifier is NULL") == true)
     }
 
-    @Test("for an update may leave the identifier out and cannot change it")
+    @Test("of an update may omit the identifier and cannot change it")
     func update() throws {
         #expect(try read(nil, of: "gallery").identifier == "gallery")
         #expect(try read("gallery", of: "gallery").identifier == "gallery")
         #expect(failure { () throws(Failure) in try read("other", of: "gallery") }?.status == .invalidArgument)
-        // The same letters to the eye, other bytes: another session.
+        // The identifiers look equal, but their bytes differ, so they name two sessions.
         #expect(failure { () throws(Failure) in try read("e\u{301}", of: "\u{E9}") }?.status == .invalidArgument)
     }
 }
@@ -115,7 +115,7 @@ struct SelectionArgumentTests {
         return try result.get()
     }
 
-    @Test("means all tasks when it is NULL or says nothing")
+    @Test("means all tasks when it is NULL or empty")
     func all() throws {
         #expect(try SelectionArgument.read(nil) == TaskSelection())
         #expect(try read() == TaskSelection())
@@ -129,7 +129,7 @@ struct SelectionArgumentTests {
         #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
     }
 
-    @Test("with an id that no row can have still names no other row")
+    @Test("with an id beyond SQLite's range matches no row")
     func hugeID() throws {
         #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
     }
@@ -139,7 +139,7 @@ struct SelectionArgumentTests {
         #expect(failure { () throws(Failure) in try read(states: states) }?.message.contains("states") == true)
     }
 
-    @Test("with a count that cannot be is refused", arguments: [10_000_001, .max, -1])
+    @Test("with an impossible count is refused", arguments: [10_000_001, .max, -1])
     func count(count: Int) {
         #expect(failure { () throws(Failure) in try read([1], count: count) }?.status == .invalidArgument)
     }

@@ -3,7 +3,7 @@ import Glibc
 
 @testable import backhaul
 
-/// Times in the tests are of Berlin, where daylight saving comes and goes.
+/// Sets the time zone of the tests to Berlin, which has daylight saving time.
 let isInBerlin: Bool = {
     setenv("TZ", "Europe/Berlin", 1)
     tzset()
@@ -15,7 +15,7 @@ let evening: Int64 = 1_795_205_400_000
 let minute: Int64 = 60_000
 let hour: Int64 = 60 * minute
 
-/// Every reason but none.
+/// Every reason except `BH_REASON_NONE`.
 let allReasons = BH_REASON_SLOT...BH_REASON_PORTAL
 
 func task(

@@ -8,7 +8,7 @@ struct TimeTests {
     init() { #expect(isInBerlin) }
 
     @Test(
-        "are read as people write them: seconds from 2026-11-20 21:10",
+        "times are parsed in common notations (expected: seconds after 2026-11-20 21:10)",
         arguments: [
             ("06:30", 33_600), ("6:30", 33_600), ("21:11", 60), ("21:10", 86_400), ("21:10:01", 1),
             ("+2h", 7200), ("+90", 90), ("+1d12h", 129_600), ("+1w", 604_800),
@@ -19,15 +19,15 @@ struct TimeTests {
         #expect(GivenTime.milliseconds(text, after: evening) == evening + seconds * 1000)
     }
 
-    @Test("are on summer time in summer")
+    @Test("times in summer have the offset of summer time")
     func summer() throws {
         let noon = try #require(GivenTime.milliseconds("2026-07-01T12:00", after: evening))
         #expect(noon == GivenTime.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
-    @Test("are the next ones of their kind across a change of the clock")
+    @Test("a time of day is its next occurrence, also across a change of daylight saving")
     func change() throws {
-        // 2026-03-29 02:30 is left out in Berlin; the clock goes from 02:00 to 03:00.
+        // On 2026-03-29 the clock in Berlin goes from 02:00 to 03:00, so 02:30 does not exist.
         let before = try #require(GivenTime.milliseconds("2026-03-28T23:00", after: evening))
         #expect(GivenTime.milliseconds("06:00", after: before) == before + 6 * hour)
         let gap = try #require(GivenTime.milliseconds("02:30", after: before))
@@ -35,7 +35,7 @@ struct TimeTests {
     }
 
     @Test(
-        "are refused when they are none",
+        "invalid times are refused",
         arguments: [
             "", "+", "+0s", "+-1h", "+1.5h", "+1y", "25:00", "24:00", "12:60", "12", "12:5", "noon", "2026-02-30",
             "2026-13-01", "26-11-21", "2026-11-21T", "2026-11-21T06:30X", "2026-11-21T06:30+99:00", "1969-12-31",
@@ -53,7 +53,7 @@ struct TimeTests {
     }
 
     @Test(
-        "sizes are in powers of 1,024, and of 1,000 where they end with B",
+        "sizes have units of powers of 1,024, or of 1,000 with the suffix B",
         arguments: [
             ("0", 0), ("500", 500), ("500k", 512_000), ("1.5M", 1_572_864), ("2G", 2_147_483_648),
             ("2GiB", 2_147_483_648), ("2gb", 2_000_000_000), ("1.5kB", 1500),
@@ -62,12 +62,12 @@ struct TimeTests {
         #expect(Arguments.bytes(text) == bytes)
     }
 
-    @Test("sizes are refused when they are none", arguments: ["", "B", "12B", "5ib", "12iB", "-1k", "1e3k", "k", "nan"])
+    @Test("invalid sizes are refused", arguments: ["", "B", "12B", "5ib", "12iB", "-1k", "1e3k", "k", "nan"])
     func refusedSizes(text: String) {
         #expect(Arguments.bytes(text) == nil)
     }
 
-    @Test("are shown with the day where it is another")
+    @Test("times are shown with the date when it is not today")
     func moments() {
         #expect(Text.moment(evening - hour, now: evening) == "20:10")
         #expect(Text.moment(evening + 9 * hour, now: evening) == "tomorrow 06:10")
@@ -80,7 +80,7 @@ struct TimeTests {
         #expect(Text.appointment(evening - 1, now: evening) == "now")
     }
 
-    @Test("periods say the day once")
+    @Test("periods within one day show the date once")
     func periods() {
         #expect(Text.period(evening, evening + hour, now: evening) == "20 Nov 21:10 - 22:10")
         #expect(Text.period(evening, evening + 9 * hour, now: evening) == "20 Nov 21:10 - 21 Nov 06:10")
@@ -88,7 +88,7 @@ struct TimeTests {
     }
 
     @Test(
-        "lengths are shown in the units that they were given in",
+        "durations are shown in their largest units",
         arguments: [
             (86_400_000, "24 h"), (5_400_000, "1 h 30 min"), (90_000, "1 min 30 s"), (604_800_000, "7 days"),
             (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import backhaul
 
-@Suite("What waits in a session")
+@Suite("Waiting transfers of a session")
 struct WaitingGroupTests {
     private func gathered(_ tasks: [TaskRecord]) -> [WaitingGroup] {
         var groups: [WaitingGroup.Key: WaitingGroup] = [:]
@@ -18,7 +18,7 @@ struct WaitingGroupTests {
         }.lines()
     }
 
-    @Test("is told once for each reason, with the names of five")
+    @Test("are listed once for each reason, with at most five names")
     func grouped() throws {
         let groups = gathered(
             (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
@@ -32,7 +32,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("names of several that wait those that ask for it themselves")
+    @Test("are named in the advice when they have the constraint themselves")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
@@ -48,19 +48,19 @@ struct WaitingGroupTests {
         return stated
     }
 
-    @Test("of one transfer names it")
+    @Test("have the name in the first line when there is only one")
     func one() {
         let groups = gathered([task(BH_REASON_POWER, text: "on battery", id: 3)])
         #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
     }
 
-    @Test("leaves out what moves and what has ended")
+    @Test("do not include running and ended transfers")
     func moving() {
         let tasks = [task(BH_REASON_NONE, state: BH_TASK_RUNNING), task(BH_REASON_NONE, state: BH_TASK_FAILED)]
         #expect(gathered(tasks).isEmpty)
     }
 
-    @Test("goes on when the first of it does, and says how each has failed")
+    @Test("have the time of the first next attempt, and the error of each transfer")
     func nextLook() {
         let groups = gathered([
             task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
@@ -77,7 +77,7 @@ struct WaitingGroupTests {
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }
 
-    @Test("say of what cannot be read that it holds nothing back")
+    @Test("say that unknown conditions hold nothing")
     func unknown() {
         let lines = Conditions.table(
             [

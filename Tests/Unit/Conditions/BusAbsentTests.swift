@@ -14,7 +14,7 @@ import Testing
         try #require(BusWatch.start(address: address, wants: [.network, .sleep]))
     }
 
-    /// Listens at the path.
+    /// Opens a socket that listens at the path.
     private func listen(backlog: Int32 = 8) -> Int32 {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         withAddress { _ = bind(number, $0, $1) }
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    /// Milliseconds that it takes.
+    /// Returns how long the body takes, in milliseconds.
     private func duration(_ body: () -> Void) -> Int64 {
         let start = Clock.bootMilliseconds
         body()
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a bus everything is unknown, and the address is told")
+    @Test("without a bus everything is unknown, and the source names the address")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()
@@ -54,13 +54,14 @@ import Testing
     }
 
     @Test(
-        "an address that is no socket of this machine is not used", arguments: ["tcp:host=example.org,port=1", "", "x"])
+        "an address that is not a socket of this machine is not used",
+        arguments: ["tcp:host=example.org,port=1", "", "x"])
     func foreign(_ address: String) throws {
         let readings = try watch(address).settled()
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("a bus that accepts and never answers: nothing waits for it, and it is said")
+    @Test("a bus that accepts and never replies is unknown, and no caller waits for it")
     func hangs() throws {
         let number = listen()
         defer {
@@ -77,7 +78,8 @@ import Testing
     }
 
     @Test(
-        "a bus that says nonsense is unknown", arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
+        "a bus with malformed replies is unknown",
+        arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()
         defer {
@@ -92,7 +94,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a bus that comes where there was not even a directory is found, without looking again and again")
+    @Test("a bus is found without polling when its directory and socket are created")
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }
@@ -100,7 +102,7 @@ import Testing
         #expect(!place.takeChanges())
         try create(path)
         defer { unlink(path) }
-        #expect(!place.takeChanges(), "another file beside it")
+        #expect(!place.takeChanges(), "a file elsewhere is no change")
         mkdir(folder, 0o700)
         #expect(place.takeChanges())
         mkdir(folder + "/run", 0o700)
@@ -126,7 +128,7 @@ import Testing
         close(number)
     }
 
-    @Test("a bus that cannot take one more connection is tried again later, and keeps nobody waiting")
+    @Test("a bus that cannot accept a connection is unknown, and no caller waits for it")
     func isFull() throws {
         let number = listen(backlog: 0)
         var waiting: [Int32] = []
@@ -142,9 +144,9 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a watch leaves no descriptor behind")
+    @Test("a closed watch leaves no open descriptor")
     func descriptors() async {
-        // In a process of its own, where no other test has any.
+        // The test runs in a separate process, so that other tests open no descriptors in it.
         await #expect(processExitsWith: .success) {
             let test = BusAbsentTests()
             let number = test.listen()
@@ -158,7 +160,7 @@ import Testing
                 close(accept(number, nil, nil))
                 watch.close()
             }
-            // libdispatch opens and closes a few.
+            // libdispatch may have a few open descriptors.
             #expect(openDescriptors().count < before + 10)
         }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A message bus beside the kernel")
 struct BusCombinationTests {
-    @Test("the bus is asked for what is needed of it, and closed when nothing is")
+    @Test("the bus is opened for the needs that it serves, and closed without them")
     func openAndClosed() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
@@ -17,7 +17,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 1)
     }
 
-    @Test("sleep is told, and the machine is let go")
+    @Test("sleep is reported, and the delay is released")
     func sleep() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -31,14 +31,14 @@ struct BusCombinationTests {
         #expect(bus.sleepReleases == 1)
     }
 
-    @Test("what it has said of the network holds while it is asked for more")
+    @Test("readings of the network stay valid while the bus is asked for another need")
     func kept() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
         defer { harness.stop() }
         await harness.need(.network)
         bus.say { $0.isMetered = Reading(true, source: "NetworkManager") }
-        // Where there is no route, its word does not count.
+        // Without a route the readings of the bus are ignored.
         let told = await harness.until { $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none }
         let before = told.isMetered
         bus.forget()
@@ -52,7 +52,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 0)
     }
 
-    @Test("where no bus can be asked nobody waits for one")
+    @Test("without a bus nothing waits for one")
     func noBus() async throws {
         let harness = try WatchHarness(FakeTree())
         defer { harness.stop() }
@@ -61,10 +61,10 @@ struct BusCombinationTests {
             return desk.watch?.pending
         }
         #expect(pending == [])
-        #expect(await harness.current.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+        #expect(await harness.current.isAboutToSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
-    @Test("a bus that says nothing is waited for no longer than two seconds")
+    @Test("a watch waits two seconds at most for a silent bus")
     func silent() async throws {
         let harness = try WatchHarness(FakeTree(), bus: try PlayedBus())
         defer { harness.stop() }
@@ -73,7 +73,7 @@ struct BusCombinationTests {
         #expect(conditions.isAboutToSleep.value == nil)
     }
 
-    @Test("a listing reads everything once, and leaves nothing open")
+    @Test("a listing reads everything once, and closes all sources")
     func listing() async throws {
         let bus = try PlayedBus()
         bus.say { $0.isAboutToSleep = Reading(false, source: "logind") }
@@ -90,7 +90,7 @@ struct BusCombinationTests {
         #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
-    @Test("a listing takes what is watched as it is, and reads the rest")
+    @Test("a listing uses the watched readings and reads the others")
     func listingBesideWatch() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree)
@@ -103,7 +103,7 @@ struct BusCombinationTests {
         #expect(conditions.batteryPercent.value == 80)
     }
 
-    @Test("listings that are asked for at the same time are one reading")
+    @Test("simultaneous listings share one reading")
     func listings() async throws {
         let bus = try PlayedBus()
         bus.say { _ in }
@@ -115,7 +115,7 @@ struct BusCombinationTests {
         #expect(await second.externalPower.value == true)
     }
 
-    @Test("a listing says of a silent bus that it is silent")
+    @Test("a listing reports a silent bus")
     func silentListing() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: try PlayedBus())
         defer { harness.stop() }

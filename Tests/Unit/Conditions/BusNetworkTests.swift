@@ -11,7 +11,7 @@ import Testing
 
     private func watch() throws -> BusWatch { try #require(BusWatch.start(address: bus.address, wants: .network)) }
 
-    @Test("the primary connection, whether it is metered, and how far it leads")
+    @Test("the primary connection, its metering and its connectivity are read")
     func first() throws {
         try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -22,7 +22,7 @@ import Testing
         #expect(readings.isAboutToSleep == Reading(source: "not looked at"))
     }
 
-    @Test("metering is told as it changes: known, guessed and unknown")
+    @Test("changes of metering are reported: known, guessed and unknown")
     func metering() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test("another network takes the place of the former one as a whole, and a connection may be renamed")
+    @Test("another network replaces all readings together, and a connection may be renamed")
     func changes() throws {
         try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -61,7 +61,7 @@ import Testing
         #expect(readings.network == Reading(source: "NetworkManager has no connection with the default route"))
     }
 
-    @Test("a NetworkManager that restarts is unknown meanwhile, and read anew")
+    @Test("a NetworkManager that restarts is unknown meanwhile, and then read again")
     func restarts() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()
@@ -76,7 +76,7 @@ import Testing
         #expect(back.network.value?.kind == .cellular)
     }
 
-    @Test("a NetworkManager that has its name before its objects is read when they come")
+    @Test("a NetworkManager that owns its name before it has objects is read when they exist")
     func late() throws {
         try bus.tell("network", "hide")
         let watch = try watch()
@@ -85,7 +85,7 @@ import Testing
         try watch.until("its objects") { $0.isMetered.value == true }
     }
 
-    @Test("without NetworkManager nothing is known, and it is noticed when it comes")
+    @Test("without NetworkManager the network is unknown, and a later start is noticed")
     func absent() throws {
         let watch = try watch()
         #expect(try watch.settled().network.source == "NetworkManager is not on the bus")
@@ -93,14 +93,14 @@ import Testing
         try watch.until("NetworkManager") { $0.network.value?.name == "Home" }
     }
 
-    @Test("a NetworkManager that hangs is unknown until it answers")
+    @Test("a NetworkManager that hangs is unknown until it replies")
     func hangs() throws {
         try bus.tell("network", "connect", "Home")
         try bus.tell("network", "hang")
         let watch = try watch()
         #expect(try watch.settled().network == Reading(source: "NetworkManager does not answer"))
         try bus.tell("network", "go_on")
-        try watch.until("its answer") { $0.network.value?.name == "Home" }
+        try watch.until("its reply") { $0.network.value?.name == "Home" }
     }
 
     @Test("a bus that ends and comes back is found again")
@@ -116,7 +116,7 @@ import Testing
         try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
     }
 
-    @Test("signals of somebody who does not have the name do not count, and harm nobody")
+    @Test("signals of a sender that does not own the name are ignored")
     func foreign() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()

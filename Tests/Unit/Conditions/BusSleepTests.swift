@@ -19,7 +19,7 @@ import Testing
         return watch
     }
 
-    @Test("sleep is delayed until what is to be done is done, and again for the next sleep")
+    @Test("each sleep is delayed until the work is done")
     func delay() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("who is ready when the sleep is over already does not give the next delay away")
+    @Test("readiness after the end of a sleep does not release the next delay")
     func late() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -52,7 +52,7 @@ import Testing
         #expect(try bus.tell("logind", "count_inhibitors") == "1")
     }
 
-    @Test("who wants less, or more, while a sleep is prepared keeps its delay until it is ready")
+    @Test("a change of needs during a sleep does not release the delay")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, wants: [.network, .sleep]))
         _ = try watch.settled()
@@ -69,7 +69,7 @@ import Testing
         try bus.tell("logind", "until_inhibitors", "0")
     }
 
-    @Test("a sleep that is wanted later is delayed from then on, and not any more when nobody wants it")
+    @Test("the delay starts when sleep is needed, and is released when it is not")
     func wantedLater() throws {
         let watch = try #require(BusWatch.start(address: bus.address, wants: .network))
         _ = try watch.settled()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("closing gives the delay back, and so does letting go of the watch")
+    @Test("closing or freeing the watch releases the delay")
     func closing() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -97,7 +97,7 @@ import Testing
         try bus.tell("logind", "until_inhibitors", "0")
     }
 
-    @Test("a sleep that is under way at the beginning is told, and delayed from the next one on")
+    @Test("a sleep that began before the watch is reported, and the next one is delayed")
     func underWay() throws {
         try bus.tell("logind", "prepare_for_sleep", "1")
         let watch = try #require(BusWatch.start(address: bus.address, wants: .sleep))
@@ -107,7 +107,7 @@ import Testing
         try bus.tell("logind", "until_inhibitors", "1")
     }
 
-    @Test("a logind that restarts is unknown meanwhile, and then asked for a delay again")
+    @Test("a logind that restarts is unknown meanwhile, and then gets a new delay")
     func restarts() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")
@@ -122,7 +122,7 @@ import Testing
         try bus.tell("logind", "until_inhibitors", "0")
     }
 
-    @Test("a sleep that somebody else announces is none")
+    @Test("a sleep signal from another sender is ignored")
     func foreign() throws {
         let watch = try watch()
         try bus.tell("bus", "send_false_signals")
@@ -135,7 +135,7 @@ import Testing
         #expect(watch.takeReadings().isAboutToSleep.value == false)
     }
 
-    @Test("nothing wakes the watch while nothing changes")
+    @Test("without changes the watch's thread does not wake up")
     func idle() throws {
         try bus.tell("network", "connect", "Home")
         let others = Set(BusSleepTests.wakes().keys)
@@ -156,7 +156,7 @@ import Testing
         watch.close()
     }
 
-    /// How often each thread of a watch has gone to sleep so far.
+    /// Returns for each thread of a watch how often it has blocked so far.
     private static func wakes() -> [String: Int] {
         var found: [String: Int] = [:]
         for name in (try? DirectoryReader.textNames(in: "/proc/self/task")) ?? [] {
@@ -177,7 +177,7 @@ import Testing
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test("the delay ends with a program that is started: its descriptor is closed there")
+    @Test("a started program does not inherit the descriptor of the delay")
     func closeOnExec() throws {
         let watch = try watch()
         try bus.tell("logind", "until_inhibitors", "1")

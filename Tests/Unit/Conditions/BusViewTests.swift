@@ -4,14 +4,14 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// What is made of answers, without a bus.
+/// Readings that are made from replies, without a bus.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
         "PrimaryConnectionType": .string("gsm"),
     ]
 
-    /// NetworkManager after its answers.
+    /// Returns the view after NetworkManager has replied.
     private func view(
         _ manager: [String: BusValue],
         _ connection: BusAnswer = .properties(["Id": .string("A"), "Type": .string("gsm")])
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "properties that are missing or of another type are unknown, and say so; the others count",
+        "a property that is missing or has another type is unknown; the others are used",
         arguments: ["Metered", "Connectivity", "PrimaryConnection"])
     func odd(_ name: String) {
         for value in [nil, .string("x"), .uint32(.max), .bool(true)] as [BusValue?] {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a connection without a name, with one that is too long, or that is gone, is no network")
+    @Test("a connection that is gone, or has no name or a too long one, is no network")
     func names() {
         let answers: [BusAnswer] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
@@ -63,11 +63,11 @@ import Testing
         }
         let long = String(repeating: "x", count: 255)
         let readings = view(BusViewTests.whole, .properties(["Id": .string(long)])).readings
-        #expect(readings.network.value == Network(name: long, kind: .cellular), "its type is told elsewhere, too")
+        #expect(readings.network.value == Network(name: long, kind: .cellular), "from PrimaryConnectionType")
     }
 
     @Test(
-        "kinds of connections",
+        "connection types map to kinds of networks",
         arguments: [
             ("802-3-ethernet", .ethernet), ("bond", .ethernet), ("802-11-wireless", .wifi), ("gsm", .cellular),
             ("cdma", .cellular), ("bluetooth", .bluetooth), ("vpn", .tunnel), ("wireguard", .tunnel), ("tun", .tunnel),
@@ -77,7 +77,7 @@ import Testing
         #expect(NetworkKinds(connectionType: type) == kind)
     }
 
-    @Test("what is read anew keeps the former readings until it is whole")
+    @Test("a new reading replaces the former one when it is complete")
     func whole() {
         var view = view(BusViewTests.whole)
         var other = BusViewTests.whole
@@ -93,7 +93,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("changes elsewhere raise no questions")
+    @Test("changes of other objects cause no calls")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])
@@ -102,7 +102,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("NetworkManager that is replaced is asked anew, and what the former one said is forgotten")
+    @Test("a replaced NetworkManager is read again, and the old readings are dropped")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.tell(.present(owner: ":1.1")).isEmpty)
@@ -114,7 +114,7 @@ import Testing
         #expect(view.readings.isSettled)
     }
 
-    @Test("logind that refuses a delay still tells when the machine sleeps, and says that it does not wait for us")
+    @Test("a logind that refuses a delay still reports sleep, and the source names the refusal")
     func refusal() {
         var view = LogindView()
         #expect(view.tell(.present(owner: ":1.1")) == [.properties(.logind)])
@@ -128,7 +128,7 @@ import Testing
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])
     }
 
-    @Test("logind without the property, or that does not answer, is unknown until it speaks of a sleep")
+    @Test("a logind without the property or a reply is unknown until it announces a sleep")
     func silentLogind() {
         for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .silence, .nonsense]
             as [BusAnswer] {

@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulConditions
 
 extension BusWatch {
-    /// Waits for readings that are as the test wants them.
+    /// Waits until the readings meet the condition.
     @discardableResult
     func until(
         _ what: String, at location: SourceLocation = #_sourceLocation, _ condition: (BusReadings) -> Bool
@@ -24,6 +24,6 @@ extension BusWatch {
     }
 
     func settled(at location: SourceLocation = #_sourceLocation) throws -> BusReadings {
-        try until("the first answer", at: location) { $0.isSettled }
+        try until("the first reply", at: location) { $0.isSettled }
     }
 }

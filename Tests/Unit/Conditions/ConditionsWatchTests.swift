@@ -20,7 +20,7 @@ struct ConditionsWatchTests {
         return tree
     }
 
-    @Test("what is not needed is not looked at")
+    @Test("conditions that are not needed are not read")
     func notNeeded() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -33,7 +33,7 @@ struct ConditionsWatchTests {
         #expect(await harness.current == Conditions())
     }
 
-    @Test("the first readings are told once they are there, all of them")
+    @Test("a watch is settled when all needed conditions have been read")
     func settled() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -48,10 +48,10 @@ struct ConditionsWatchTests {
         #expect(conditions.batteryPercent.value == 80)
         #expect(conditions.thermalState.value == .nominal)
         #expect(conditions.cpuPressurePercent.value == 0)
-        #expect(conditions.isAboutToSleep.source.hasPrefix("nobody can be asked"))
+        #expect(conditions.isAboutToSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
-    @Test("a hot machine is noticed at the next reading, and so is one that is cool again")
+    @Test("heat and cooling are noticed at the next reading")
     func heat() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -60,7 +60,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
         tree.replace("class/thermal/thermal_zone0/temp", "96000")
         await harness.until { $0.thermalState.value == .serious }
-        // Cooler, but not by the three degrees of its hysteresis.
+        // The zone is cooler, but by less than the three degrees of its hysteresis.
         tree.replace("class/thermal/thermal_zone0/temp", "93500")
         var conditions = await harness.current
         while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }
@@ -69,7 +69,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
     }
 
-    @Test("pressure that nobody tells is read again and again")
+    @Test("pressure without a trigger is polled")
     func pressure() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -81,10 +81,10 @@ struct ConditionsWatchTests {
         #expect(conditions.cpuPressurePercent.value == nil)
     }
 
-    /// Of the machine that runs the tests. A quiet one is made to wait.
-    @Test("pressure is told by the kernel where it gives a trigger", .enabled(if: hasPressureTriggers))
+    /// Reads the pressure of the machine that runs the tests, and makes it busy.
+    @Test("pressure is reported by a kernel trigger", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
-        // Longer than the test may take: the regular readings are not what tells.
+        // The interval is longer than the test, so that no regular reading reports the pressure.
         let harness = try WatchHarness(FakeTree(), processes: "/proc", interval: 3_600_000)
         defer { harness.stop() }
         await harness.need(.cpuPressure)
@@ -97,12 +97,12 @@ struct ConditionsWatchTests {
         isOver.change { $0 = true }
         for thread in busy { thread.join() }
         #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
-        // It has spoken; until the pressure is gone it is read from time to time.
+        // The trigger has fired. Until the pressure is gone, it is polled.
         #expect(await harness.ask { $0.watch?.triggers.isEmpty } == true)
         #expect(await harness.ask { $0.watch?.untold } == .cpuPressure)
     }
 
-    @Test("the thread that reads is there while something is read from files, and gone when nothing is needed")
+    @Test("the reading thread exists only while a need is read from files")
     func thread() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -116,7 +116,7 @@ struct ConditionsWatchTests {
         #expect(await harness.ask { $0.watch?.routes == nil && $0.watch?.devices == nil })
     }
 
-    @Test("a supply that is a pipe without a writer does not stop the others")
+    @Test("a supply that is a pipe without a writer does not block the others")
     func pipe() async throws {
         let tree = ConditionsWatchTests.laptop()
         tree.makePipe("class/power_supply/BAT1/type")
@@ -126,7 +126,7 @@ struct ConditionsWatchTests {
         #expect(await harness.settled().batteryPercent.value == 80)
     }
 
-    @Test("a tree that another thread rewrites is read a thousand times, and says nothing that was never there")
+    @Test("a tree that another thread rewrites never gives a value that was not written")
     func rewritten() async throws {
         let tree = ConditionsWatchTests.laptop()
         let isOver = Lock(false)
@@ -147,7 +147,7 @@ struct ConditionsWatchTests {
         for _ in 0..<1_000 {
             let power = PowerState.read(files)
             #expect(power.externalPower.value != nil)
-            // Half a number may be read of a file that is written in place: 2 of 22.
+            // A file that is written in place may be read halfway: 2 of 22.
             #expect([nil, 2, 20, 21, 22, 80].contains(power.batteryPercent.value))
             let heat = HeatState.read(files, after: [:])
             #expect(heat.thermalState.value == .nominal)
@@ -158,7 +158,7 @@ struct ConditionsWatchTests {
         writer.join()
     }
 
-    @Test("with all needs nothing but the regular readings wakes the loop")
+    @Test("with all needs only the regular readings wake the loop")
     func idle() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), interval: 3_600_000)
         defer { harness.stop() }
@@ -168,14 +168,14 @@ struct ConditionsWatchTests {
         let threads = ProcessCount.threads(named: "bh-conditions")
         #expect(threads >= 1)
         let untold = await harness.ask { $0.watch?.untold }
-        // The tree's pressure has no triggers; batteries that are charged are told of.
+        // Pressure files of the fake tree have no triggers. Changes of a charging battery are reported by the kernel.
         #expect(untold?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
         #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
         #expect(await harness.ask { $0.watch?.readers.reading.isEmpty ?? false })
         #expect(await harness.ask { $0.changes } == before)
     }
 
-    @Test("nothing is read regularly on a machine without sensors, and on one whose battery is not in use")
+    @Test("a machine without sensors, or with an unused battery, is not polled")
     func told() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))
@@ -189,7 +189,7 @@ struct ConditionsWatchTests {
         #expect(state.0 == (state.1 == true ? [] : [.power, .heat]))
     }
 
-    @Test("what is needed is pending until it was read, and each that was read is told")
+    @Test("each need is pending until it is read, and each reading is reported")
     func pending() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -199,7 +199,7 @@ struct ConditionsWatchTests {
             return desk.watch?.pending
         }
         #expect(first == [.power, .sleep])
-        // No folder, so that no value changes.
+        // The tree has no folder for supplies, so the reading changes no value.
         await harness.untilPending(.sleep)
         bus.say { _ in }
         await harness.untilPending([])
@@ -211,12 +211,12 @@ struct ConditionsWatchTests {
         #expect(again?.contains(.power) == true)
     }
 
-    @Test("after close nothing is read any more")
+    @Test("after close nothing is read")
     func close() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         await harness.need(.all)
         await harness.ask { desk in
-            desk.watch?.readAll { _ in Issue.record("a listing was given") }
+            desk.watch?.readAll { _ in Issue.record("a listing was returned after close") }
             desk.watch?.close()
             desk.watch?.needs = .all
         }
@@ -225,7 +225,7 @@ struct ConditionsWatchTests {
         harness.stop()
     }
 
-    @Test("the administrator's answer holds at once")
+    @Test("configured metering takes effect at once")
     func administrator() async throws {
         let bus = try PlayedBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)

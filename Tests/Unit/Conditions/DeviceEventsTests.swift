@@ -5,11 +5,11 @@ import CLinux
 import Glibc
 import Testing
 
-/// Whether this process may have a network of its own, in which it can play the kernel.
+/// Whether this process may have its own network namespace, in which it can send the kernel's messages.
 let mayLeaveNetwork = geteuid() == 0 && mayLeave()
 
 private func mayLeave() -> Bool {
-    // Only the thread that asks leaves.
+    // Only the harness's thread enters another network namespace.
     guard let harness = try? WatchHarness(FakeTree(), ownNetwork: true) else { return false }
     harness.stop()
     return true
@@ -20,9 +20,9 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
     return fields.flatMap { $0.utf8CString }
 }
 
-@Suite("What the kernel tells of devices")
+@Suite("Device events of the kernel")
 struct DeviceEventsTests {
-    @Test("supplies and sensors matter, and nothing else", arguments: [
+    @Test("only events of power supplies and thermal sensors are used", arguments: [
         ("power_supply", .powerSupply), ("thermal", .thermal), ("block", []), ("power", []),
         ("", []),
     ] as [(String, DeviceEvents.Subsystems)])
@@ -31,19 +31,19 @@ struct DeviceEventsTests {
         #expect(DeviceEvents.subsystem(of: message) == subsystems)
     }
 
-    @Test("what is no message of the kernel is passed over", arguments: [
+    @Test("malformed messages are ignored", arguments: [
         [], [0], [0, 0, 0], Array("libudev".utf8), Array("SUBSYSTEM=power_suppl".utf8), [255, 254, 0, 253],
     ])
     func nonsense(_ message: [UInt8]) { #expect(DeviceEvents.subsystem(of: message) == []) }
 
-    @Test("the descriptor is not inherited by programs, and waits for nothing")
+    @Test("the descriptor is closed on exec, and reading it does not block")
     func descriptor() throws {
         let events = try DeviceEvents()
         #expect(fcntl(events.number, F_GETFD) & FD_CLOEXEC != 0)
         _ = events.take()
     }
 
-    /// A laptop in a network of its own, whose answers are there.
+    /// Returns a laptop in its own network namespace, after its first readings.
     private func laptop(needing needs: ConditionNeeds) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
@@ -52,7 +52,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("a laptop that is unplugged is noticed when the kernel says so", .enabled(if: mayLeaveNetwork))
+    @Test("a laptop that is unplugged is noticed by the kernel's event", .enabled(if: mayLeaveNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -61,7 +61,7 @@ struct DeviceEventsTests {
         await harness.tell(uevent("power_supply", "AC"))
         let conditions = await harness.until { $0.externalPower.value == false }
         #expect(conditions.batteryPercent.value == 80)
-        // From now on its charge goes down without a word.
+        // Now the charge falls without events, so it is polled.
         #expect(await harness.ask { $0.watch?.readingTimer.isRunning } == true)
 
         tree.supply("AC", Supplies.mains("1"))
@@ -69,7 +69,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == true }
     }
 
-    @Test("a sensor that speaks up is read at once", .enabled(if: mayLeaveNetwork))
+    @Test("a sensor that sends an event is read at once", .enabled(if: mayLeaveNetwork))
     func hot() async throws {
         let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
@@ -78,7 +78,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("other devices, and messages without sense, wake nobody up", .enabled(if: mayLeaveNetwork))
+    @Test("other devices and malformed messages cause no reading", .enabled(if: mayLeaveNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -86,18 +86,19 @@ struct DeviceEventsTests {
         for message in [uevent("block", "sda"), [0, 0], Array("x".utf8CString), uevent("power_supply_not", "AC")] {
             await harness.tell(message)
         }
-        // Behind them, so that they were taken when this has its effect.
+        // This message comes after the others, so they were taken when it has been taken.
         await harness.tell(uevent("block", "sdb"))
         #expect(await harness.ask { $0.watch?.readers.reading.isEmpty } == true)
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("after a flood of news of which some were lost, everything is read again", .enabled(if: mayLeaveNetwork))
+    @Test("after a queue overflow everything is read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
-        // In one turn of the loop, which takes none of them meanwhile; the last one, which matters, finds no room.
+        // All are sent in one loop iteration, which takes none of them. The queue is full before the last one, which
+        // matters.
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
         await harness.ask { _ in
@@ -120,7 +121,7 @@ struct DeviceEventsTests {
 }
 
 extension WatchHarness {
-    /// Plays the kernel in the watch's network, and comes back when the loop has had a turn with it.
+    /// Sends a message as the kernel in the watch's network, and returns after the next loop iteration.
     func tell(_ message: [CChar]) async {
         let result = await ask { _ in bhl_tell_devices(message, message.count) }
         #expect(result == 0)

@@ -1,7 +1,7 @@
 import BackhaulPlatform
 import Glibc
 
-/// A folder that stands in for /sys or /proc, removed with its last reference.
+/// A folder that the watch reads in place of /sys or /proc. It is removed with the last reference to the object.
 final class FakeTree: Sendable {
     let root: String
 
@@ -19,7 +19,7 @@ final class FakeTree: Sendable {
         fclose(file)
     }
 
-    /// As the kernel's own: a reader never sees half of it.
+    /// Replaces the file atomically: a reader never sees part of the text, as with the kernel's files.
     func replace(_ path: String, _ text: String) {
         write(path + ".new", text)
         rename("\(root)/\(path).new", "\(root)/\(path)")
@@ -53,7 +53,7 @@ final class FakeTree: Sendable {
 }
 
 extension FakeTree {
-    /// A supply with its attributes, each in a file.
+    /// Writes a power supply: one file for each attribute.
     func supply(_ name: String, _ attributes: [String: String]) {
         for (key, value) in attributes { write("class/power_supply/\(name)/\(key)", value) }
     }

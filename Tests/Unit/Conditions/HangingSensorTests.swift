@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A system of which some kinds of files do not answer until they are let go.
+/// A system in which reading some kinds of files blocks until `letGo` is called.
 private final class HangingSystem: Sendable {
     private struct State {
         var hanging: ConditionNeeds
@@ -27,7 +27,7 @@ private final class HangingSystem: Sendable {
     func begun(_ need: ConditionNeeds) -> Int { state.withLock { $0.begun.count { $0 == need } } }
 }
 
-@Suite("Sensors that do not answer")
+@Suite("Sensors that hang")
 struct HangingSensorTests {
     let tree = ConditionsWatchTests.laptop()
     private let system = HangingSystem(.heat)
@@ -36,7 +36,7 @@ struct HangingSensorTests {
         try WatchHarness(tree, interval: interval, readSystem: { [system] in system.read($0, $1) })
     }
 
-    @Test("one that hangs keeps nobody else from being read, at first and later")
+    @Test("a sensor that hangs does not delay the others")
     func others() async throws {
         let harness = try harness(interval: 50)
         defer {
@@ -50,7 +50,7 @@ struct HangingSensorTests {
         #expect(system.begun(.heat) == 1)
     }
 
-    @Test("listings do not wait for one that is known to hang, nor ask it again")
+    @Test("listings do not wait for a sensor that is known to hang, and do not read it again")
     func listings() async throws {
         let harness = try harness()
         defer {
@@ -66,7 +66,7 @@ struct HangingSensorTests {
         #expect(await harness.ask { $0.watch?.readers.reader == nil })
     }
 
-    @Test("one that answers at last is read, and its thread goes")
+    @Test("a sensor that replies late is read, and its thread ends")
     func late() async throws {
         let harness = try harness(interval: 50)
         defer { harness.stop() }
@@ -77,7 +77,7 @@ struct HangingSensorTests {
         #expect(await harness.ask { $0.watch?.readers.stuck } == [])
     }
 
-    @Test("one that hangs later is not known after ten seconds")
+    @Test("a sensor that hangs later is unknown after ten seconds")
     func unknown() async throws {
         system.letGo()
         let harness = try harness(interval: 50)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Heat")
 struct HeatTests {
-    /// A processor as laptops have it: passive at 85, hot at 95, critical at 105 degrees.
+    /// The thermal zone of a laptop's processor: passive at 85, hot at 95, critical at 105 degrees.
     static func processor(_ temperature: String) -> [String: String] {
         [
             "type": "x86_pkg_temp", "mode": "enabled", "temp": temperature,
@@ -18,7 +18,7 @@ struct HeatTests {
         HeatState.read(SystemTree(root: tree.root), after: before)
     }
 
-    @Test("levels by trip points", arguments: [
+    @Test("trip points give the level", arguments: [
         ("20000", ThermalState.nominal), ("84999", .nominal), ("85000", .fair), ("94999", .fair), ("95000", .serious),
         ("101999", .serious), ("102000", .critical), ("120000", .critical), ("-20000", .nominal),
     ])
@@ -37,7 +37,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a zone that says what no machine is does not count", arguments: [
+    @Test("an implausible zone is ignored", arguments: [
         "-40000", "0", "200000", "-274000", "151000", "-31000", "", "abc", "99999999999999999999", "1e5", "85.0",
     ])
     func implausible(_ temperature: String) {
@@ -48,7 +48,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .fair)
     }
 
-    @Test("trip points that make no sense do not count", arguments: [
+    @Test("implausible trip points are ignored", arguments: [
         ("critical", "0"), ("critical", "-274000"), ("critical", "201000"), ("critical", "20800"), ("hot", "10000"),
         ("passive", "0"), ("passive", "-5000"), ("active", "250000"), ("critical", ""), ("unheard-of", "50000"),
         ("critical", "-9223372036854775808"), ("hot", "9223372036854775807"),
@@ -59,7 +59,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .nominal)
     }
 
-    @Test("a zone without trip points, and one that is switched off")
+    @Test("zones without trip points and disabled zones are nominal")
     func others() {
         let tree = FakeTree()
         tree.zone(0, ["type": "iwlwifi_1", "temp": "70000"])
@@ -82,7 +82,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a level is left only when it is cooler by the trip point's hysteresis, of two degrees at least", arguments: [
+    @Test("a level ends below its trip point minus the hysteresis of at least two degrees", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
@@ -94,7 +94,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree, after: ["thermal_zone0": before]).thermalState.value == level)
     }
 
-    @Test("what slows the processor down counts as fair; fans and settings do not", arguments: [
+    @Test("processor throttling counts as fair; fans do not", arguments: [
         ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
         ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
         ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),
@@ -112,7 +112,7 @@ struct HeatTests {
         if level == .fair { #expect(found.thermalState.source == "\(tree.root)/\(device) (\(type))") }
     }
 
-    @Test("a zone is seen among any number of cooling devices")
+    @Test("a zone is found among any number of cooling devices")
     func manyDevices() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/thermal/cooling_device\(number)") }
@@ -120,7 +120,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .serious)
     }
 
-    @Test("without zones nothing is known")
+    @Test("without zones heat is unknown")
     func none() {
         let tree = FakeTree()
         #expect(HeatTests.state(tree).thermalState.value == nil)

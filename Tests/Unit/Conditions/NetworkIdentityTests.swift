@@ -2,7 +2,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Which network the kernel's interface is")
+@Suite("The identity of the network")
 struct NetworkIdentityTests {
     private static let absent = BusReadings.unknown("NetworkManager is not on the bus")
 
@@ -19,14 +19,14 @@ struct NetworkIdentityTests {
         return readings
     }
 
-    /// On Hotspot, which is metered, since the time 0.
+    /// Returns the identity of a machine that is on Hotspot, a metered network, since time 0.
     private func onHotspot() -> NetworkIdentity {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Hotspot", metered: true, .portal), now: 0)
         return identity
     }
 
-    @Test("while NetworkManager is away the network stays what it was, for as long as its interface is there")
+    @Test("without NetworkManager the network keeps its identity while its interface exists")
     func away() {
         var identity = onHotspot()
         for now in [1_000, 10_999, 86_400_000] as [Int64] {
@@ -40,7 +40,7 @@ struct NetworkIdentityTests {
         #expect(other.bus?.network.value == nil)
     }
 
-    @Test("how far the network leads is what it was for ten seconds, and then not known")
+    @Test("without NetworkManager the connectivity is kept for ten seconds, and then unknown")
     func connectivity() {
         var identity = onHotspot()
         let first = identity.take(kernel("wlan0"), NetworkIdentityTests.absent, now: 1_000)
@@ -52,7 +52,7 @@ struct NetworkIdentityTests {
     }
 
     @Test(
-        "a NetworkManager that has just been started, and has no connection yet, is waited for",
+        "the network keeps its identity while a restarted NetworkManager has no connection yet",
         arguments: [2_000, 86_400_000] as [Int64])
     func restarted(at now: Int64) {
         var identity = onHotspot()
@@ -66,7 +66,7 @@ struct NetworkIdentityTests {
         #expect(back.bus == manager("Home", metered: false))
     }
 
-    @Test("a NetworkManager that has had no connection for ten seconds has none: the network is the interface")
+    @Test("after ten seconds without a connection of NetworkManager its readings are used")
     func unmanaged() {
         var identity = onHotspot()
         _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
@@ -75,7 +75,7 @@ struct NetworkIdentityTests {
         #expect(!answer.isPending)
     }
 
-    @Test("what NetworkManager has not named yet is pending, for ten seconds from when the kernel has it")
+    @Test("a new interface is pending for ten seconds until NetworkManager names its network")
     func late() {
         var identity = onHotspot()
         _ = identity.take(kernel(nil), manager(nil), now: 1_000)
@@ -88,7 +88,7 @@ struct NetworkIdentityTests {
         #expect(!identity.take(kernel("wlan0"), manager(nil), now: 12_000).isPending)
     }
 
-    @Test("nobody is waited for where there is no NetworkManager, or where it has named nothing from the beginning")
+    @Test("a network that NetworkManager does not manage is never pending")
     func nobody() {
         var without = NetworkIdentity()
         _ = without.take(kernel(nil), NetworkIdentityTests.absent, now: 0)
@@ -97,7 +97,7 @@ struct NetworkIdentityTests {
         #expect(!unmanaged.take(kernel("eth0"), manager(nil), now: 0).isPending)
     }
 
-    @Test("a network that becomes metered is so at once, also while it has no name")
+    @Test("metering takes effect at once, also while the network has no name")
     func metered() {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)

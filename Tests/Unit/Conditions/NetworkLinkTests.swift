@@ -41,7 +41,7 @@ struct NetworkLinkTests {
         LinkCase("nonsense", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
     ]
 
-    @Test("its kind, and whether it costs", arguments: links)
+    @Test("its files give its kind, and whether it is metered", arguments: links)
     func kind(_ link: LinkCase) {
         let tree = FakeTree()
         for (name, text) in link.files { tree.write("class/net/if0/\(name)", text) }
@@ -51,7 +51,7 @@ struct NetworkLinkTests {
         #expect(found.isMetered == link.isMetered)
     }
 
-    @Test("without /sys the kernel's number of its kind decides", arguments: [
+    @Test("without /sys the kernel's type number gives the kind", arguments: [
         (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
     ] as [(Int?, NetworkKinds)])
     func withoutSystem(_ type: Int?, _ kind: NetworkKinds) {
@@ -60,7 +60,7 @@ struct NetworkLinkTests {
         #expect(found.kind == kind)
     }
 
-    @Test("PPP of a DSL modem is no mobile network")
+    @Test("PPP of a DSL modem is not a cellular network")
     func digitalSubscriberLine() {
         let tree = FakeTree([
             "class/net/ppp0/type": "512",
@@ -73,7 +73,7 @@ struct NetworkLinkTests {
         #expect(NetworkLink.read(route, system: files, processes: files).kind == .cellular)
     }
 
-    @Test("without a default route there is no network, which is known")
+    @Test("without a default route the connectivity is none, and not unknown")
     func withoutRoute() {
         let state = NetworkState.withoutRoute
         #expect(state.connectivity.value == ConnectivityState.none)
@@ -81,7 +81,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("a service's word on the network comes before the device's, and the administrator's before both")
+    @Test("configured metering has precedence over NetworkManager, and that over the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")
@@ -104,7 +104,7 @@ struct NetworkLinkTests {
         #expect(combined(bus, ["Phone": false]).isMetered == Reading(false, source: "configured"))
     }
 
-    @Test("where there is no route, what a service has said last does not count")
+    @Test("without a route the last readings of NetworkManager are ignored")
     func noRouteAndService() {
         var bus = BusReadings()
         bus.connectivity = Reading(.full, source: "NetworkManager")

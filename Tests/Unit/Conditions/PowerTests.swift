@@ -2,7 +2,7 @@
 import BackhaulModel
 import Testing
 
-/// Supplies by their names, each with its attributes.
+/// The power supplies of a machine by name, each with its attributes, and the expected reading.
 struct Supplies: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let supplies: [(String, [String: String])]
@@ -110,7 +110,7 @@ struct PowerTests {
             external: true, percent: 100),
     ]
 
-    @Test("where the power comes from, and what is left", arguments: machines)
+    @Test("supplies give the source of power and the charge", arguments: machines)
     func machine(_ machine: Supplies) {
         let tree = FakeTree()
         tree.makeFolder(PowerState.folder)
@@ -120,7 +120,7 @@ struct PowerTests {
         #expect(state.batteryPercent.value == machine.percent, "\(state.batteryPercent.source)")
     }
 
-    @Test("a charge that makes no sense is not known", arguments: [
+    @Test("an implausible charge is unknown", arguments: [
         "-5", "250", "abc", "", "1e9", "99999999999999999999", "0x20", "50%", "\u{0}", "nan",
     ])
     func nonsense(_ capacity: String) {
@@ -131,7 +131,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("a charge that makes no sense leaves that of another battery as it is")
+    @Test("an implausible charge does not affect the charge of another battery")
     func otherBattery() {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Discharging", "250"))
@@ -139,14 +139,14 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == 55)
     }
 
-    @Test("a gauge may say a little more than full", arguments: [("100", UInt8(100)), ("103", 100), ("110", 100)])
+    @Test("a charge slightly above 100 % counts as full", arguments: [("100", UInt8(100)), ("103", 100), ("110", 100)])
     func full(_ capacity: String, _ percent: UInt8) {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Full", capacity))
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == percent)
     }
 
-    @Test("amounts that cannot be divided are not known", arguments: [
+    @Test("energy values without a plausible ratio give no charge", arguments: [
         ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
     ])
     func amounts(_ now: String, _ full: String) {
@@ -155,7 +155,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == nil)
     }
 
-    @Test("folders, pipes and endless files in place of attributes are left out")
+    @Test("attributes that are folders, pipes or very large files are ignored")
     func oddFiles() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))
@@ -169,14 +169,14 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("of a folder with very many entries some are read")
+    @Test("a folder with very many entries is read in part")
     func manyEntries() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/power_supply/empty\(number)") }
         #expect(PowerState.read(SystemTree(root: tree.root)).externalPower.value == true)
     }
 
-    @Test("without the folder nothing is known, and the source says why")
+    @Test("without the folder power is unknown, and the source has the error")
     func noFolder() {
         let state = PowerState.read(SystemTree(root: "/nowhere"))
         #expect(state.externalPower.value == nil)

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// A bus of the test's own with NetworkManager and logind by python-dbusmock:
-/// Tests/Integration/conditions/buses.py, which does what it is told line by line.
+/// A private bus with NetworkManager and logind of python-dbusmock. The process
+/// Tests/Integration/conditions/buses.py runs it, and performs one command for each line.
 final class PrivateBus {
     let address: String
     private let process: pid_t
@@ -18,7 +18,7 @@ final class PrivateBus {
         posix_spawn_file_actions_adddup2(&actions, ends[1], 0)
         posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        // The threads that run tests block all signals, and programs inherit that.
+        // Threads that run tests block all signals, and child processes inherit the mask.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -44,7 +44,7 @@ final class PrivateBus {
         return "/" + tests + "/Integration/conditions/buses.py"
     }
 
-    /// What the method of `bus`, `network` or `logind` returns, as Python writes it.
+    /// Calls a method of `bus`, `network` or `logind`. Returns the result as Python prints it.
     @discardableResult
     func tell(_ name: String, _ method: String, _ words: String..., at location: SourceLocation = #_sourceLocation)
         throws -> String {
@@ -56,7 +56,7 @@ final class PrivateBus {
     }
 
     private static func line(_ file: UnsafeMutablePointer<FILE>) -> String? {
-        // Unsafe: getline's buffer, freed here.
+        // Unsafe: getline allocates the buffer, and this function frees it.
         var buffer: UnsafeMutablePointer<CChar>?
         defer { free(buffer) }
         var size = 0

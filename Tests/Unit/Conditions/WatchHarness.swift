@@ -5,12 +5,12 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// A watch on a loop's thread, over trees that a test writes.
+/// Owns a watch on a loop's thread. The watch reads trees that a test writes.
 final class WatchDesk {
     var watch: ConditionsWatch?
     var log: [String] = []
     var changes = 0
-    /// Asked after every change, until it says yes.
+    /// Called after every change. Each is removed when it returns true.
     fileprivate var awaited: [(Conditions) -> Bool] = []
 
     func make(
@@ -39,7 +39,8 @@ struct WatchHarness: Sendable {
     let tree: FakeTree
     let thread: LoopThread<WatchDesk>
 
-    /// In a network namespace of its own when asked, which needs privilege: its sockets are then of it.
+    /// `ownNetwork`: the loop's thread enters its own network namespace, in which its sockets are. This needs
+    /// privilege.
     init(
         _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: PlayedBus? = nil,
         ownNetwork: Bool = false, readSystem: @escaping ReadSystem = SystemReadings.read(_:in:)
@@ -66,7 +67,7 @@ struct WatchHarness: Sendable {
         get async { await ask { $0.watch?.current ?? Conditions() } }
     }
 
-    /// Waits until what is read is as wanted.
+    /// Waits until the readings meet the condition.
     @discardableResult
     func until(_ isWanted: @escaping @Sendable (Conditions) -> Bool) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -81,11 +82,11 @@ struct WatchHarness: Sendable {
         }
     }
 
-    /// Waits until all that is needed has answered.
+    /// Waits until all needed conditions are read.
     @discardableResult
     func settled() async -> Conditions { await untilPending([]) }
 
-    /// Waits until no more than this has not answered.
+    /// Waits until at most these conditions are pending.
     @discardableResult
     func untilPending(_ pending: ConditionNeeds) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -115,7 +116,7 @@ struct WatchHarness: Sendable {
     }
 }
 
-/// A message bus as a test wants it.
+/// A fake message bus, whose readings the test sets.
 final class PlayedBus: SystemBus {
     private struct State {
         var readings = BusReadings()
@@ -153,7 +154,7 @@ final class PlayedBus: SystemBus {
         wakeUp.set()
     }
 
-    /// As one that was started anew and has not been answered yet.
+    /// Resets the readings to those of a new bus without a reply.
     func forget() { state.withLock { $0.readings = BusReadings() } }
 
     func takeReadings() -> BusReadings {
@@ -168,7 +169,7 @@ final class PlayedBus: SystemBus {
     func close() { state.withLock { $0.closes += 1 } }
 }
 
-/// How many descriptors and threads this process has, by what they are. Others' tests run beside this one.
+/// Counts the threads of this process by name, because other tests run at the same time.
 enum ProcessCount {
     static func threads(named name: String) -> Int {
         names(in: "/proc/self/task").count { task in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-@Suite("Consumed files that are given back")
+@Suite("Returned consumed files")
 struct BodyReturnTests {
     let home: Scratch
     let store: Scratch
@@ -39,14 +39,14 @@ struct BodyReturnTests {
         }
     }
 
-    /// Content, permissions and time of modification are those of before.
+    /// Whether the file has its original content, permissions and time of modification.
     private func isAsBefore(_ path: String) throws -> Bool {
         let status = try FileSystem().status(of: path)
         return contents(path) == bytes && status?.mode == 0o640
             && status?.modifiedNanoseconds == 1_000_000_000_000_000_123
     }
 
-    @Test("are where they were, as they were")
+    @Test("have their original paths, content and attributes")
     func returned() async throws {
         try await consume(home.path("a"))
         #expect(await giveBack(home.path("a")) == nil)
@@ -54,7 +54,7 @@ struct BodyReturnTests {
         #expect(store.names() == [] && home.names() == ["a"])
     }
 
-    @Test("replace nothing, and stay where they are when both names are taken")
+    @Test("replace no file, and stay in the store when both names are taken")
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
@@ -68,7 +68,7 @@ struct BodyReturnTests {
         #expect(contents(home.path("a")) == [9] && contents(store.path("c")) == bytes)
     }
 
-    @Test("stay where they are while their directory is gone")
+    @Test("stay in the store while their directory is missing")
     func directoryGone() async throws {
         mkdir(home.path("in"), 0o700)
         try await consume(home.path("in/a"))
@@ -80,7 +80,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("are given back once, when a crash has left both names or the new one alone")
+    @Test("are returned once, after a crash that left both names or only the new one")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))
@@ -99,17 +99,17 @@ struct BodyReturnTests {
         link(store.path("c"), store.path("again"))
         #expect(await giveBack(path) == nil)
         #expect(try isAsBefore(path))
-        // As after a crash before the name in the store was gone.
+        // The state after a crash before the name in the store was removed.
         #expect(await giveBack(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
-        // The same content at another time is another file.
+        // A file with the same content and another time of modification is another file.
         try await consume(disk.scratch.path("b"))
         try write(bytes, to: disk.scratch.path("b"))
         #expect(await giveBack(disk.scratch.path("b")) == nil)
         #expect(try isAsBefore(disk.scratch.path("b.~7")))
     }
 
-    @Test("stay whole where they are when a copy fails", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    @Test("stay complete in the store when a copy fails", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func copyFails() async throws {
         let disk = try Mount(size: "12m")
         let path = disk.scratch.path("a")

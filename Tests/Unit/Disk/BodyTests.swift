@@ -44,7 +44,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("give no last byte when they were changed after the first")
+    @Test("fail before the last byte when they were changed after the first")
     func changed() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -52,7 +52,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 1_000_000, 2_000_000) } == .bodyChanged)
     }
 
-    @Test("are read to the end when their name is given to another file meanwhile")
+    @Test("are read to the end when another file takes their name meanwhile")
     func replaced() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -61,7 +61,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("that are empty are looked at, too")
+    @Test("are checked for changes also when they are empty")
     func empty() async throws {
         let file = try file("a", [])
         let reader = threads.bodyReader(file, at: home.path("a"))
@@ -70,7 +70,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 0, 0) } == .bodyChanged)
     }
 
-    @Test("are copied as a snapshot, which is known by its name alone")
+    @Test("are copied as a snapshot with a name in the store")
     func snapshot() async throws {
         let file = try file()
         let kept = try await keep([HandedOverBody(file, .snapshot, name: "s")])
@@ -81,7 +81,7 @@ struct BodyTests {
         #expect(permissions(store.path("s")) == 0o600)
     }
 
-    @Test("are consumed by a second name, until the first is taken away")
+    @Test("are consumed by a hard link, before the first name is removed")
     func consumed() async throws {
         let file = try file()
         let kept = try await keep([HandedOverBody(file, .consume, name: "c")])
@@ -91,7 +91,7 @@ struct BodyTests {
         #expect(home.names() == [] && contents(store.path("c")) == bytes)
     }
 
-    @Test("keep a name that something else has taken by then")
+    @Test("do not remove a name that another file has taken")
     func takenName() async throws {
         let file = try file()
         _ = try await keep([HandedOverBody(file, .consume, name: "c")])
@@ -112,7 +112,7 @@ struct BodyTests {
         #expect(disk.scratch.names() == [])
     }
 
-    @Test("that were changed since are refused by position, and nothing is left in the store")
+    @Test("are refused by index when they were changed, and no file is left in the store")
     func refused() async throws {
         let first = try file("a")
         let second = try file("b")
@@ -126,7 +126,7 @@ struct BodyTests {
         #expect(contents(home.path("a")) == bytes)
     }
 
-    @Test("of the store itself are not consumed")
+    @Test("in the store's directory are not consumed")
     func forbidden() async throws {
         try write([1], to: store.path("database"))
         let file = try BodyCheck.check(path: store.path("database"))
@@ -139,13 +139,13 @@ struct BodyTests {
     }
 
     #if DEBUG
-    @Test("for which there is no space are refused as such", arguments: [FileOperation.write, .create, .sync])
+    @Test("fail with the status store full when there is no space", arguments: [FileOperation.write, .create, .sync])
     func noSpace(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
         var files = FileSystem()
         files.faults = faults
         let threads = try DiskThreads(count: 1, files: files)
-        // Without the kernel's own ways of copying.
+        // The kernel's copy operations fail, so the engine copies with reads and writes.
         for _ in 0..<2 { faults.fail(.copy, with: EOPNOTSUPP) }
         faults.fail(operation, with: ENOSPC)
         let bodies = [HandedOverBody(try file("a", [1, 2, 3]), .snapshot, name: "s")]
@@ -156,7 +156,7 @@ struct BodyTests {
         #expect(eventually { store.names() == [] })
     }
 
-    @Test("whose old name stays are not told as consumed", arguments: [FileOperation.unlink, .openDirectory])
+    @Test("are not reported as consumed while their old name exists", arguments: [FileOperation.unlink, .openDirectory])
     func stuckName(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
         var files = FileSystem()
@@ -174,7 +174,7 @@ struct BodyTests {
     }
     #endif
 
-    /// Removal goes on behind the answer.
+    /// Waits until the condition is true, because files may be removed after the result was returned.
     private func eventually(_ condition: () -> Bool) -> Bool {
         let deadline = Deadline.after(milliseconds: 20_000)
         while !deadline.hasPassed {

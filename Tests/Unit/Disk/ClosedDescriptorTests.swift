@@ -3,7 +3,7 @@ import BackhaulModel
 import Glibc
 import Testing
 
-/// A host may close every descriptor it finds, and get the same numbers for files of its own.
+/// A host may close every descriptor that it finds, and open its own files with the same numbers.
 @Suite(.serialized) struct ClosedDescriptorTests {
     let scratch: Scratch
     let threads: DiskThreads
@@ -17,7 +17,7 @@ import Testing
         part = threads.partFile(location)
     }
 
-    /// The number under which this process has the file open.
+    /// Returns the descriptor of this process for the file.
     private func descriptor(of path: String) -> Int32? {
         for name in directoryNames("/proc/self/fd") {
             var target = [CChar](repeating: 0, count: 4096)
@@ -29,7 +29,7 @@ import Testing
         return nil
     }
 
-    @Test("a part whose descriptor was closed goes on where it was")
+    @Test("a part whose descriptor was closed continues at its length")
     func closed() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("the host's file that got the number is not written")
+    @Test("a host's file with the descriptor's number is not written")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
         let number = try #require(descriptor(of: scratch.partPath(location)))
@@ -54,7 +54,7 @@ import Testing
         Glibc.close(number)
     }
 
-    @Test("a file that took the part's place meanwhile is not believed")
+    @Test("another file with the part's name is not trusted")
     func replaced() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)

@@ -3,7 +3,7 @@ import BackhaulModel
 import Glibc
 import Testing
 
-// The Glibc module leaves <sys/fsuid.h> out.
+// The Glibc module does not include <sys/fsuid.h>.
 @_silgen_name("setfsuid") private func setfsuid(_ user: uid_t) -> Int32
 
 @Suite struct DestinationCheckTests {
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a path in a directory that can be written is accepted with the directory's identity")
+    @Test("a path in a writable directory is accepted with the directory's identity")
     func accepted() throws {
         let destination = try DestinationCheck.check(path: scratch.path("file"), ifExists: .fail)
         var status = stat()
@@ -39,7 +39,7 @@ import Testing
         #expect(failure(path)?.message.hasPrefix("The destination ") == true)
     }
 
-    @Test("a directory for files that the server names is accepted with or without slashes at its end", arguments: [
+    @Test("a directory for names from the server is accepted with or without slashes at its end", arguments: [
         "", "/", "//",
     ])
     func directory(_ slashes: String) throws {
@@ -54,12 +54,12 @@ import Testing
         #expect(try check.check(directory: "/").path == "/")
     }
 
-    @Test("names and paths of the greatest length are accepted")
+    @Test("names and paths of the maximum length are accepted")
     func longest() throws {
         _ = try DestinationCheck.check(path: scratch.path(String(repeating: "n", count: 255)), ifExists: .fail)
     }
 
-    @Test("a directory that is not there, or is none, is unavailable")
+    @Test("a missing directory, or a file in its place, is unavailable")
     func noDirectory() throws {
         #expect(failure(scratch.path("nowhere/file"))?.status == .destinationUnavailable)
         try write([1], to: scratch.path("plain"))
@@ -67,7 +67,7 @@ import Testing
         #expect(failure(scratch.path("nowhere/file"))?.message.contains(scratch.path("nowhere")) == true)
     }
 
-    @Test("a file that exists is refused unless it may be replaced")
+    @Test("an existing file is refused unless it may be replaced")
     func exists() throws {
         try write([1], to: scratch.path("file"))
         #expect(failure(scratch.path("file"))?.status == .destinationExists)
@@ -77,13 +77,13 @@ import Testing
         #expect(failure(scratch.path("link"))?.status == .destinationExists)
     }
 
-    @Test("a directory is refused, whatever the policy", arguments: ExistsPolicy.allCases)
+    @Test("a directory is refused with every policy", arguments: ExistsPolicy.allCases)
     func directory(policy: ExistsPolicy) throws {
         #expect(mkdir(scratch.path("directory"), 0o700) == 0)
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
     }
 
-    @Test("one check for many requests still sees each file")
+    @Test("a check that is reused for many requests finds each existing file")
     func many() throws {
         var check = DestinationCheck()
         try write([1], to: scratch.path("there"))
@@ -92,7 +92,7 @@ import Testing
         #expect(try check.check(path: scratch.path("other"), ifExists: .fail).directoryInode == first.directoryInode)
     }
 
-    @Test("a directory that this user may not write in is unavailable")
+    @Test("a directory without write permission is unavailable")
     func notWritable() throws {
         #expect(chmod(scratch.path, 0o500) == 0)
         let failure = asOrdinaryUser(owning: scratch.path) { self.failure(scratch.path("file")) }
@@ -101,7 +101,8 @@ import Testing
         #expect(failure?.message.contains("permissions") == true)
     }
 
-    /// As root, runs the body with another user's rights: Linux has them per thread (setfsuid(2)).
+    /// Runs the body with another user's rights if this process is root. Linux has these rights for each thread
+    /// (setfsuid(2)).
     private func asOrdinaryUser<Value>(owning path: String, _ body: () -> Value) -> Value {
         guard geteuid() == 0 else { return body() }
         chown(path, 12_345, 12_345)
@@ -110,7 +111,7 @@ import Testing
         return body()
     }
 
-    @Test("the default mode is what the umask leaves")
+    @Test("the default mode is 0666 without the umask's bits")
     func defaultMode() {
         let mask = umask(0o022)
         umask(mask)

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("What an engine in another process says of a host's destinations")
+@Suite("Destinations as an engine in another process sees them")
 struct DestinationInspectionTests {
     let scratch: Scratch
     let threads: DiskThreads
@@ -17,7 +17,7 @@ struct DestinationInspectionTests {
     private func inspect(_ destinations: [Destination]) -> Failure? {
         let answer = Lock<Failure??>(nil)
         threads.inspect(destinations) { failure in answer.change { $0 = .some(failure) } }
-        return answer.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no answer")
+        return answer.wait(until: .after(milliseconds: 10_000)) { $0 } ?? Failure(.timeout, "no result")
     }
 
     private func destination(in directory: String) throws -> Destination {
@@ -25,13 +25,13 @@ struct DestinationInspectionTests {
         return try DestinationCheck.check(path: scratch.path(directory + "/file"), ifExists: .fail)
     }
 
-    @Test("directories that both see are fine, and none at all, too")
+    @Test("directories that both processes see pass, and so does an empty list")
     func same() throws {
         #expect(inspect([try destination(in: "a"), try destination(in: "b")]) == nil)
         #expect(inspect([]) == nil)
     }
 
-    @Test("another directory at the same path is unavailable, and the first such destination is named")
+    @Test("another directory at the same path is unavailable, with the index of its destination")
     func another() throws {
         var other = try destination(in: "b")
         other.directoryInode += 1

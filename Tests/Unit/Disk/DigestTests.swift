@@ -24,7 +24,7 @@ struct DigestTests {
         return try digester.finish()
     }
 
-    @Test("is the one that the standard gives (FIPS 180-4)", arguments: [
+    @Test("equals the example of the standard (FIPS 180-4)", arguments: [
         ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
         (
             "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
@@ -35,7 +35,7 @@ struct DigestTests {
         #expect(try digest(Array("abc".utf8), algorithm).text == expected)
     }
 
-    @Test("is computed as the bytes are written: nothing is read again")
+    @Test("is computed while the bytes are written, without reading them")
     func whileWriting() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha512)
@@ -47,7 +47,7 @@ struct DigestTests {
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("of an empty file is one, too; without being asked for there is none")
+    @Test("exists also for an empty file, but only on request")
     func empty() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -55,7 +55,7 @@ struct DigestTests {
         #expect(try await threads.partFile(try scratch.location("other")).sealed([1]).checksum == nil)
     }
 
-    @Test("of what an earlier attempt has left is read once, while more is written")
+    @Test("reads the bytes of an earlier attempt once, while more are written")
     func resumed() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(Array(bytes[..<9_000_000]))
@@ -65,11 +65,11 @@ struct DigestTests {
         part.append(Array(bytes[9_000_000..<9_500_000])) { _ in }
         let sealed = try await part.sealed(Array(bytes[9_500_000...]), expected: UInt64(bytes.count))
         #expect(try sealed.checksum == digest(bytes))
-        // Slices of 4 MiB: the other work of the thread goes on in between.
+        // The file is read in slices of 4 MiB, so that the thread can do other work between them.
         #expect(faults.operations.filter { $0 == .read }.count == 3)
     }
 
-    @Test("is of the bytes in the file after a write that failed and was made good")
+    @Test("is correct after a failed write that was repeated")
     func afterFailure() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -82,7 +82,7 @@ struct DigestTests {
         #expect(try sealed.checksum == digest(bytes))
     }
 
-    @Test("a part that cannot be read, or that others have cut, is told at the seal")
+    @Test("of a truncated part fails at the seal")
     func unreadable() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(bytes)
@@ -96,7 +96,7 @@ struct DigestTests {
         }
     }
 
-    @Test("holds nobody up: a seal of another file comes before the end of a large one's")
+    @Test("of a large file does not delay the seal of another file")
     func fairness() async throws {
         let large = try scratch.location("large")
         try await threads.partFile(large).append(patternedBytes(60_000_000))

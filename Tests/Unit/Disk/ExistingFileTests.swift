@@ -3,7 +3,7 @@ import BackhaulModel
 import Glibc
 import Testing
 
-@Suite("A file that lies at the destination")
+@Suite("An existing file at the destination")
 struct ExistingFileTests {
     let scratch: Scratch
     let faults = FaultPlan()
@@ -42,7 +42,7 @@ struct ExistingFileTests {
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("is none when there is nothing, a directory or a link, and when it cannot be opened")
+    @Test("is not found when there is no file, or a link, or a file that cannot be opened")
     func none() async throws {
         #expect(try await find("nothing", .sha256) == nil)
         symlink(scratch.path("file"), scratch.path("link"))
@@ -51,13 +51,13 @@ struct ExistingFileTests {
         #expect(try await find(size: nil, .sha256) == nil)
     }
 
-    @Test("that cannot be read or synced is a failure of the disk", arguments: [FileOperation.read, .sync])
+    @Test("fails with the status disk failed when it cannot be read or synced", arguments: [FileOperation.read, .sync])
     func broken(_ operation: FileOperation) async throws {
         faults.fail(operation, with: EIO)
         #expect(await status { _ = try await find(size: nil, .sha256) } == .diskFailed)
     }
 
-    @Test("is as it was left only with the same inode, size and time of writing")
+    @Test("is unchanged only with the same inode, size and time of modification")
     func stamp() async throws {
         let destination = try DestinationCheck.check(path: scratch.path("new"), ifExists: .replace)
         let part = threads.partFile(try scratch.location("new"))

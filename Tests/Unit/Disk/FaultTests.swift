@@ -18,7 +18,7 @@ import Testing
         threads = try DiskThreads(count: 1, files: files)
     }
 
-    /// Keeps the disk thread busy until everything that `post` asks for has gathered, so that it is one batch.
+    /// Blocks the disk thread until `post` has returned, so that all work that it posted is one batch.
     private func gather(_ post: () throws -> Void) rethrows {
         let blocker = Lock((isRunning: false, isReleased: false))
         threads.remove(path: scratch.path("absent")) { _ in
@@ -30,10 +30,10 @@ import Testing
         try post()
     }
 
-    /// Only a defect takes so long.
+    /// A time limit that is reached only by a defect.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("after an append on a full disk nothing more is taken until the part is opened anew, at its length")
+    @Test("after an append on a full disk all appends fail until the part is reopened at its length")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -50,7 +50,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4])
     }
 
-    @Test("a quota that is used up is a full disk")
+    @Test("an exceeded quota is the status disk full")
     func quota() async throws {
         faults.fail(.create, with: EDQUOT)
         let part = threads.partFile(try scratch.location("file"))
@@ -58,7 +58,7 @@ import Testing
         #expect(try await part.append([1]) == 1)
     }
 
-    @Test("errors of the system become failures of their kind", arguments: [
+    @Test("system errors become failures with a matching status", arguments: [
         (EIO, Status.diskFailed), (EROFS, .destinationUnavailable), (EACCES, .destinationUnavailable),
         (EMFILE, .outOfResources), (ENOSPC, .diskFull), (ENAMETOOLONG, .destinationUnavailable),
     ])
@@ -71,7 +71,7 @@ import Testing
         #expect(failure?.message.contains(SystemError.reason(of: code)) == true)
     }
 
-    @Test("after a failed sync everything fails until the download went back to the last synced length")
+    @Test("after a failed sync all calls fail until the part is reopened at the last synced length")
     func failedSync() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -100,7 +100,7 @@ import Testing
         try await part.place(part.seal([1]))
     }
 
-    @Test("one failed sync of a batch is the failure of that file alone")
+    @Test("a failed sync in a batch fails only its own file")
     func failedSealInBatch() async throws {
         let outcomes = Lock<[Bool]>([])
         faults.fail(.sync, after: 1, with: EIO)
@@ -115,7 +115,7 @@ import Testing
         #expect(seen == [true, false, true])
     }
 
-    @Test("a rename that fails can be asked for again")
+    @Test("a failed rename can be repeated")
     func failedRename() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -125,7 +125,7 @@ import Testing
         try await part.place(intent)
     }
 
-    @Test("a failed sync of the directory is the failure of every file that was placed in it")
+    @Test("a failed sync of a directory fails every file that was placed in it")
     func failedDirectorySync() async throws {
         var sealed: [(PartFile, FinishIntent)] = []
         for number in 0..<3 {
@@ -145,7 +145,7 @@ import Testing
         #expect(outcomes.wait(until: patience) { $0.count == 3 ? $0 : nil } == [.diskFailed, .diskFailed, .diskFailed])
     }
 
-    @Test("without a rename that does not replace, a link gives the name", arguments: [EINVAL, ENOSYS])
+    @Test("a file is placed by a link if rename without replacing is unsupported", arguments: [EINVAL, ENOSYS])
     func renameUnsupported(code: Int32) async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -159,7 +159,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a link whose old name could not be removed is finished by the next try")
+    @Test("a link whose old name could not be removed is finished by the next attempt")
     func unlinkFails() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -170,7 +170,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("the data is synced before the rename, and the rename before the directory")
+    @Test("the data is synced before the rename, and the directory after it")
     func orderOfOneFile() async throws {
         let part = threads.partFile(try scratch.location("file"))
         try await part.place(part.seal([1]))
@@ -179,7 +179,7 @@ import Testing
             faults.operations.filter(steps.contains) == [.create, .write, .changeMode, .sync, .rename, .syncDirectory])
     }
 
-    @Test("the files of a batch are written back together and share one sync of their directory")
+    @Test("the files of a batch start write-back together and share one sync of their directory")
     func orderOfBatch() async throws {
         let done = Lock(0)
         var parts: [PartFile] = []
@@ -206,7 +206,7 @@ import Testing
         #expect(faults.operations[lastRename...].count { $0 == .syncDirectory } == 1)
     }
 
-    @Test("what is asked for behind a seal of the same batch waits for it")
+    @Test("a call after a seal in the same batch waits for the seal")
     func placeBehindSeal() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 1)
     }
 
-    @Test("a download on a full disk goes on where it was when there is space again")
+    @Test("a download on a full disk continues at its length when there is space again")
     func fullThenFree() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -30,7 +30,7 @@ import Testing
         #expect(contents(location.destination.path) == piece + piece + [8])
     }
 
-    @Test("a seal on a full disk places nothing and can be asked for again after the part is opened anew")
+    @Test("a seal on a full disk places no file and can be repeated after the part is reopened")
     func sealOnFullDisk() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -44,7 +44,7 @@ import Testing
         #expect(contents(location.destination.path) == piece)
     }
 
-    @Test("room is told to be missing before a byte is written, and a reserve is left to others")
+    @Test("missing space is reported before the first write, and a reserve stays free")
     func checkSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64) async -> Status? {
@@ -60,7 +60,7 @@ import Testing
         #expect(disk.scratch.names() == ["ballast"])
     }
 
-    @Test("a file larger than the whole file system is too large, however little of it is missing")
+    @Test("a file larger than the whole file system is too large, even if few bytes are missing")
     func impossibleSpace() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         func check(_ bytes: UInt64, of size: UInt64?) async -> Result<Void, Failure> {
@@ -76,14 +76,14 @@ import Testing
             #expect(failure.message.contains("announced \(size) bytes"))
             #expect(failure.message.contains("has \(total);"))
         }
-        // Fits once the file system is empty, or its size is not known: there is hope.
+        // The file may fit later: its size is unknown, or not larger than the empty file system.
         #expect(await status { try await check(total, of: total).get() } == .diskFull)
         #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
         #expect(await status { try await check(100_000, of: 100_000).get() } == nil)
         #expect(disk.scratch.names().isEmpty)
     }
 
-    @Test("a body that the store's file system has no room for is not begun to be copied")
+    @Test("a body that is larger than the store's free space is not copied in part")
     func bodyWithoutRoom() async throws {
         let source = try Scratch()
         let path = source.path("body")
@@ -105,7 +105,7 @@ import Testing
         #expect(contents(path)?.count == 2 << 20)
     }
 
-    @Test("idle threads keep no descriptor that would hold the disk")
+    @Test("idle threads have no open descriptor that prevents an unmount")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         try await part.place(part.seal([1]))
@@ -113,7 +113,7 @@ import Testing
         #expect(disk.unmount())
     }
 
-    @Test("the free space is what the file system has left")
+    @Test("the free space is that of the file system")
     func freeSpace() throws {
         let before = try FreeSpace.available(at: disk.scratch.path)
         #expect(before <= 1 << 20)

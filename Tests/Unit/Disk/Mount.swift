@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-/// A small file system in memory, mounted on a directory of its own for one test.
+/// A small file system in memory, mounted on a temporary directory for one test.
 final class Mount {
     let scratch: Scratch
 
@@ -10,19 +10,19 @@ final class Mount {
         return mount.unmount()
     }()
 
-    /// `size`: as mount(8) takes it, "1m".
+    /// `size`: in the notation of mount(8), such as "1m".
     init(size: String) throws {
         scratch = try Scratch()
         try #require(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
     }
 
-    /// What was removed keeps its room until the last thread has closed it.
+    /// Waits until all blocks are free. A removed file uses its blocks until the last thread has closed it.
     func waitUntilEmpty() {
         var status = statvfs()
         while statvfs(scratch.path, &status) == 0, status.f_bfree < status.f_blocks { usleep(1_000) }
     }
 
-    /// False while something in it is open.
+    /// Returns false while a file in it is open.
     func unmount() -> Bool { umount2(scratch.path, 0) == 0 }
 
     deinit { umount2(scratch.path, Int32(MNT_DETACH)) }

@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 2)
     }
 
-    @Test("a file written in pieces is whole under its final name, with its mode, and no part is left")
+    @Test("a file written in chunks has its final name, all bytes and its mode, and no part is left")
     func wholeFile() async throws {
         let location = try scratch.location("song.flac", mode: 0o640)
         let part = threads.partFile(location)
@@ -31,7 +31,7 @@ import Testing
         #expect(scratch.names() == ["song.flac"])
     }
 
-    @Test("a file that never got a byte is made empty")
+    @Test("a file without bytes is placed as an empty file")
     func emptyFile() async throws {
         let location = try scratch.location("empty")
         let part = threads.partFile(location)
@@ -39,7 +39,7 @@ import Testing
         #expect(contents(location.destination.path) == [])
     }
 
-    @Test("what is asked for without waiting is done in order")
+    @Test("calls that do not wait for each other are performed in order")
     func order() async throws {
         let location = try scratch.location("ordered")
         let part = threads.partFile(location)
@@ -51,7 +51,7 @@ import Testing
         #expect(contents(location.destination.path) == Array(0...100))
     }
 
-    @Test("several hundred files sealed and placed at once are all whole")
+    @Test("several hundred files that are sealed and placed at once are complete")
     func manyFiles() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a seal whose length is not the announced one fails and leaves the part to be continued")
+    @Test("a seal with another length than announced fails, and the part can be continued")
     func wrongLength() async throws {
         let location = try scratch.location("short")
         let part = threads.partFile(location)
@@ -81,7 +81,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a part that another program made longer is not sealed")
+    @Test("a part that another program has extended is not sealed")
     func changedByOthers() async throws {
         let location = try scratch.location("tampered")
         let part = threads.partFile(location)
@@ -90,7 +90,7 @@ import Testing
         #expect(await status { _ = try await part.seal([], expected: 2) } == .diskFailed)
     }
 
-    @Test("a discarded part is gone, and discarding it again is fine")
+    @Test("a part can be discarded twice, and written again")
     func discard() async throws {
         let part = threads.partFile(try scratch.location("unwanted"))
         try await part.append([1])
@@ -100,7 +100,7 @@ import Testing
         #expect(try await part.append([2]) == 1)
     }
 
-    @Test("discarding in a directory that is gone is fine")
+    @Test("discarding in a missing directory succeeds")
     func discardWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -110,7 +110,7 @@ import Testing
         try await part.discard()
     }
 
-    @Test("a closed part stays where it is")
+    @Test("a closed part file stays, and can be resumed")
     func close() async throws {
         let location = try scratch.location("later")
         do {
@@ -122,7 +122,7 @@ import Testing
         #expect(try await again.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 3)
     }
 
-    @Test("a directory without the right to write in it is said to be unavailable, with its path")
+    @Test("a missing directory is unavailable, and the message has its path")
     func noSuchDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -134,7 +134,7 @@ import Testing
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 
-    @Test("a directory that took the place of the one that the host saw is refused")
+    @Test("another directory at the path that the host saw is refused")
     func anotherDirectory() async throws {
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
@@ -146,7 +146,7 @@ import Testing
         #expect(directoryNames(scratch.path("d")).isEmpty)
     }
 
-    @Test("no completion comes after close, and everything asked for before it is done")
+    @Test("close performs all earlier calls, and later calls have no completion")
     func closeThreads() async throws {
         let threads = try DiskThreads(count: 3)
         for number in 0..<20 { threads.partFile(try scratch.location("file\(number)")).append([1]) { _ in } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// An engine is killed and another one continues: nothing but the part file, the checkpoint and the journal is left.
+/// An engine is killed and another one continues with the part file, the checkpoint and the journal.
 @Suite("A part file after a kill")
 struct PartJournalTests {
     let scratch: Scratch
@@ -17,8 +17,7 @@ struct PartJournalTests {
 
     private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
 
-    /// Writes these pieces, the first of them synced, and leaves the file as a kill does. Returns the checkpoint's
-    /// stamps.
+    /// Writes the chunks, syncs the first one, and leaves the file as after a kill. Returns the checkpoint's stamps.
     private func killed(after pieces: [[UInt8]]) async throws -> [PartStamp] {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -30,7 +29,7 @@ struct PartJournalTests {
         return try [#require(synced)]
     }
 
-    /// What the next engine believes of the file.
+    /// Returns the bytes that the next engine trusts, or nil if it starts again.
     private func continued(_ stamps: [PartStamp]) async throws -> [UInt8]? {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -50,13 +49,13 @@ struct PartJournalTests {
         fclose(file)
     }
 
-    @Test("is whole up to its last write, which was not synced")
+    @Test("is complete up to its last write, which was not synced")
     func keepsUnsynced() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5], [6]])
         #expect(try await continued(stamps) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("loses what was added behind its last write", arguments: [1, 5_000])
+    @Test("loses bytes that were added after its last write", arguments: [1, 5_000])
     func dropsTail(count: Int) async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -66,7 +65,7 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3, 4, 5])
     }
 
-    @Test("goes back to what was synced when the bytes behind it are others")
+    @Test("is cut to its synced length when later bytes have changed")
     func dropsGarbledTail() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -76,21 +75,21 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("goes back to what was synced when it is shorter than its last write")
+    @Test("is cut to its synced length when it is shorter than its last write")
     func dropsCutTail() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         #expect(truncate(scratch.partPath(location), 4) == 0)
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("starts again when the synced bytes are others")
+    @Test("starts again when synced bytes have changed")
     func dropsAll() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in fputc(9, file) }
         #expect(try await continued(stamps) == nil)
     }
 
-    @Test("goes back to what was synced without its record", arguments: ["absent", "zeros", "garbled", "directory"])
+    @Test("is cut to its synced length without a valid record", arguments: ["absent", "zeros", "garbled", "directory"])
     func withoutRecord(state: String) async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         let path = scratch.path("journal")
@@ -103,7 +102,7 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("has its record no longer when it has its final name or is removed")
+    @Test("has no record after it is placed or removed")
     func forgets() async throws {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -116,7 +115,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("has a record among thousands of others, of which the oldest make way")
+    @Test("has a record among thousands; the oldest are evicted")
     func manyRecords() throws {
         let journal = try #require(journal)
         for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }
@@ -128,7 +127,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.count == 65_536)
     }
 
-    @Test("of an earlier version is kept as far as it was synced, and has a record from then on")
+    @Test("of an earlier version keeps its synced bytes, and then has a record")
     func earlierVersion() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         var status = stat()

@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 1)
     }
 
-    @Test("a stranger's file with the final name stays, and so does the part")
+    @Test("a foreign file with the final name is not replaced, and the part stays")
     func stranger() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -23,7 +23,7 @@ import Testing
         #expect(try await part.look(for: intent) == .partThere)
     }
 
-    @Test("a file is replaced where the request says so")
+    @Test("an existing file is replaced if the request allows it")
     func replace() async throws {
         let location = try scratch.location("file", replace: true)
         try write([9], to: location.destination.path)
@@ -33,7 +33,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a file that the server names gets that name, and is found under it after a crash")
+    @Test("a file that the server names gets that name, and is found by it after a crash")
     func named() async throws {
         var check = DestinationCheck()
         let location = PartLocation(
@@ -64,7 +64,7 @@ import Testing
         #expect(scratch.names().contains(location.partName))
     }
 
-    @Test("our own file under the final name, renamed before a crash, is no stranger's", arguments: [true, false])
+    @Test("a file that was renamed before a crash is recognized as placed", arguments: [true, false])
     func renamedBefore(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)
         let part = threads.partFile(location)
@@ -76,7 +76,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("our own file is known after another boot, in which its file system has another number")
+    @Test("a file is recognized after a reboot that changed its device number")
     func otherBoot() async throws {
         var location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -89,7 +89,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("our own file, linked before a crash and not yet unlinked, loses its old name", arguments: [true, false])
+    @Test("a file that was linked but not unlinked before a crash loses its old name", arguments: [true, false])
     func linkedBefore(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)
         let part = threads.partFile(location)
@@ -99,7 +99,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("another file under the part's name is not placed")
+    @Test("another file with the part's name is not placed")
     func otherPart() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -120,7 +120,7 @@ import Testing
         #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
-    @Test("a look tells how far the finishing had come")
+    @Test("a finish intent finds the part, the placed file, or neither")
     func look() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -132,7 +132,7 @@ import Testing
         #expect(try Placement.look(location, intent) == .gone)
     }
 
-    @Test("a directory that is not there says nothing about the file in it")
+    @Test("a missing directory is unavailable, and its file does not count as gone")
     func lookWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("disk"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A directory of its own for one test, removed with it.
+/// A temporary directory for one test. It is removed with the object.
 final class Scratch {
     let path: String
 
@@ -106,7 +106,7 @@ func status(_ body: () async throws -> Void) async -> Status? {
     }
 }
 
-/// No two slices of it are alike.
+/// Returns bytes with a counter at every 4,093rd position, so that misplaced slices are found.
 func patternedBytes(_ count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0x55, count: count)
     for index in stride(from: 0, to: count, by: 4_093) { bytes[index] = UInt8(truncatingIfNeeded: index / 4_093) }

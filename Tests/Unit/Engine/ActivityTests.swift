@@ -29,7 +29,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("constraints that an activity states first hold tasks that state the same")
+    @Test("constraints that an activity has first also hold tasks that have the same ones")
     func constraints() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -42,7 +42,7 @@ struct ActivityTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("an activity whose file is another task's holds no other activity up")
+    @Test("an activity whose destination is another task's does not delay other activities")
     func failing() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }

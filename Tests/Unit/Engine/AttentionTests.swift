@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("An application is told of each session that needs attention")
+@Suite("An application is notified of each session that needs attention")
 struct AttentionTests {
     let store: TestStore
     let application: ApplicationClient
@@ -19,7 +19,7 @@ struct AttentionTests {
         _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("also of one whose identifier only looks like that of another")
+    @Test("also of one with a similar identifier")
     func looksTheSame() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -28,15 +28,15 @@ struct AttentionTests {
         }
         for session in sessions { try endRound(session) }
         #expect(try eventsOfRound(sessions[1]).count == 2)
-        // The first one's events are older than those that were read, and nobody has read them.
+        // The events of the first session are older than those that were read, and still unread.
         let told = try application.poll(until: .ofTests)
         #expect(told.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 }
 
-@Suite("A listing that does not show a session")
+@Suite("A session that a listing does not contain")
 struct AttentionOfTheGoneTests {
-    @Test("ends what was to be told of it")
+    @Test("has no pending attention any more")
     func gone() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -45,7 +45,7 @@ struct AttentionOfTheGoneTests {
         #expect(!attention.hasUntold)
     }
 
-    @Test("says nothing of one that was made anew afterwards")
+    @Test("keeps its attention if it was created afterwards")
     func madeAnew() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))
@@ -55,7 +55,7 @@ struct AttentionOfTheGoneTests {
         #expect(attention.hasUntold)
     }
 
-    @Test("says nothing of who waits for one that was made anew afterwards")
+    @Test("keeps the attention for waiting consumers if it was created afterwards")
     func waitedFor() {
         var attention = Attention()
         attention.learn("s", newest: EventID(rawValue: 5))

@@ -25,7 +25,7 @@ struct BudgetTests {
         return try engine.session(configuration)
     }
 
-    @Test("short transfers are booked on the network that all have named, not on the interface the kernel names first")
+    @Test("short transfers are counted for the network that all sources name, not for the kernel's interface")
     func settled() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
@@ -43,7 +43,7 @@ struct BudgetTests {
         #expect(try used(host) == ["Home": 100_000])
     }
 
-    @Test("what was moved before the network changed is booked on the former one")
+    @Test("bytes that were transferred before a change of network are counted for the former network")
     func change() throws {
         origin.serve("/a", .init(bytes: pattern(40_000)))
         origin.serve("/b", .init(bytes: pattern(30_000)))
@@ -58,7 +58,7 @@ struct BudgetTests {
         #expect(try used(host) == ["Home": 40_000, "Phone": 30_000])
     }
 
-    @Test("a fast transfer ends with the budget, but for the piece that was being taken")
+    @Test("a fast transfer exceeds its budget by one chunk at most")
     func exact() throws {
         origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\""))
         let engine = try ToldEngine(store)

@@ -14,7 +14,7 @@ struct ConditionTests {
         origin = try TestOrigin()
     }
 
-    @Test("in critical heat nothing is transferred, whatever a session asks for; a lasting transfer leaves")
+    @Test("critical heat stops a long transfer, also in a session without constraints")
     func critical() throws {
         origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\"", bytesPerSecond: 1_000_000))
         let engine = try ToldEngine(store)
@@ -28,7 +28,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("short transfers one after the other depend on heat and sleep as a long one does")
+    @Test("consecutive short transfers depend on heat and sleep like a long one")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
         let engine = try ToldEngine(store)
@@ -44,7 +44,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("before sleep transfers are synced and the system is told; awake they go on")
+    @Test("before sleep transfers stop and the system is notified; after it they resume")
     func sleeps() throws {
         let bytes = pattern(6_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
@@ -62,7 +62,7 @@ struct ConditionTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("at its latest start a task gives up what its preset wishes for, but not what is asked for beside it")
+    @Test("at its latest start a task drops its preset and keeps its stated constraints")
     func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -80,7 +80,7 @@ struct ConditionTests {
         #expect(origin.asked("/b").isEmpty)
     }
 
-    @Test("a task waits for its earliest start and says when that is")
+    @Test("a task waits for its earliest start and reports that time")
     func earliestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store)
@@ -97,11 +97,11 @@ struct ConditionTests {
         #expect(Clock.wallMilliseconds >= start)
     }
 
-    @Test("quiet hours hold until they end")
+    @Test("quiet hours hold tasks until their end")
     func quietHours() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
-        // All but one hour that is not now.
+        // The quiet hours end in two hours, and cover the day except the hour after that.
         let now = Clock.wallMilliseconds
         let minute = (now + Clock.localOffsetMilliseconds(at: now)) / 60_000 % 1_440
         let (end, begin) = (UInt16((minute + 120) % 1_440), UInt16((minute + 180) % 1_440))
@@ -114,7 +114,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("a task that is held ends when its time is over")
+    @Test("a held task fails at its resource timeout")
     func overdue() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }
@@ -126,7 +126,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("what a task has waited for, and when, is told later")
+    @Test("wait records show what a task waited for, and when")
     func waited() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)

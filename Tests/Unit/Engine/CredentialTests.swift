@@ -8,7 +8,7 @@ struct CredentialTests {
     let store: TestStore
     let origin: TestOrigin
 
-    /// "user:password", and what Basic makes of it.
+    /// The user "user" with the password "password", and its encoding for Basic.
     private static let right = ChallengeResponse.credential(user: "user", password: "password")
     private static let basic = "Basic dXNlcjpwYXNzd29yZA=="
 
@@ -29,7 +29,7 @@ struct CredentialTests {
         return challenges
     }
 
-    /// Waits for one open challenge for which so many tasks wait.
+    /// Waits until one challenge is open and `tasks` tasks wait for it.
     private func challenge(_ session: SessionClient, tasks: UInt64 = 1) throws -> Challenge {
         #expect(waitUntil { (try? challenges(session).first?.waitingTasks) == tasks })
         let open = try challenges(session)
@@ -53,7 +53,7 @@ struct CredentialTests {
         return try EngineTests.enqueue(session, requests)
     }
 
-    @Test("without being asked to, a session takes a 401 for a failure")
+    @Test("without the option a 401 is a failure")
     func off() throws {
         let application = try store.open()
         defer { application.close() }
@@ -64,7 +64,7 @@ struct CredentialTests {
         #expect(task.outcome.failure?.detail == 401)
     }
 
-    @Test("fifty tasks make one challenge with one event, and one answer lets them all in")
+    @Test("fifty tasks share one challenge, one event and one credential")
     func fifty() throws {
         let application = try store.open()
         defer { application.close() }
@@ -74,7 +74,7 @@ struct CredentialTests {
         #expect(open.space == ProtectionSpace(kind: .server, origin: origin.url(""), realm: "staff"))
         #expect(open.schemes == .basic)
         #expect(open.failures == 0)
-        // No more than had been under way when the first was turned away.
+        // Only the requests that were in progress at the first 401, and no more.
         #expect(origin.asked.count <= 7)
         let waiting = try tasks(session)
         #expect(waiting.allSatisfy { $0.state == .waiting && $0.reason == .credential })
@@ -91,7 +91,7 @@ struct CredentialTests {
         #expect(store.bytes(of: store.files + "/49") == pattern(49))
     }
 
-    @Test("an answer that does not serve costs one request, and the challenge opens again and counts it")
+    @Test("a refused credential costs one request, and the challenge opens again with a failure")
     func wrongThenRight() throws {
         let application = try store.open()
         defer { application.close() }
@@ -110,7 +110,7 @@ struct CredentialTests {
         #expect(try eventsOfRound(session).compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
     }
 
-    @Test("a refusal fails all that wait, and ends the round")
+    @Test("a refusal fails all waiting tasks and ends the round")
     func refusal() throws {
         let application = try store.open()
         defer { application.close() }
@@ -123,7 +123,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("a credential is refused where Basic is not offered, and headers serve")
+    @Test("a password is refused for a challenge without Basic, and headers are accepted")
     func bearer() throws {
         origin.serve(
             "/api", .init(bytes: pattern(9), authorization: "Bearer token", challenge: "Bearer realm=\"api\""))
@@ -139,7 +139,7 @@ struct CredentialTests {
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("an answer is not sent to another origin; that one asks for its own")
+    @Test("a credential is not sent to another origin")
     func otherOrigin() throws {
         let other = try TestOrigin()
         other.serve("/there", .init(bytes: pattern(7), authorization: "Basic b3RoZXI6b3RoZXI="))
@@ -159,7 +159,7 @@ struct CredentialTests {
         #expect(Set(other.asked.map(\.authorization)) == [nil, "Basic b3RoZXI6b3RoZXI="])
     }
 
-    @Test("an acknowledged challenge stays open; it goes with the last task that needs it")
+    @Test("an acknowledged challenge stays open until the last task that needs it ends")
     func leftOpen() throws {
         let application = try store.open()
         defer { application.close() }
@@ -179,7 +179,7 @@ struct CredentialTests {
         _ = try challenge(session)
     }
 
-    @Test("a task whose time is over while it waits fails, and its challenge closes")
+    @Test("waiting tasks fail at their resource timeout, and their challenge closes")
     func expired() throws {
         var configuration = configuration
         configuration.resourceTimeoutMilliseconds = 1_500
@@ -192,7 +192,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("an open challenge outlives its engine, and tasks that come later wait for it, too")
+    @Test("an open challenge stays open in the next engine, and no request is sent")
     func outlives() throws {
         let first = try store.open()
         let before = try session(first.createSession(configuration, .consume))
@@ -209,7 +209,7 @@ struct CredentialTests {
         #expect(try eventsOfRound(after).compactMap(ended).count { $0.outcome.state == .succeeded } == 5)
     }
 
-    @Test("an answer is gone with its engine: what still needs it asks again, and goes on from its offset")
+    @Test("a credential is lost with its engine: tasks request it again and resume")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

@@ -19,9 +19,9 @@ extension TestStore {
             until: .ofTests)
     }
 
-    /// The process that has the store's lock.
+    /// The id of the process that holds the store's lock.
     fileprivate var holder: Int32? {
-        // Empty for a moment, before its holder has signed.
+        // The file is empty until its holder has written its process id.
         bytes(of: store + "/lock").flatMap { text in
             String(decoding: text, as: UTF8.self).split(separator: " ").first.flatMap { Int32($0) }
         }
@@ -32,7 +32,7 @@ extension TestStore {
     }
 }
 
-/// Real daemons of stores of their own. They are not this process's children.
+/// Tests with real daemons, each with its own store. They are not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore
@@ -43,7 +43,7 @@ struct DaemonTests {
         origin = try TestOrigin()
     }
 
-    @Test("is started by the first host, is no child of it, and goes on when the host has closed")
+    @Test("is started by the first host, is not its child, and continues after the host")
     func goesOn() throws {
         defer { store.endDaemon() }
         origin.serve("/a", .init(bytes: pattern(500_000), entityTag: nil))
@@ -62,7 +62,7 @@ struct DaemonTests {
         #expect(try eventsOfRound(attached).count == 2)
     }
 
-    @Test("leaves when nothing is left to do, and the next host starts another")
+    @Test("exits when it is idle, and the next host starts another")
     func leaves() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
@@ -76,7 +76,7 @@ struct DaemonTests {
         #expect(store.holder != first)
     }
 
-    @Test("that is killed is followed by another, and a session stays attached")
+    @Test("that is killed is replaced by another, and a session stays attached")
     func killed() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
@@ -92,14 +92,14 @@ struct DaemonTests {
         #expect(waitUntil { store.names(in: store.files).count == 5 })
     }
 
-    @Test("that cannot be found is an error that names the places")
+    @Test("that cannot be found is an error with its path")
     func notFound() {
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon("/no/such/backhauld") }
         #expect(failure?.status == .daemonUnavailable)
         #expect(failure?.message.contains("/no/such/backhauld") == true)
     }
 
-    @Test("that ends at once is reported with what it says")
+    @Test("that exits at once is an error with its message")
     func complains() throws {
         mkdir(store.store, 0o700)
         let number = open(store.store + "/backhaul.sqlite3", O_RDWR | O_CREAT, 0o600)
@@ -111,7 +111,7 @@ struct DaemonTests {
         #expect(failure?.message.contains("database") == true)
     }
 
-    @Test("is not started where an engine of this process has the store")
+    @Test("is not started while an engine of this process has the store")
     func embeddedFirst() throws {
         let embedded = try store.open()
         defer { embedded.close() }
@@ -120,7 +120,7 @@ struct DaemonTests {
         #expect(store.holder == getpid())
     }
 
-    /// One that takes itself for another version, with its store's lock.
+    /// Starts a daemon that reports another version, and waits until it holds the store's lock. Returns its process id.
     private func startDaemon(version: String) throws -> Int32 {
         let process = try DetachedProcess.start(
             program: daemonPath, arguments: ["--store", store.store, "--linger", "20000"],
@@ -130,7 +130,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "that is older makes room for that of a newer library, whatever it speaks",
+        "that is older exits for a newer library",
         arguments: ["0.1.0/\(Versions.built.wire)", "0.1.9/1"])
     func older(version: String) throws {
         defer { store.endDaemon() }
@@ -141,7 +141,7 @@ struct DaemonTests {
         #expect(waitUntil { ProcessIdentity.of(processID: first) == nil })
     }
 
-    @Test("that speaks a newer protocol is left as it is, and named with both versions")
+    @Test("with a newer protocol is not used, and the error names both versions")
     func newer() throws {
         defer { store.endDaemon() }
         let first = try startDaemon(version: "9.0.1/77")
@@ -151,7 +151,7 @@ struct DaemonTests {
         #expect(store.holder == first && ProcessIdentity.of(processID: first) != nil)
     }
 
-    @Test("that is newer and speaks the same is used by an older library")
+    @Test("that is newer and has the same protocol is used by an older library")
     func newerOfSameProtocol() throws {
         defer { store.endDaemon() }
         let first = try startDaemon(version: "9.0.1/\(Versions.built.wire)")
@@ -161,7 +161,7 @@ struct DaemonTests {
         #expect(store.holder == first)
     }
 
-    @Test("of an older version that is all there is to start is used when it speaks the same")
+    @Test("that is older is used if it has the same protocol and no newer one is installed")
     func nothingNewer() throws {
         defer { store.endDaemon() }
         let script = store.path + "/old"
@@ -175,7 +175,7 @@ struct DaemonTests {
         _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
     }
 
-    @Test("exists once, however many hosts start it at the same time")
+    @Test("runs once, even if many hosts start it at the same time")
     func once() throws {
         defer { store.endDaemon() }
         let opened = Lock<[ApplicationClient]>([])

@@ -13,7 +13,7 @@ struct DownloadTests {
         origin = try TestOrigin()
     }
 
-    @Test("a small file arrives whole, and its event is followed by the end of the round")
+    @Test("a small file is complete, and the event of the round's end follows its event")
     func smallFile() throws {
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: "\"1\""))
         let application = try store.open()
@@ -34,7 +34,7 @@ struct DownloadTests {
         #expect(left.isEmpty && !more)
     }
 
-    @Test("a broken connection is continued from the offset under the same entity tag")
+    @Test("a download resumes from its offset with the same entity tag after a lost connection")
     func continued() throws {
         let bytes = pattern(5_000_000)
         origin.serve("/b", .init(bytes: bytes, entityTag: "\"b\"", breakAfter: 3_000_000, breaks: 1))
@@ -53,7 +53,7 @@ struct DownloadTests {
         #expect(asked.last?.ifRange == "\"b\"")
     }
 
-    @Test("bytes that are fetched again are no progress: a server that lets nothing be continued is left in the end")
+    @Test("bytes that are fetched again are no progress, so a server without ranges fails in the end")
     func refetched() throws {
         var resource = TestOrigin.Resource(
             bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)
@@ -68,12 +68,12 @@ struct DownloadTests {
         _ = try enqueue(session, [try store.request(origin.url("/b"), "b")])
         let task = try #require(ended(try eventsOfRound(session)[0]))
         #expect(task.outcome.failure?.status == .connectionLost)
-        // The first one brought something, three did not.
+        // The first attempt stored new bytes, the three others did not.
         #expect(origin.asked.count == 4)
         #expect(task.outcome.attempts == 4)
     }
 
-    @Test("a missing resource fails with its status and the start of its body, and leaves no file")
+    @Test("a missing resource fails with its status and the start of the body, and leaves no file")
     func missing() throws {
         let application = try store.open()
         defer { application.close() }
@@ -87,7 +87,7 @@ struct DownloadTests {
         #expect(store.names(in: store.files).isEmpty)
     }
 
-    @Test("many files of several sizes arrive whole, each with one event")
+    @Test("many files of several sizes are complete, each with one event")
     func many() throws {
         var requests: [Request] = []
         for index in 0..<300 {
@@ -109,7 +109,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("events that were not acknowledged come again after the application was closed and opened")
+    @Test("unacknowledged events are delivered again after the application was reopened")
     func eventsWait() throws {
         origin.serve("/a", .init(bytes: pattern(10), entityTag: nil))
         let first = try store.open()
@@ -123,7 +123,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file is claimed once, and an acknowledged one that was not claimed is removed")
+    @Test("a kept file can be claimed again at the same path, and an unclaimed one is removed when acknowledged")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("Handing over again")
+@Suite("Enqueueing again")
 struct HandOverTests {
     let store: TestStore
     let origin: TestOrigin
@@ -13,7 +13,7 @@ struct HandOverTests {
         origin = try TestOrigin()
     }
 
-    @Test("a list that is handed over again finds what was acknowledged, until the round's end is acknowledged, too")
+    @Test("an enqueue finds acknowledged tasks until the end of the round is acknowledged")
     func delivered() throws {
         origin.serve("/a", .init(bytes: pattern(100), entityTag: nil))
         let application = try store.open()
@@ -45,7 +45,7 @@ struct HandOverTests {
         }
     }
 
-    @Test("a task that is cancelled while it waits leaves no part file")
+    @Test("a task that is cancelled while it waits for its retry leaves no part file")
     func cancelledWhileWaiting() throws {
         origin.serve("/a", .init(bytes: pattern(3_000_000), entityTag: "\"a\"", breakAfter: 2_000_000, breaks: 100))
         let application = try store.open()

@@ -7,7 +7,7 @@ import BackhaulWire
 import Glibc
 import Testing
 
-@Suite("A hostile peer costs the engine one connection and nothing else")
+@Suite("A hostile peer affects only its own connection")
 struct HostilePeerTests {
     let store: TestStore
     let application: ApplicationClient
@@ -21,7 +21,7 @@ struct HostilePeerTests {
         if case .sessions = try? answer(application.sessions()) { true } else { false }
     }
 
-    @Test("that sends what is no frame")
+    @Test("a peer that sends invalid frames is disconnected")
     func garbage() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -33,7 +33,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("that gives commands before it has said who it is, or says it of an application that cannot be")
+    @Test("a peer with a command before its hello, or with an invalid hello, is disconnected")
     func impolite() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -49,7 +49,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("that floods it with connections: others of the same process are refused with the reason")
+    @Test("further connections of a process with too many are refused with a reason")
     func connections() throws {
         defer { application.close() }
         var peers = try (0..<100).map { _ in try Peer(store.store) }
@@ -62,13 +62,13 @@ struct HostilePeerTests {
         #expect(waitUntil { (try? Peer(store.store).greet()) != nil })
     }
 
-    @Test("that floods it with commands and reads no reply: it is read from no further, and answered when it reads")
+    @Test("no more commands are read from a peer that reads no replies, until it reads them")
     func commands() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
         try peer.greet()
         var (taken, whole) = (0, 0)
-        // Until nothing is taken for a while.
+        // Sends commands until the engine has taken no byte for a second.
         var deadline = Deadline.after(milliseconds: 1_000)
         var rest: [UInt8] = []
         while !deadline.hasPassed, taken < 64 << 20 {
@@ -90,7 +90,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test("that says no hello, or half a frame, for too long")
+    @Test("a peer that sends no hello, or part of a frame, is disconnected after a timeout")
     func halfSent() throws {
         application.close()
         let directory = try StoreDirectory.open(path: store.store)

@@ -14,24 +14,24 @@ struct NetworkTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
-    /// Hands over the download of /a.
+    /// Enqueues the download of /a.
     private func fetch(_ host: ToldSession) throws -> TaskID {
         try host.enqueue(store.request(origin.url("/a"), "a"))[0]
     }
 
-    /// Whether the first task of the round to end is there.
+    /// Waits for the end of the round. Returns whether its first event is a success.
     private func succeeds(_ host: ToldSession) throws -> Bool {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
 
-    /// A session that may move so many bytes a day.
+    /// A session with a daily budget.
     private func budget(daily: UInt64) -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: "s")
         configuration.budget.daily = daily
         return configuration
     }
 
-    @Test("a metered network holds a task that asks for an unmetered one, and the next network lets it go")
+    @Test("a metered network holds a task that requires an unmetered one, until the network changes")
     func metered() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store)
@@ -48,7 +48,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("this machine's own servers are no matter of networks")
+    @Test("loopback servers do not depend on networks")
     func local() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -60,7 +60,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("a kind of network that is not allowed holds a running task back, another one lets it go on")
+    @Test("a network of a kind that is not allowed stops a running task, and an allowed one resumes it")
     func kind() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -78,7 +78,7 @@ struct NetworkTests {
         #expect(origin.asked.count == 2)
     }
 
-    @Test("behind a portal nothing fails: one task tries from time to time, and its answer lets all go on")
+    @Test("behind a portal no task fails; one task probes, and its success resumes all")
     func portal() throws {
         for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }
         let engine = try ToldEngine(store)
@@ -93,7 +93,7 @@ struct NetworkTests {
         #expect(info.state == .waiting)
         #expect(info.reasonText?.contains("portal") == true)
         _ = try host.waits(tasks[1], for: .portal)
-        // One for each 10 seconds at the most; on a busy machine some may have passed.
+        // At most one request for each 10 seconds. On a busy machine the wait may have taken longer.
         #expect(origin.asked.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
         #expect(engine.conditions.needs.contains(.network))
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -102,7 +102,7 @@ struct NetworkTests {
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
     }
 
-    @Test("another network is another way: what was held by a portal is tried at once")
+    @Test("on another network tasks held by a portal are tried at once")
     func otherNetwork() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try ToldEngine(store)
@@ -117,7 +117,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("who resumes what a portal holds has it tried at once")
+    @Test("a resume tries a task held by a portal at once")
     func resumed() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try ToldEngine(store)
@@ -135,7 +135,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("servers of this machine go on while those beyond a metered network wait, and only those have waited")
+    @Test("on a metered network only tasks for remote servers wait, and only they have wait records")
     func mixed() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -154,7 +154,7 @@ struct NetworkTests {
         #expect(near.isEmpty)
     }
 
-    @Test("when a day's bytes are used up the transfer leaves, and goes on when there are more")
+    @Test("a transfer stops when its daily budget is used up, and resumes when the budget is removed")
     func budget() throws {
         let bytes = pattern(3_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_500_000))
@@ -175,7 +175,7 @@ struct NetworkTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("what expects more than is left of a budget waits, and smaller tasks go on")
+    @Test("a task that exceeds the rest of a budget waits, and smaller tasks run")
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -197,7 +197,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("who only looks lets nothing go that is too large, and it is listed among what is held back")
+    @Test("an observer releases no task that exceeds its budget, and it is listed as held")
     func sizeHintSeen() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
@@ -236,7 +236,7 @@ struct NetworkTests {
         #expect(try host.holds().isEmpty)
     }
 
-    @Test("a file larger than its budget goes on with each budget, whatever its server says of its size", arguments: [
+    @Test("a file larger than its budget continues with each new budget", arguments: [
         nil, UInt64(3_000_000),
     ])
     func largerThanBudget(stated: UInt64?) throws {
@@ -257,7 +257,7 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("it expects") == false)
-        // Less than what is missing, as another day of the same budget would be.
+        // The budget is less than the missing bytes, as on another day with the same budget.
         configuration.budget.daily = first.offset + 700_000
         _ = try answer(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })

@@ -4,7 +4,7 @@ import BackhaulWire
 import Glibc
 import Testing
 
-/// A peer on an engine's socket that keeps to no rule of its own accord.
+/// A peer on an engine's socket that can send any bytes, at any time.
 final class Peer {
     private let number: Int32
     private var reader = FrameReader()
@@ -15,7 +15,7 @@ final class Peer {
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: (store + "/engine.socket").utf8) }
         let (number, size) = (number, socklen_t(MemoryLayout<sockaddr_un>.size))
-        // The engine may be about to make its socket.
+        // The engine may not have created its socket yet.
         let isConnected = waitUntil {
             withUnsafePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(number, $0, size) == 0 }
@@ -26,7 +26,7 @@ final class Peer {
 
     deinit { close(number) }
 
-    /// How many were taken; stops when the engine takes no more.
+    /// Returns how many bytes were sent. Stops when the engine takes no more.
     func send(_ bytes: [UInt8], waits: Bool = true) -> Int {
         var sent = 0
         while sent < bytes.count {
@@ -48,7 +48,7 @@ final class Peer {
         guard case .welcome = try next() else { throw Unexpected() }
     }
 
-    /// Nil at the end of the connection.
+    /// Returns the next message, or nil at the end of the connection.
     func next() throws -> EngineMessage? {
         while true {
             if let message = try reader.nextEngineMessage() { return message }
@@ -61,13 +61,13 @@ final class Peer {
         }
     }
 
-    /// What has come and was not read; no more than 64 KiB are looked at.
+    /// The number of received and unread bytes, up to 64 KiB.
     var waitingBytes: Int {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         return max(0, recv(number, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
     }
 
-    /// The engine ends the connection, whatever it says before.
+    /// Waits until the engine closes the connection, and ignores its messages.
     func isEnded() throws -> Bool {
         while try next() != nil {}
         return true

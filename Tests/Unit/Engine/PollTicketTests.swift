@@ -3,13 +3,13 @@ import BackhaulModel
 import Glibc
 import Testing
 
-@Suite("Events of a poll whose ticket is released are handed out when the host has them, and not before")
+@Suite("Events of a poll whose ticket is released")
 struct PollTicketTests {
     let store: TestStore
     let application: ApplicationClient
     let session: SessionClient
 
-    /// One task has ended, and the client knows of its event.
+    /// One task has ended, and the client has the notice of its event.
     init() throws {
         store = try TestStore()
         application = try store.open()
@@ -25,7 +25,7 @@ struct PollTicketTests {
         return events
     }
 
-    @Test("read before: nothing tells of them again")
+    @Test("events that the host has read are not announced again")
     func read() throws {
         defer { application.close() }
         let ticket = session.poll(after: .zero, maximum: 10)
@@ -35,7 +35,7 @@ struct PollTicketTests {
         #expect(!isReadable(application.eventDescriptor))
     }
 
-    @Test("not read: the descriptors tell of them again, and the next poll has them")
+    @Test("unread events are announced again, and the next poll has them")
     func unread() throws {
         defer { application.close() }
         let ticket = session.poll(after: .zero, maximum: 10)
@@ -48,13 +48,13 @@ struct PollTicketTests {
         #expect(!isReadable(session.eventDescriptor))
     }
 
-    @Test("not answered yet: the same, once the answer has come")
+    @Test("events of an unfinished poll are announced again after its reply")
     func unanswered() throws {
         defer { application.close() }
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
-        // From the beginning again, which only the store can answer.
+        // This poll starts at the first event, which only the store has.
         session.poll(after: .zero, maximum: 10).release()
-        // The store answers in order.
+        // Replies come in order, so the reply to the poll has arrived, too.
         _ = try answer(application.sessions())
         #expect(isReadable(session.eventDescriptor))
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)

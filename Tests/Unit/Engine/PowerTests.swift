@@ -14,7 +14,7 @@ struct PowerTests {
         origin = try TestOrigin()
     }
 
-    @Test("a task of a session that requires external power is not started on battery, and says why")
+    @Test("a task that requires external power does not start on battery, and has a reason")
     func waits() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -27,7 +27,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("unplugging stops a download within a second, and it goes on from where it was when there is power again")
+    @Test("low battery stops a download, and it resumes from its offset when the battery is charged")
     func unplugged() throws {
         let bytes = pattern(8_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -51,7 +51,7 @@ struct PowerTests {
         #expect(origin.asked[1].range == "bytes=\(info.offset)-")
     }
 
-    @Test("tasks for hundreds of servers are held and let go as those for one are")
+    @Test("tasks for hundreds of servers are held and released like those for one")
     func manyOrigins() throws {
         let everywhere = try TestOrigin(address: "0.0.0.0")
         everywhere.serve("/a", .init(bytes: pattern(10)))
@@ -70,7 +70,7 @@ struct PowerTests {
         #expect(ends.count == 600 && ends.allSatisfy { $0.outcome.state == .succeeded })
     }
 
-    @Test("external power must be back for ten seconds before tasks go on")
+    @Test("external power must last for ten seconds before tasks continue")
     func settles() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -84,7 +84,7 @@ struct PowerTests {
         #expect(Clock.bootMilliseconds - plugged >= 10_000)
     }
 
-    @Test("a task may ask for more than its session; others of the same server go on")
+    @Test("a task with stricter constraints than its session does not delay others of the same server")
     func stricterTask() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -100,7 +100,7 @@ struct PowerTests {
         #expect(origin.asked("/a").isEmpty)
     }
 
-    @Test("a task that is to run now waits for conditions, too")
+    @Test("a task with priority now waits for conditions, too")
     func urgent() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -113,7 +113,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("a session whose constraints are taken away goes on at once")
+    @Test("removing a session's constraints releases its tasks at once")
     func updated() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -141,7 +141,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("held tasks can be cancelled, and then nothing is read any more")
+    @Test("held tasks can be cancelled, and then no condition is read any more")
     func cancelled() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }
@@ -155,7 +155,7 @@ struct PowerTests {
         #expect(try host.holds().isEmpty)
     }
 
-    @Test("nothing is read for a session that asks for nothing")
+    @Test("no condition is read for a session without constraints")
     func nothingIsRead() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -166,7 +166,7 @@ struct PowerTests {
         #expect(engine.conditions.allNeeds.isEmpty)
     }
 
-    @Test("what a task asks for can be replaced: one that waits goes on, one that runs stops; its session's stay")
+    @Test("replaced constraints of a task take effect at once, beside those of its session")
     func restated() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -193,7 +193,7 @@ struct PowerTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("what is held, of which session and how many tasks, is listed; conditions say where they were read")
+    @Test("holds are listed with session and number of tasks, and conditions with their source")
     func listed() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("Progress is streamed to those who watch")
+@Suite("Progress")
 struct ProgressTests {
     let store: TestStore
     let origin: TestOrigin
@@ -21,7 +21,7 @@ struct ProgressTests {
         session = try EngineTests.session(application.createSession(configuration, .consume))
     }
 
-    @Test("the last reading of a task says how it ended")
+    @Test("the last progress of a task has its final state")
     func ends() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(400_000), entityTag: nil))
@@ -40,7 +40,7 @@ struct ProgressTests {
         #expect(!isReadable(descriptor))
     }
 
-    @Test("a task that is tried again later is told as waiting, where it was left")
+    @Test("a task that is retried later is reported as waiting at its offset")
     func waits() throws {
         defer { application.close() }
         origin.serve("/b", .init(bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 9))
@@ -55,7 +55,7 @@ struct ProgressTests {
         #expect(last?.offset == 2_000_000)
     }
 
-    @Test("nobody is told who does not watch, or watches no more")
+    @Test("only watching handles get progress")
     func unwatched() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
@@ -66,7 +66,7 @@ struct ProgressTests {
         #expect(try session.pollProgress(until: .after(milliseconds: 300)).isEmpty)
     }
 
-    @Test("whoever observes may watch")
+    @Test("an observer may watch")
     func observer() throws {
         defer { application.close() }
         let observed = try EngineTests.session(application.attachSession("s", .observe))

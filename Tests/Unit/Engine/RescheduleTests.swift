@@ -17,7 +17,7 @@ struct RescheduleTests {
     private let all = TaskSelection()
     private var later: Int64 { Clock.wallMilliseconds + 3_600_000 }
 
-    @Test("one that waited for its earliest start and may start now starts")
+    @Test("a task without its earliest start any more starts at once")
     func sooner() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store)
@@ -33,7 +33,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("one that was loaded for its turn and is put off is not started when its turn comes")
+    @Test("a ready task that is postponed is not started")
     func putOff() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
@@ -56,7 +56,7 @@ struct RescheduleTests {
         #expect(origin.asked("/b").isEmpty)
     }
 
-    @Test("one that runs goes on, and waits when it would start again")
+    @Test("a running task continues, and waits before its next attempt")
     func running() throws {
         origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 2_000_000))
         let engine = try ToldEngine(store)
@@ -78,7 +78,7 @@ struct RescheduleTests {
         #expect(stopped.offset > 500_000 && origin.asked.count == 1)
     }
 
-    @Test("with a latest start that has come it waits for no preset any more")
+    @Test("past its latest start a task ignores its preset")
     func wishes() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try ToldEngine(store, .onBattery)
@@ -91,7 +91,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("listings show what a task itself states, as enqueued and as replaced since")
+    @Test("listings show a task's own constraints, as enqueued and as replaced")
     func constraints() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }

@@ -4,7 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("Tasks that state something else")
+@Suite("Tasks with replaced constraints")
 struct RestatedTests {
     let store: TestStore
     let origin: TestOrigin
@@ -14,7 +14,7 @@ struct RestatedTests {
         origin = try TestOrigin()
     }
 
-    @Test("a running task that states what others are held for leaves, and goes on with them")
+    @Test("a running task that gets a held constraint stops, and resumes with the others")
     func joins() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -37,7 +37,7 @@ struct RestatedTests {
         #expect(store.bytes(of: store.files + "/b") == bytes)
     }
 
-    @Test("what a task states is known again after its like were gone for a while")
+    @Test("constraints are loaded again after all tasks with them had ended")
     func again() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }

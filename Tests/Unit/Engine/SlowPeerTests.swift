@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-@Suite("A peer that has been behind learns what it was not told meanwhile")
+@Suite("A slow peer that reads again")
 struct SlowPeerTests {
     private static let name = "org.example.test"
     let store: TestStore
@@ -25,7 +25,7 @@ struct SlowPeerTests {
         while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
     }
 
-    /// Tasks that end at once, with events of 60,000 bytes each.
+    /// Enqueues and cancels tasks, whose events have 60,000 bytes each.
     private func endTasks(_ count: Int) throws {
         let requests = try (0..<count).map { number in
             var request = try store.request("http://127.0.0.1:1/\(number)", "\(number)")
@@ -34,7 +34,7 @@ struct SlowPeerTests {
         }
         let ids = try enqueue(producer, requests).map(\.task)
         _ = try answer(producer.control(.cancel, TaskSelection(ids: ids)))
-        // The announcement comes before what is asked later.
+        // The notice of the events comes before the reply to this command.
         _ = try answer(application.engine())
     }
 
@@ -43,7 +43,7 @@ struct SlowPeerTests {
         return try #require(infos.first).newestEvent
     }
 
-    /// An answer of a megabyte is on its way, and nobody reads.
+    /// Requests a reply of a megabyte and does not read it.
     private func fallBehind(withCredit: Bool) throws {
         try endTasks(20)
         if withCredit { try consumer.say(.credit(handle, EventCredit(after: try newestEvent()))) }
@@ -52,7 +52,7 @@ struct SlowPeerTests {
         #expect(waitUntil { consumer.waitingBytes == 65_536 })
     }
 
-    @Test("the newest event, when the rest is read piece by piece")
+    @Test("gets a notice with the newest event")
     func newest() throws {
         defer { application.close() }
         try fallBehind(withCredit: false)
@@ -64,7 +64,7 @@ struct SlowPeerTests {
         }
     }
 
-    @Test("the events that its credit covers")
+    @Test("gets the events that its credit covers")
     func contents() throws {
         defer { application.close() }
         try fallBehind(withCredit: true)

@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 origin on loopback for the engine's tests: serves byte arrays with ranges and validators, one
-/// connection for each request, and keeps a log.
+/// A small HTTP/1.1 origin on loopback for the engine's tests. It serves byte arrays with ranges and validators, takes
+/// one request for each connection, and records the requests.
 final class TestOrigin: Sendable {
     struct Asked: Sendable {
         var path: String
@@ -14,17 +14,17 @@ final class TestOrigin: Sendable {
     struct Resource: Sendable {
         var bytes: [UInt8]
         var entityTag: String?
-        /// The connection breaks after so many bytes of the body, so many times.
+        /// The number of bytes of the body after which the connection closes. This happens `breaks` times.
         var breakAfter: Int?
         var breaks = 0
         var status = 200
-        /// Without this Authorization the answer is 401 with `challenge` as its WWW-Authenticate.
+        /// The required Authorization field. Without it the response is 401 with `challenge` as WWW-Authenticate.
         var authorization: String?
         var challenge = "Basic realm=\"staff\""
         var ignoresRange = false
-        /// Of the body; nil: as fast as it goes.
+        /// The rate of the body. Nil: no limit.
         var bytesPerSecond: Int?
-        /// With status 302.
+        /// The Location field of a response with status 302.
         var location: String?
     }
 
@@ -39,9 +39,9 @@ final class TestOrigin: Sendable {
     let port: UInt16
     private let address: String
 
-    /// Of this machine, but not its loopback; nil when it has none.
+    /// An address of this machine that is not loopback, or nil.
     static let address: String? = {
-        // No packet is sent: the kernel says which address it would come from.
+        // No packet is sent: the kernel only selects the source address.
         let socket = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
         defer { Glibc.close(socket) }
         var peer = sockaddr_in()
@@ -97,7 +97,7 @@ final class TestOrigin: Sendable {
 
     func serve(_ path: String, _ resource: Resource) { state.change { $0.resources[path] = resource } }
 
-    /// Waits for a request of this path.
+    /// Waits for a request with this path.
     func waitUntilAsked(_ path: String) -> Bool {
         state.wait(until: .ofTests) { $0.asked.contains { $0.path == path } ? true : nil } ?? false
     }

@@ -18,12 +18,12 @@ struct ThroughputTests {
         origin.serve(path, .init(bytes: pattern(400_000), entityTag: "\"1\"", bytesPerSecond: 10_000))
     }
 
-    /// Hands over the download of /a.
+    /// Enqueues the download of /a.
     private func fetch(_ host: ToldSession, from origin: TestOrigin, to name: String = "a") throws -> TaskID {
         try host.enqueue(store.request(origin.url("/a"), name))[0]
     }
 
-    /// A session for servers that give so much, and a pause of a second after a second with less.
+    /// A session with this minimum rate, and a pause of a second after a second with less.
     private func atLeast(bytesPerSecond: UInt64?) -> SessionConfiguration {
         var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
         configuration.slowAfterMilliseconds = 1_000
@@ -31,7 +31,7 @@ struct ThroughputTests {
         return configuration
     }
 
-    @Test("a server that gives too little is left alone for a while, and asked again with one task")
+    @Test("a slow server is paused, and then probed with one task")
     func slow() throws {
         let bytes = pattern(400_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
@@ -47,7 +47,7 @@ struct ThroughputTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a probe that finds nothing better leaves, too, and the pause grows")
+    @Test("a slow probe stops, and the pause grows")
     func stillSlow() throws {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try ToldEngine(store)
@@ -55,7 +55,7 @@ struct ThroughputTests {
         let host = try engine.session(atLeast(bytesPerSecond: 200_000))
         let task = try fetch(host, from: origin)
         _ = try host.waits(task, for: .throughput)
-        // It runs as the probe, and waits again.
+        // The task runs as the probe, and waits again.
         #expect(waitUntil { origin.asked.count == 2 })
         let info = try host.waits(task, for: .throughput)
         #expect(info.state == .waiting)
@@ -64,7 +64,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("of several that are too slow one is tried at a time")
+    @Test("of several slow servers one is probed at a time")
     func oneProbe() throws {
         let other = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
         let origins = [origin, other]
@@ -79,7 +79,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("where all together are too slow, servers that nobody has met wait, too")
+    @Test("when all servers are slow, new servers are held, too")
     func unmet() throws {
         let address = TestOrigin.address ?? "127.0.0.1"
         let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
@@ -94,7 +94,7 @@ struct ThroughputTests {
             request.options.policy.constraints.minimumBytesPerSecond = 50_000
             return try host.enqueue(request)[0]
         }
-        // It goes on, so that there are two when the other is judged.
+        // This transfer continues, so that two servers are in use when the other one is judged.
         _ = try fetch(host, from: second, to: "b")
         #expect(second.waitUntilAsked("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
@@ -104,7 +104,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("tasks of the same server that ask for nothing do not keep the probe away")
+    @Test("tasks without constraints at the same server do not prevent the probe")
     func othersOfTheLane() throws {
         serveSlowly(origin)
         let engine = try ToldEngine(store)
@@ -127,7 +127,7 @@ struct ThroughputTests {
         #expect(probed > 0 && probed < paths.count - 1)
     }
 
-    @Test("what is held for two reasons is listed once, by the reason that it says itself")
+    @Test("a task with two holds is listed once, by its own reason")
     func listedOnce() throws {
         serveSlowly(origin)
         let engine = try ToldEngine(store)

@@ -5,7 +5,7 @@ import BackhaulPlatform
 import BackhaulStore
 import Testing
 
-/// An engine whose conditions are what the test says. Clients of the store find it by its socket.
+/// An engine whose conditions the test sets. Clients of the store find it by its socket.
 final class ToldEngine: Sendable {
     let conditions: ToldConditions
     private let engine: Engine
@@ -27,7 +27,7 @@ final class ToldEngine: Sendable {
 
     func stop() { engine.stop() }
 
-    /// A consumer of a session that is made or found.
+    /// Creates the session or finds it, and returns a consumer of it.
     func session(_ configuration: SessionConfiguration) throws -> ToldSession {
         let application = try store.open()
         return ToldSession(
@@ -36,7 +36,7 @@ final class ToldEngine: Sendable {
     }
 }
 
-/// An application with one session, closed with its last reference.
+/// An application with one session. It is closed with the last reference to the object.
 final class ToldSession {
     let application: ApplicationClient
     let session: SessionClient
@@ -59,14 +59,14 @@ final class ToldSession {
         return try #require(tasks.first)
     }
 
-    /// Waits until the task's reason is this one; what it is then.
+    /// Waits until the task has this reason. Returns the task's info.
     func waits(_ task: TaskID, for reason: WaitReason) throws -> TaskInfo {
         var last: TaskInfo?
         let isSo = waitUntil {
             last = try? info(task)
             return last?.reason == reason
         }
-        #expect(isSo, "its reason is \(last?.reason as Any), not \(reason)")
+        #expect(isSo, "the task's reason is \(last?.reason as Any), not \(reason)")
         return try #require(last)
     }
 
@@ -82,7 +82,7 @@ final class ToldSession {
 }
 
 extension Conditions {
-    /// A laptop at a desk.
+    /// The conditions of a laptop with external power and an unmetered network.
     static var pluggedIn: Conditions {
         var conditions = Conditions()
         conditions.externalPower = Reading(true, source: "test")

@@ -3,7 +3,7 @@ import BackhaulEngine
 import BackhaulModel
 import Testing
 
-@Suite("A network that is not known", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
+@Suite("An unknown network", .enabled(if: TestOrigin.address != nil, "the machine has another address"))
 struct UnknownNetworkTests {
     let store: TestStore
     let origin: TestOrigin
@@ -13,7 +13,7 @@ struct UnknownNetworkTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
-    @Test("while it is not known which network it is nobody starts who asks for an unmetered one; who runs goes on")
+    @Test("on an unknown network tasks that require an unmetered one do not start, and running ones continue")
     func unknownNetwork() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

@@ -1,8 +1,8 @@
 import BackhaulPlatform
 import Glibc
 
-/// A small HTTP/1.1 origin on loopback that takes request bodies, one connection for each request, answers from a
-/// script and keeps what it was sent.
+/// A small HTTP/1.1 origin on loopback that takes request bodies. It takes one request for each connection, responds
+/// from a script, and records the requests.
 final class UploadOrigin: Sendable {
     struct Received: Sendable {
         var method: String
@@ -17,16 +17,16 @@ final class UploadOrigin: Sendable {
         }
     }
 
-    /// What is done with one request.
+    /// The response to one request.
     struct Answer: Sendable {
         var status = 201
         var fields = ""
         var body: [UInt8] = []
-        /// The answer comes before the body, which is not read.
+        /// The response is sent before the body is read.
         var isEarly = false
-        /// The connection breaks after so many bytes of the request's body, without an answer.
+        /// The number of bytes of the request's body after which the connection closes without a response.
         var breakAfter: Int?
-        /// Before the first byte is read, called on the connection's thread.
+        /// Called on the connection's thread before the body is read.
         var meanwhile: (@Sendable () -> Void)?
         var ignoresExpect = false
     }
@@ -73,7 +73,7 @@ final class UploadOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// The answers for one path, in order; after them comes the usual one.
+    /// Sets the responses for one path, in order. The default response follows them.
     func script(_ path: String, _ answers: [Answer]) { state.change { $0.scripts[path] = answers } }
 
     var received: [Received] { state.withLock { $0.received } }

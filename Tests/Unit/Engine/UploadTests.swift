@@ -14,7 +14,7 @@ struct UploadTests {
         origin = try UploadOrigin()
     }
 
-    /// What became of one request, in a session of its own.
+    /// Enqueues the request in its own session. Returns its ended task.
     func run(_ request: Request, _ change: (inout SessionConfiguration) -> Void = { _ in }) throws -> EndedTask {
         let application = try store.open()
         defer { application.close() }
@@ -36,7 +36,7 @@ struct UploadTests {
     }
 
     @Test(
-        "a file is sent by PUT with its length, and the answer's body comes with the event",
+        "a file is sent by PUT with its length, and the event has the response's body",
         arguments: [0, 1, 70_000, 3_000_000])
     func file(size: Int) throws {
         let bytes = pattern(size)
@@ -58,7 +58,7 @@ struct UploadTests {
         #expect(origin.received.count == 1)
     }
 
-    @Test("bytes from memory are sent by the method that is asked for")
+    @Test("bytes from memory are sent with the requested method")
     func bytes() throws {
         let task = try run(upload("/b", .bytes(Array("hello".utf8)), method: "PATCH"))
         #expect(task.outcome.state == .succeeded)
@@ -66,7 +66,7 @@ struct UploadTests {
         #expect(origin.received.first?.body == Array("hello".utf8))
     }
 
-    @Test("a form has its parts in order, with a length that is known")
+    @Test("a form is sent with its parts in order and a Content-Length")
     func form() throws {
         let photo = pattern(300_000)
         let file = try store.file("photo \"1\".jpg", photo)
@@ -89,7 +89,7 @@ struct UploadTests {
         #expect(received.value("content-length") == "\(received.body.count)")
     }
 
-    @Test("a file that was changed since it was handed over is an error by name, and no request is made")
+    @Test("a file that was changed after its enqueue fails as changed, without a request")
     func changedBefore() throws {
         let file = try store.file("c", pattern(10))
         _ = try store.file("c", pattern(11))
@@ -98,7 +98,7 @@ struct UploadTests {
         #expect(origin.received.isEmpty)
     }
 
-    @Test("a file that is changed while it is sent never reaches the server whole")
+    @Test("a file that is changed while it is sent fails before its last byte")
     func changedMeanwhile() throws {
         let file = try store.file("d", pattern(4_000_000))
         let path = file.path
@@ -116,14 +116,14 @@ struct UploadTests {
         #expect((origin.received.first?.body.count ?? 0) < 4_000_000)
     }
 
-    @Test("a file that is gone is an error by name")
+    @Test("a missing file fails as unavailable")
     func gone() throws {
         let file = try store.file("g", pattern(10))
         unlink(file.path)
         #expect(try run(upload("/g", .file(file, .reference))).outcome.failure?.status == .bodyUnavailable)
     }
 
-    @Test("a connection that breaks has the whole body sent again")
+    @Test("after a lost connection the whole body is sent again")
     func broken() throws {
         let bytes = pattern(2_000_000)
         origin.script("/e", [.init(breakAfter: 1_000_000)])
@@ -134,7 +134,7 @@ struct UploadTests {
         #expect(task.outcome.bytesSent > 2_000_000)
     }
 
-    @Test("a POST whose connection breaks is not sent again, unless the host does not mind")
+    @Test("a POST whose connection breaks is retried only with unsafe methods allowed")
     func unsafe() throws {
         let body = RequestBody.bytes(pattern(100))
         origin.script("/u", [.init(breakAfter: 100)])
@@ -151,7 +151,7 @@ struct UploadTests {
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("an answer that is not accepted fails the task, with the start of its body")
+    @Test("an error status fails the task, with the start of the response's body")
     func refused() throws {
         origin.script("/r", [.init(status: 403, body: Array("not here".utf8))])
         let task = try run(upload("/r", .bytes([1, 2, 3])))
@@ -161,7 +161,7 @@ struct UploadTests {
         #expect(task.outcome.answer.responseBody == nil)
     }
 
-    @Test("the server is asked before it is sent a large body, and one that says no is not sent any of it")
+    @Test("a large body is sent only after 100 (Continue)")
     func expectation() throws {
         origin.script("/x", [.init(status: 403, isEarly: true)])
         let task = try run(upload("/x", .file(try store.file("x", pattern(3_000_000)), .reference)))
@@ -170,7 +170,7 @@ struct UploadTests {
         #expect(origin.received.first?.value("expect") == "100-continue")
     }
 
-    @Test("a server that does not know of Expect gets the body all the same")
+    @Test("a server that ignores Expect gets the body without 100 (Continue)")
     func unawareOfExpect() throws {
         origin.script("/y", [.init(ignoresExpect: true)])
         let bytes = pattern(2_000_000)
@@ -179,7 +179,7 @@ struct UploadTests {
         #expect(origin.received.map(\.body) == [bytes])
     }
 
-    @Test("417 is answered by the request without its expectation, in the same attempt")
+    @Test("after a 417 the request is sent without Expect, in the same attempt")
     func expectationFailed() throws {
         origin.script("/z", [.init(status: 417, isEarly: true)])
         let bytes = pattern(2_000_000)
@@ -197,7 +197,7 @@ struct UploadTests {
         var keepsBody: Bool
     }
 
-    @Test("a redirect leaves method and body as RFC 9110 says", arguments: [
+    @Test("a redirect keeps or changes method and body as in RFC 9110", arguments: [
         Followed(status: 301, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 302, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 303, method: "POST", then: "GET", keepsBody: false),
@@ -221,7 +221,7 @@ struct UploadTests {
         #expect(last.value("x-mine") == "yes")
     }
 
-    @Test("a download by POST carries a body and makes a file")
+    @Test("a download by POST sends a body and makes a file")
     func downloadWithBody() throws {
         origin.script("/q", [.init(status: 200, fields: "ETag: \"1\"\r\n", body: pattern(5_000))])
         var request = try store.request(origin.url("/q"), "q")

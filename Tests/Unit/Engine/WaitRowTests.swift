@@ -4,10 +4,10 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("What tasks are said to have waited for")
+@Suite("Wait records")
 struct WaitRowTests {
     let store: TestStore
-    /// Nobody connects to many machines at once: the kernel has no way there.
+    /// A multicast address: the kernel cannot connect to it, and reports no route.
     private let nowhere = "http://224.0.0.1"
 
     init() throws { store = try TestStore() }
@@ -17,7 +17,7 @@ struct WaitRowTests {
         return waits
     }
 
-    @Test("a task did not wait for the network of another that was cancelled before it came")
+    @Test("a task has no wait record of a task that was cancelled before its enqueue")
     func cancelled() throws {
         let engine = try ToldEngine(store, .onBattery)
         defer { engine.stop() }
@@ -32,7 +32,7 @@ struct WaitRowTests {
         #expect(try waits(host, second).map(\.reason) == [.power])
     }
 
-    @Test("others of a server without a way wait on when one of them is cancelled")
+    @Test("a cancelled task does not end the wait of others without a route")
     func oneOfTwo() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
@@ -44,7 +44,7 @@ struct WaitRowTests {
         #expect(try waits(host, tasks[1]).map(\.endedMilliseconds) == [nil])
     }
 
-    @Test("a task that is held when it would try the network again waits for one thing")
+    @Test("a task that is held before its next attempt has one open wait record")
     func held() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }
@@ -62,7 +62,7 @@ struct WaitRowTests {
         })
     }
 
-    @Test("a task that is too large for a budget does not wait for it while it is suspended")
+    @Test("a suspended task has no open wait record for its budget")
     func suspended() throws {
         let engine = try ToldEngine(store)
         defer { engine.stop() }

@@ -25,7 +25,7 @@ struct WaitingTests {
         other.close()
     }
 
-    @Test("one who waits has the session when the holder closes it, and the holder was asked to yield")
+    @Test("a waiting consumer gets the session when the holder closes it after a request to yield")
     func yields() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -33,7 +33,7 @@ struct WaitingTests {
         let told = try holder.poll(until: .ofTests)
         #expect(told.map(\.identifier) == ["s"])
         #expect(told.first?.waitingConsumers == 1)
-        #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "told once")
+        #expect(try holder.poll(until: .after(milliseconds: 50)).isEmpty, "notified once")
         #expect(!ticket.isAnswered)
         held.close()
         let taken = try session(ticket)
@@ -43,13 +43,13 @@ struct WaitingTests {
         taken.close()
     }
 
-    @Test("those who wait are served in the order in which they came, each asking the one before to yield")
+    @Test("waiting consumers get the session in order of arrival")
     func order() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let tickets = (0..<5).map { number in
             let ticket = (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
-            // Two connections, of which the later one could be read first.
+            // The engine could read the later of the two connections first.
             #expect(waitUntil { (try? waiting()) == UInt32(number + 1) })
             return ticket
         }
@@ -62,7 +62,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("whoever releases the ticket waits no more")
+    @Test("releasing the ticket ends the wait")
     func release() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -74,7 +74,7 @@ struct WaitingTests {
         try session(holder.attachSession("s", .consume)).close()
     }
 
-    @Test("a ticket that is released in the moment of the grant leaves the session free")
+    @Test("a ticket that is released during the grant leaves the session free")
     func releaseAndGrant() throws {
         defer { close() }
         try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume)).close()
@@ -87,7 +87,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("a ticket that is released with a session that nobody has taken leaves the session free")
+    @Test("a ticket that is released with an untaken session leaves the session free")
     func releasedUntaken() throws {
         defer { close() }
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)
@@ -97,7 +97,7 @@ struct WaitingTests {
         withExtendedLifetime(ticket) {}
     }
 
-    @Test("a holder that leaves hands over to one who waits")
+    @Test("a holder that disconnects releases the session to a waiting consumer")
     func leaves() throws {
         defer { close() }
         _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -107,7 +107,7 @@ struct WaitingTests {
         guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
-    @Test("who waits for a session that is removed is told so, or makes it anew")
+    @Test("waiting for a removed session fails, or creates it")
     func removed() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -120,14 +120,14 @@ struct WaitingTests {
         guard case .session(_, isNew: true) = try outcome(create) else { throw Unexpected() }
     }
 
-    @Test("a free session is had at once, and producers wait for nobody")
+    @Test("a free session is granted at once, and producers do not wait")
     func free() throws {
         defer { close() }
         _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true))
         _ = try session(other.attachSession("s", .produce, waits: true))
     }
 
-    @Test("the engine says who it is")
+    @Test("engine info is complete")
     func engine() throws {
         defer { close() }
         guard case .engine(let engine) = try answer(holder.engine()) else { throw Unexpected() }

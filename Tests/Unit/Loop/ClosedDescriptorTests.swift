@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Starts a timer, which is due long after a test has closed and opened what it wants: the loop finds that out when it
-/// wakes, and not in the middle. True when the loop's thread waits for it.
+/// Starts a timer that is due after the test has closed and opened its descriptors, so that the loop wakes only then.
+/// Returns whether the loop's thread waits for the timer.
 private func waitsForTimer(_ thread: DeskThread) async -> Bool {
     let id = await thread.ask { desk in
         let timer = desk.loop.timer {}
@@ -17,10 +17,10 @@ private func waitsForTimer(_ thread: DeskThread) async -> Bool {
     return await waitLimit(ofThread: id) ?? 0 > 0
 }
 
-/// Each in a process of its own, whose descriptors are all closed.
+/// Each test runs in a separate process, whose descriptors are all closed.
 @Suite("A host that closes every descriptor it finds")
 struct ClosedDescriptorTests {
-    @Test("meets no abort; the loop says that it is broken, performs jobs and can be stopped")
+    @Test("the loop reports an error, performs jobs and can be stopped")
     func closeAll() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()
@@ -35,7 +35,7 @@ struct ClosedDescriptorTests {
             runners.closeOthers()
             _ = broken.wait(until: nil) { $0 == 1 ? true : nil }
             let answer = await thread.ask { desk in
-                // All of these are over and harmless.
+                // These calls on a broken loop are harmless.
                 let timer = desk.loop.timer { fatalError("a timer of a broken loop") }
                 timer.start(milliseconds: 0)
                 desk.kept = []
@@ -47,7 +47,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("still reaches a loop that waits without a limit")
+    @Test("jobs still reach a loop that waits without a timeout")
     func closeAllIdle() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()
@@ -62,7 +62,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("can stop such a loop without posting to it")
+    @Test("a loop that waits without a timeout can be stopped")
     func stopIdle() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()
@@ -75,7 +75,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("and opens its own in their place finds these as it left them")
+    @Test("files that the host opens with the same numbers are not changed")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()
@@ -83,7 +83,7 @@ struct ClosedDescriptorTests {
             let thread = try startLoop(broken: { _ in broken.change { $0 += 1 } })
             guard await waitsForTimer(thread) else { exit(EXIT_FAILURE) }
             runners.closeOthers()
-            // Files, event sets and event descriptors of the host's under all the numbers that ours had.
+            // The host opens files, epoll sets and event descriptors with all the closed numbers.
             var path = Array("/tmp/backhaul-loop-XXXXXX\0".utf8CString)
             let file = mkstemp(&path)
             unlink(path)
@@ -102,7 +102,7 @@ struct ClosedDescriptorTests {
             for (index, number) in own.enumerated() {
                 guard fcntl(number, F_GETFD) >= 0 else { exit(EXIT_FAILURE) }
                 guard index % 3 == 1 else { continue }
-                // The host's own set still knows nothing but the host's own descriptor, whose counter is untouched.
+                // The host's epoll set contains only the host's descriptor, whose counter is unchanged.
                 var event = epoll_event()
                 guard epoll_wait(number, &event, 1, 0) == 0 else { exit(EXIT_FAILURE) }
                 var one: UInt64 = 1

@@ -2,7 +2,7 @@ import BackhaulLoop
 import BackhaulPlatform
 import Glibc
 
-/// A context for tests: whatever they keep on the loop's thread.
+/// The context of a test's loop thread, with the objects that the test keeps there.
 final class Desk {
     let loop: Loop
     var kept: [AnyObject] = []
@@ -16,14 +16,14 @@ func startLoop(broken: @escaping @Sendable (Desk) -> Void = { _ in }) throws -> 
 }
 
 extension LoopThread where Context == Desk {
-    /// Performs the body on the loop's thread and hands back what it returned.
+    /// Performs the body on the loop's thread, and returns its result.
     func ask<Answer: Sendable>(_ body: @escaping @Sendable (Desk) -> Answer) async -> Answer {
         await withCheckedContinuation { continuation in
             post { desk in continuation.resume(returning: body(desk)) }
         }
     }
 
-    /// Waits until `body` calls the closure it is given.
+    /// Performs `body` on the loop's thread, and waits until it calls the closure that it gets.
     func event<Answer: Sendable>(
         _ body: @escaping @Sendable (Desk, @escaping (Answer) -> Void) -> Void
     ) async -> Answer {

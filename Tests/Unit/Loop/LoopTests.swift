@@ -14,7 +14,7 @@ struct LoopThreadTests {
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("performs what was posted before it was stopped and drops what comes later")
+    @Test("performs jobs posted before the stop and drops later ones")
     func stop() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -25,7 +25,7 @@ struct LoopThreadTests {
         #expect(count.withLock { $0 } == 100)
     }
 
-    @Test("reports the error of a context that cannot be made")
+    @Test("reports the error of a context that cannot be created")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, attempt: "no desk")) {
             _ = try LoopThread<Desk>(
@@ -47,7 +47,7 @@ struct LoopThreadTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("waits without a limit when nothing is to be done, so that an idle engine makes no system call")
+    @Test("waits without a timeout when it is idle")
     func idle() async throws {
         let thread = try startLoop()
         let id = await thread.ask { _ in currentThreadID() }
@@ -56,7 +56,7 @@ struct LoopThreadTests {
         thread.stop()
     }
 
-    @Test("takes jobs from many threads at once without losing one")
+    @Test("accepts jobs from many threads at once without losing one")
     func manyThreads() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -108,7 +108,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("does not call a timer that was stopped, nor one whose last reference is gone")
+    @Test("does not call a stopped or released timer")
     func timerStops() async throws {
         let thread = try startLoop()
         let called: Bool = await thread.event { desk, done in
@@ -127,7 +127,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("does what was asked for the end of the turn after the jobs of the turn")
+    @Test("performs work for the end of an iteration before the jobs of the next one")
     func afterThisTurn() async throws {
         let thread = try startLoop()
         let seen = Lock<[String]>([])
@@ -141,7 +141,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("tells that a descriptor is readable for as long as it is")
+    @Test("reports a descriptor as readable while it is")
     func readable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -163,7 +163,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("tells that a descriptor is writable only while that is asked for")
+    @Test("reports a descriptor as writable only if it is watched for that")
     func writable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -187,7 +187,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("drops the event of a watch that another call-back of the same turn has cancelled")
+    @Test("drops the event of a watch that another callback of the iteration has cancelled")
     func cancelledInTurn() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
@@ -210,14 +210,14 @@ struct LoopTests {
         two.close()
     }
 
-    @Test("keeps a reused number's watch apart from the one before")
+    @Test("does not confuse watches of a reused descriptor number")
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()
         let told: String = await thread.event { desk, done in
             let old = try! desk.loop.watch(first.near, .readable) { _ in done("old") }
             first.send()
-            // Closed without cancelling, and the number taken by another socket at once.
+            // The descriptor is closed without cancelling its watch, and another socket gets its number.
             let second = SocketPair()
             dup2(second.near, first.near)
             let new = try! desk.loop.watch(first.near, .readable) { _ in done("new") }
@@ -231,7 +231,7 @@ struct LoopTests {
         first.close()
     }
 
-    @Test("refuses to watch what is no open descriptor")
+    @Test("refuses to watch a number that is not an open descriptor")
     func badDescriptor() async throws {
         let thread = try startLoop()
         let code = await thread.ask { desk in
@@ -246,7 +246,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("says that a watch is over when its descriptor was closed without cancelling")
+    @Test("reports that a watch has ended when its descriptor was closed without cancelling")
     func changeOfClosed() async throws {
         let pair = SocketPair()
         let thread = try startLoop()

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("System sleep")
 struct SleepTests {
-    @Test("counts for a timer: what became due meanwhile is due at once, what did not comes so much earlier")
+    @Test("counts for timers: due ones fire at once, and others fire earlier by the time of sleep")
     func counts() async throws {
         let thread = try startLoop()
         let left: Int64 = await thread.event { desk, done in
@@ -17,12 +17,12 @@ struct SleepTests {
             desk.kept.append(due)
             desk.loop.noticeSleep(Clock.bootMilliseconds - desk.loop.timerClock + 4_000_000)
         }
-        // A minute for a slow machine.
+        // The range allows a minute for a slow machine.
         #expect((5_940_000...6_000_000).contains(left))
         thread.stop()
     }
 
-    @Test("that did not take place changes nothing")
+    @Test("of zero length changes no timer")
     func none() async throws {
         let thread = try startLoop()
         let left = await thread.ask { desk in

@@ -7,15 +7,15 @@ func currentThreadID() -> Int {
     return Int(String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "/").last ?? "") ?? 0
 }
 
-/// Numbers of epoll_wait and epoll_pwait on x86-64 and of epoll_pwait on AArch64.
+/// The numbers of epoll_wait and epoll_pwait on x86-64, and of epoll_pwait on AArch64.
 private let waits = ["232", "281", "22"]
 
-/// The time limit of the epoll_wait(2) in which the thread stands, from /proc; nil when it does not come to stand in
-/// one.
+/// Waits until the thread blocks in epoll_wait(2). Returns the timeout of that call, from /proc, or nil if the thread
+/// does not block.
 func waitLimit(ofThread id: Int) async -> Int32? {
     for _ in 0..<100_000 {
         let words = readText("/proc/self/task/\(id)/syscall").split(separator: " ")
-        // number, descriptor, buffer, room, milliseconds; "running" while it runs.
+        // The words are number, descriptor, buffer, count and milliseconds, or "running" while the thread runs.
         if words.count > 4, waits.contains(String(words[0])),
             let limit = UInt64(words[4].dropFirst(2), radix: 16)
         {

@@ -2,9 +2,10 @@ import BackhaulLoop
 import Glibc
 import Testing
 
-@Suite("Urgent news of descriptors")
+@Suite("Urgent data on descriptors")
 struct UrgentTests {
-    /// Both ends of a TCP connection, whose urgent data (RFC 9293, section 3.8.5) stand for what files of /proc tell.
+    /// Returns both ends of a TCP connection. Its urgent data (RFC 9293, section 3.8.5) cause the same event as files
+    /// of /proc.
     private static func connection() -> (near: Int32, far: Int32)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -23,7 +24,7 @@ struct UrgentTests {
         }
     }
 
-    @Test("what is urgent is told to those who watch for it, and plain bytes are not")
+    @Test("urgent data is reported to its watchers, and plain bytes are not")
     func urgent() async throws {
         let ends = try #require(UrgentTests.connection())
         defer { for end in [ends.near, ends.far] { close(end) } }
@@ -40,7 +41,7 @@ struct UrgentTests {
             send(ends.far, &urgent, 1, Int32(MSG_OOB))
         }
         #expect(found == .urgent)
-        // The plain byte was there before.
+        // The plain byte had arrived before.
         var waiting: UInt8 = 0
         #expect(recv(ends.near, &waiting, 1, 0) == 1 && waiting == 1)
         thread.stop()

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A calendar that jumps")
+@Suite("Clock steps")
 struct CalendarJumpTests {
     private static let year2026: Int64 = 1_767_225_600_000
 
@@ -9,7 +9,7 @@ struct CalendarJumpTests {
         ClockReading(wall: wall, boot: boot, bootID: id)
     }
 
-    @Test("time that passes is no jump, and neither is a clock that is slewed", arguments: [0, 9_000, -9_000])
+    @Test("passing time and a slewed clock are no step", arguments: [0, 9_000, -9_000])
     func passes(slewed: Int64) {
         let day: Int64 = 86_400_000
         #expect(
@@ -17,31 +17,31 @@ struct CalendarJumpTests {
                 reading(Self.year2026, 5_000), reading(Self.year2026 + day + slewed, 5_000 + day)) == 0)
     }
 
-    @Test("in one boot whatever the boot clock does not confirm is a jump", arguments: [-86_400_000, 60_000])
+    @Test("within a boot a difference to the boot clock is a step", arguments: [-86_400_000, 60_000])
     func jumps(by distance: Int64) {
         #expect(
             CalendarJump.between(
                 reading(Self.year2026, 0), reading(Self.year2026 + 1_000 + distance, 1_000)) == distance)
     }
 
-    @Test("a machine that starts in 1970 and is set right has jumped by the years between")
+    @Test("setting the clock of a machine that starts in 1970 is a step of the years between")
     func starts() {
         #expect(CalendarJump.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
             == Self.year2026 - 400_000)
     }
 
-    @Test("the time between two boots is believed")
+    @Test("the time between two boots is no step")
     func boots() {
         #expect(CalendarJump.between(reading(Self.year2026, 9), reading(Self.year2026 + 5_000_000, 1, "b")) == 0)
     }
 
-    @Test("after another boot a calendar that runs backwards, or that was not set before, has jumped")
+    @Test("after a reboot an earlier time, or one after an unset clock, is a step")
     func bootsWithoutCalendar() {
         #expect(CalendarJump.between(reading(Self.year2026, 9), reading(60_000, 1, "b")) == 60_000 - Self.year2026)
         #expect(CalendarJump.between(reading(60_000, 9), reading(Self.year2026, 1, "b")) == Self.year2026 - 60_000)
     }
 
-    @Test("readings that no machine gives are no jump")
+    @Test("impossible readings are no step")
     func absurd() {
         #expect(CalendarJump.between(reading(.min, 0), reading(.max, 0)) == 0)
         #expect(CalendarJump.between(reading(.min, 0), reading(.max, 0, "b")) == 0)

@@ -7,7 +7,7 @@ struct Random: RandomNumberGenerator {
 
     mutating func next() -> UInt64 { numbers.next() }
 
-    /// True once in so many times.
+    /// Returns true with a probability of 1 in `times`.
     mutating func once(in times: Int) -> Bool { Int.random(in: 0..<times, using: &self) == 0 }
 
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }

@@ -12,13 +12,13 @@ import Testing
             own: own, engine: Welcome(versions: versions, isDaemon: isDaemon, process: 7), mayAsk: mayAsk)
     }
 
-    @Test("an older daemon is asked to leave, whatever it speaks")
+    @Test("an older daemon is asked to exit, with the same protocol or another")
     func older() {
         #expect(action(library: 0x00_02_FF, wire: 5) == .askToLeave)
         #expect(action(library: 0x00_02_FF, wire: 4) == .askToLeave)
     }
 
-    @Test("one that speaks the same is spoken with where it is not older, not a daemon, or was asked often enough")
+    @Test("an engine with the same protocol is used when it is not older, no daemon, or did not exit")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .speak)
         #expect(action(library: 0x01_00_00, wire: 5) == .speak)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(
-        "one that speaks another protocol is refused with both versions, and a remedy",
+        "an engine with another protocol is refused, with both versions and a remedy",
         arguments: [(UInt32(0x01_00_00), "update this program"), (UInt32(0x00_02_00), "update the program that is")])
     func refused(library: UInt32, remedy: String) throws {
         guard case .refuse(let failure) = action(library: library, wire: 4, isDaemon: false) else {
@@ -39,7 +39,7 @@ import Testing
         #expect(failure.message.contains(remedy))
     }
 
-    @Test("no daemon leaves for one of its own version, nor for an older one")
+    @Test("a daemon exits only for a newer library")
     func leaves() {
         let daemon = Welcome(versions: own, isDaemon: true, process: 7)
         #expect(HandOver.leaves(daemon, askedBy: Versions(wire: 0, library: 0x00_03_01)))
@@ -49,7 +49,7 @@ import Testing
 }
 
 @Suite struct LogEntryTests {
-    @Test("control characters, and those that turn a line around, do not reach the log")
+    @Test("control and bidirectional characters do not reach the log")
     func control() {
         #expect(LogEntry(.error, "a\nb\u{1B}[31m\u{202E}c\u{2028}").message == "a?b?[31m?c?")
     }
@@ -60,14 +60,14 @@ import Testing
         #expect(entry.message == "GET https://example.org/a/b?… failed, http://b.org/c is left")
     }
 
-    @Test("a message has a bounded length")
+    @Test("the length of a message is limited")
     func length() {
         #expect(LogEntry(.notice, String(repeating: "ä", count: 5_000)).message.utf8.count <= 1_010)
     }
 }
 
 @Suite struct LeaveDecisionTests {
-    @Test("a daemon leaves when nothing is left, and for each single thing that is left it stays")
+    @Test("a daemon exits only if it has no clients, tasks, launches or activities")
     func each() {
         #expect(LeaveDecision.mayLeave(.init()))
         let reasons: [(inout LeaveDecision.Facts) -> Void] = [

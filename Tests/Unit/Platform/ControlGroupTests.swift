@@ -8,7 +8,7 @@ import Testing
 
     private func group(_ listing: String) throws -> ControlGroup { try #require(ControlGroup(listing: listing)) }
 
-    @Test("version 2 alone has one line")
+    @Test("version 2 is read from its one line")
     func versionTwo() throws {
         #expect(try group("0::/system.slice/photos.service\n").path == "/system.slice/photos.service")
         #expect(try group("0::/\n").path == "/")
@@ -16,7 +16,7 @@ import Testing
         #expect(ControlGroup(listing: "nonsense\n") == nil)
     }
 
-    @Test("beside version 1, systemd's own hierarchy counts where version 2 is not used")
+    @Test("with version 1, systemd's hierarchy is used if version 2 is not")
     func versionOne() throws {
         let old = "4:freezer:/ice\n2:cpu,cpuacct:/\n1:name=systemd:/system.slice/a.service\n0::/\n"
         #expect(try group(old).path == "/system.slice/a.service")
@@ -24,7 +24,7 @@ import Testing
         #expect(try group("9:name=systemd:/\n0::/a:b.scope\n").path == "/a:b.scope")
     }
 
-    @Test("processes of one unit are stopped together, however deep they lie in it")
+    @Test("processes of one unit are stopped together, also in subgroups")
     func units() throws {
         let service = try group("0::\(app)/photos.service")
         #expect(service.unitName == "photos.service")
@@ -33,14 +33,14 @@ import Testing
         #expect(!service.isStoppedWith(try group("0::/")))
     }
 
-    @Test("processes of one container are stopped together; those that nobody has placed are not")
+    @Test("processes of one container are stopped together; those in the root group are not")
     func containers() throws {
         #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
         #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))
         #expect(try !group("0::/").isStoppedWith(group("0::/")))
     }
 
-    @Test("a process's group is found by its number, and a frozen one is told")
+    @Test("the group of a process is found, and whether it is frozen")
     func files() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let made = try #require(mkdtemp(&template))
@@ -76,7 +76,7 @@ import Testing
         #expect(!ControlGroup.isFrozen(processID: getpid()))
     }
 
-    @Test("a listing of many long hierarchies is read to its end, where version 2 is")
+    @Test("a long listing is read to its last line, which has version 2")
     func longListing() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let path = String(cString: try #require(mkdtemp(&template)))
@@ -96,7 +96,7 @@ import Testing
         let group = try #require(ControlGroup.of(processID: 7, in: root))
         #expect(group.path == "/a.service")
         #expect(group.processes(in: root) == processes)
-        // Cut anywhere, the last number would be another process's.
+        // A truncated listing could end with the id of another process, so it is not used.
         try write((1...20_000).map { "\($0)\n" }.joined(), to: "groups/a.service/cgroup.procs")
         #expect(group.processes(in: root).isEmpty)
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
-/// What a shell, started detached, has to say.
+/// Runs a script in a detached shell, and returns its output.
 private final class Report {
     let path: String
 
@@ -30,7 +30,7 @@ private final class Report {
 }
 
 @Suite(.serialized) struct DetachedProcessTests {
-    @Test("the program is told its arguments and exactly its environment")
+    @Test("the program gets its arguments and exactly the given environment")
     func environment() throws {
         let said = try Report().of("/usr/bin/env | grep -v -e ^PWD= -e ^_= -e ^SHLVL=", environment: ["A=b c", "D="])
         #expect(Set(said) == ["A=b c", "D="])
@@ -38,7 +38,7 @@ private final class Report {
 
     @Test("this process has no child to reap and gets no SIGCHLD")
     func noChild() throws {
-        // Blocked on this thread, so that one that came would stay to be seen.
+        // SIGCHLD is blocked on this thread, so that it would stay pending.
         var signals = sigset_t()
         var before = sigset_t()
         sigemptyset(&signals)
@@ -54,7 +54,7 @@ private final class Report {
         #expect(sigismember(&pending, SIGCHLD) == 0)
     }
 
-    @Test("the program has left this process's session and group, and leads neither")
+    @Test("the program is in another session and process group, and leads neither")
     func session() throws {
         let said = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
         let fields = try #require(said.first).split(separator: " ").compactMap { Int32($0) }
@@ -63,20 +63,20 @@ private final class Report {
         #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
     }
 
-    @Test("no descriptor is inherited, with or without close-on-exec, however great its number")
+    @Test("no descriptor is inherited, with or without close-on-exec, also with a high number")
     func descriptors() throws {
         let low = open("/dev/null", O_RDONLY)
         try #require(low >= 0)
         defer { close(low) }
         let high = dup2(low, 900)
         defer { close(high) }
-        // The third is the listing's own.
+        // Descriptor 3 belongs to `ls`, which lists the directory.
         let said = try Report().of("exec ls /proc/self/fd")
         #expect(Set(said) == ["0", "1", "2", "3"])
         #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
     }
 
-    @Test("signals are neither blocked nor ignored, whatever this thread and process do with them")
+    @Test("signals are neither blocked nor ignored in the program, even if they are in this process")
     func signals() throws {
         var all = sigset_t()
         var before = sigset_t()
@@ -87,7 +87,7 @@ private final class Report {
             signal(SIGUSR2, handler)
             pthread_sigmask(SIG_SETMASK, &before, nil)
         }
-        // Of grep, whose status nobody has touched: a shell sets signals of its own.
+        // The status is that of grep, because a shell changes its own signals.
         let said = try Report().of("exec grep -e SigBlk -e SigIgn /proc/self/status")
         #expect(said == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"])
         var now = sigset_t()
@@ -95,12 +95,12 @@ private final class Report {
         #expect(sigismember(&now, SIGUSR1) == 1)
     }
 
-    @Test("umask and working directory are those given, not this process's")
+    @Test("umask and working directory do not come from this process")
     func places() throws {
         #expect(try Report().of("umask; pwd") == ["0022", "/"])
     }
 
-    @Test("a program that does not exist is an error with the kernel's reason, at once")
+    @Test("a missing program is an error with the kernel's reason")
     func noProgram() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/no/such/program", environment: [])
@@ -109,7 +109,7 @@ private final class Report {
         #expect(error?.description == "/no/such/program cannot be run: No such file or directory")
     }
 
-    @Test("a directory that does not exist is told from a program that does not")
+    @Test("a missing working directory has another error than a missing program")
     func noDirectory() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/bin/true", environment: [], workingDirectory: "/no/such")
@@ -118,12 +118,12 @@ private final class Report {
         #expect(error?.description == sentence)
     }
 
-    @Test("failed starts leave no descriptors behind")
+    @Test("failed starts leave no open descriptors")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
         let before = openCount()
         for _ in 0..<300 { _ = try? DetachedProcess.start(program: "/no/such/program", environment: []) }
-        // Tests beside this one open some of their own.
+        // Other tests open descriptors at the same time.
         #expect(openCount() < before + 200)
     }
 

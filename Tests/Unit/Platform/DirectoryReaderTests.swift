@@ -17,7 +17,7 @@ import Testing
         rmdir(path)
     }
 
-    /// The path of an entry, ended with a zero.
+    /// Returns the path of an entry, with a zero at the end.
     private func entry(_ name: [UInt8]) -> [CChar] {
         (Array(path.utf8) + [UInt8(ascii: "/")] + name + [0]).map { CChar(bitPattern: $0) }
     }
@@ -32,14 +32,14 @@ import Testing
 
     private func sorted(_ names: [[UInt8]]) -> [[UInt8]] { names.sorted { $0.lexicographicallyPrecedes($1) } }
 
-    @Test("names of each length that a name can have are read whole")
+    @Test("names of each possible length are read completely")
     func lengths() throws {
         let names = (1...255).map { [UInt8](repeating: UInt8(ascii: "n"), count: $0) }
         for name in names { try make(name) }
         #expect(sorted(try DirectoryReader.names(in: path)) == sorted(names))
     }
 
-    @Test("names that are not UTF-8 are the bytes that they are, and no texts")
+    @Test("names that are not UTF-8 are read as bytes, and are not among the texts")
     func bytes() throws {
         let names: [[UInt8]] = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80, 0x61], Array("ä".utf8), Array("...".utf8)]
         for name in names { try make(name) }
@@ -47,7 +47,7 @@ import Testing
         #expect(Set(try DirectoryReader.textNames(in: path)) == ["ä", "..."])
     }
 
-    @Test("thousands of names are read, more than fit into one buffer of the C library")
+    @Test("more names than fit into one buffer of the C library are read")
     func many() throws {
         let names = (0..<5_000).map { Array("entry-\($0)".utf8) }
         for name in names { try make(name) }
@@ -62,12 +62,12 @@ import Testing
         #expect(seen == 7)
     }
 
-    @Test("an empty directory has no names: its own and its parent's are left out")
+    @Test("an empty directory has no names, not even . and ..")
     func empty() throws {
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("what is no directory, or is not there, is an error that names the path and the reason")
+    @Test("a missing directory, or a file, is an error with path and reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)
@@ -77,23 +77,23 @@ import Testing
         #expect(file?.code == ENOTDIR)
     }
 
-    @Test("entries that vanish while they are read are no error")
+    @Test("entries that are removed while they are read are no error")
     func vanishing() throws {
         for number in 0..<2_000 { try make(Array("entry-\(number)".utf8)) }
         var read = Set<[UInt8]>()
         try DirectoryReader.read(path) { name in
-            // The first one takes the others with it.
+            // All entries are removed when the first one is read.
             if read.isEmpty { for number in 0..<2_000 { remove(Array("entry-\(number)".utf8)) } }
             return read.insert(name).inserted
         }
         #expect(!read.isEmpty)
         #expect(try DirectoryReader.names(in: path).isEmpty)
-        // The directory itself, too, and those of a process that has ended.
+        // A removed directory is an error, as for the directory of a process that has ended.
         #expect(rmdir(path) == 0)
         #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path) }
     }
 
-    @Test("no descriptor is left, however the reading ends")
+    @Test("the descriptor is closed after each kind of read")
     func descriptors() throws {
         for name in ["a", "b"] { try make(Array(name.utf8)) }
         func stillOpen() -> [String] {
@@ -113,12 +113,12 @@ import Testing
         }
     }
 
-    @Test("no byte behind an entry's record is read, whether a zero ends its name or not", arguments: [1, 4, 5, 255])
+    @Test("no byte after an entry's record is read, with or without a zero after its name", arguments: [1, 4, 5, 255])
     func bounds(length: Int) throws {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let room = try #require(mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
         defer { munmap(room, 2 * page) }
-        // A read behind the first page ends this process.
+        // A read after the first page ends this process.
         try #require(mprotect(room + page, page, PROT_NONE) == 0)
         let start = try #require(MemoryLayout<dirent>.offset(of: \.d_name))
         let lengthPlace = try #require(MemoryLayout<dirent>.offset(of: \.d_reclen))

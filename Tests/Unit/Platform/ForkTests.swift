@@ -3,10 +3,10 @@ import Testing
 
 @testable import BackhaulPlatform
 
-// The Glibc module hides fork(2) because a child may do little; these do no more than a signal handler may.
+// The Glibc module hides fork(2), because a child may do little. These children make only async-signal-safe calls.
 @_silgen_name("fork") private func forkProcess() -> Int32
 
-/// Exit status of a child that runs `body`, which may only make async-signal-safe calls.
+/// Runs `body` in a forked child, and returns its exit status. `body` may only make async-signal-safe calls.
 private func statusOfChild(_ body: () -> Int32) -> Int32? {
     let child = forkProcess()
     if child == 0 { _exit(body()) }
@@ -15,8 +15,8 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
     return status >> 8
 }
 
-/// Whether the child still has this file under this number. Not whether the number is open: libuv makes itself a new
-/// pipe in every child, from the lowest numbers that are free.
+/// Whether a forked child has the same file with this number. It compares files, because libuv opens a new pipe in
+/// every child, which takes the lowest free numbers.
 private func childKeeps(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
@@ -29,7 +29,7 @@ private func openNull() throws -> Int32 {
 }
 
 @Suite(.serialized) struct ForkTests {
-    @Test("a forked child does not keep a descriptor of ours, and its parent does")
+    @Test("a descriptor of ours is closed in a forked child, but not in its parent")
     func closedInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -37,7 +37,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("a forked child keeps what the host has put in the place of a descriptor of ours")
+    @Test("a forked child keeps a file that the host has opened with the number of our descriptor")
     func hostsOwnInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -49,7 +49,7 @@ private func openNull() throws -> Int32 {
         for number in pipes + [number] { close(number) }
     }
 
-    @Test("a descriptor that was closed or given up is no business of the child")
+    @Test("a closed or abandoned descriptor is ignored in the child")
     func removed() throws {
         let number = try openNull()
         let descriptor = Descriptor(owning: number)
@@ -58,7 +58,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor that a library opened is closed in a child until it is taken out")
+    @Test("a descriptor that was added for a library is closed in a child until it is removed")
     func ofLibrary() throws {
         let number = try openNull()
         ForkGuard.add(number)
@@ -68,7 +68,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor of ours that is taken for a library's stays ours")
+    @Test("a descriptor of ours stays ours when it is also added as a library's")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -78,7 +78,7 @@ private func openNull() throws -> Int32 {
         #expect(childKeeps(number) == false)
     }
 
-    @Test("descriptors with great numbers are closed in a child too")
+    @Test("descriptors with high numbers are closed in a child, too")
     func greatNumbers() throws {
         let low = try openNull()
         defer { close(low) }
@@ -91,7 +91,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("an open-file-description lock ends with its process, whatever children it has")
+    @Test("an open-file-description lock ends with its process, even if a child runs")
     func lockOfDeadParent() throws {
         var template = Array("/tmp/backhaul-lock-XXXXXX".utf8CString)
         let file = mkstemp(&template)
@@ -114,10 +114,10 @@ private func openNull() throws -> Int32 {
         }
         var byte: UInt8 = 0
         #expect(read(ready[0], &byte, 1) == 1)
-        // The parent's copy goes; the child lives.
+        // The parent's copy is closed while the child runs.
         close(descriptor.number)
         let other = open(template, O_RDWR | O_CLOEXEC)
-        // A program that another test starts just now has a copy until its exec; the child would keep one for good.
+        // A program that another test starts at this moment has a copy until its exec. A copy in the child would stay.
         let deadline = Deadline.after(milliseconds: 5_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {
@@ -131,7 +131,7 @@ private func openNull() throws -> Int32 {
         #expect(waitpid(child, &status, 0) == child)
     }
 
-    @Test("a process stamp tells a child from its parent")
+    @Test("a process stamp distinguishes a child from its parent")
     func stamp() {
         let stamp = ProcessStamp.current
         #expect(stamp == .current)
@@ -152,5 +152,5 @@ private func openNull() throws -> Int32 {
     }
 }
 
-/// F_OFD_SETLK, which the Glibc module does not show.
+/// F_OFD_SETLK, which the Glibc module does not export.
 private let setOpenFileLock: Int32 = 37

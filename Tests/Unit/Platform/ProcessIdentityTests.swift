@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulPlatform
 
 @Suite struct ProcessIdentityTests {
-    /// Starts `sleep` and answers its process id.
+    /// Starts `sleep` and returns its process id.
     private func startChild() throws -> pid_t {
         var child: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]
@@ -13,7 +13,7 @@ import Testing
         return child
     }
 
-    @Test("this process is alive and the same each time")
+    @Test("this process is alive and always has the same identity")
     func current() {
         #expect(ProcessIdentity.current.isAlive)
         #expect(ProcessIdentity.current == .current)
@@ -31,7 +31,7 @@ import Testing
         #expect(!rebooted.isAlive)
     }
 
-    @Test("a process that was killed is over, reaped or not")
+    @Test("a killed process is not alive, reaped or not")
     func killed() throws {
         let child = try startChild()
         let identity = try #require(ProcessIdentity.of(processID: child))
@@ -45,7 +45,7 @@ import Testing
         #expect(ProcessIdentity.of(processID: child) == nil)
     }
 
-    @Test("a stopped process is alive and said to be stopped")
+    @Test("a stopped process is alive and reported as stopped")
     func stopped() throws {
         let child = try startChild()
         defer {
@@ -59,12 +59,12 @@ import Testing
         #expect(ProcessIdentity.of(processID: child)?.isAlive == true)
     }
 
-    @Test("the boot's id is one line of the kernel's")
+    @Test("the boot id has 36 characters")
     func bootID() {
         #expect(ProcessIdentity.currentBootID.utf8.count == 36)
     }
 
-    @Test("ids that no process can have are not alive", arguments: [-1, 0, Int32.max])
+    @Test("impossible process ids have no identity", arguments: [-1, 0, Int32.max])
     func impossible(processID: Int32) {
         #expect(ProcessIdentity.of(processID: processID) == nil)
     }

@@ -2,7 +2,7 @@
 import Glibc
 import Testing
 
-@Suite("Another time zone")
+@Suite("Changes of the time zone")
 final class TimeZoneWatchTests {
     private let directory: String
     private let watch: TimeZoneWatch
@@ -20,7 +20,7 @@ final class TimeZoneWatchTests {
         rmdir(directory)
     }
 
-    @Test("another link is told, be it that the former is removed first or replaced, and again the next time")
+    @Test("a removed, new or replaced link is reported each time")
     func links() {
         for _ in 0..<3 {
             unlink(directory + "/localtime")
@@ -34,14 +34,14 @@ final class TimeZoneWatchTests {
         }
     }
 
-    @Test("what else changes beside it is none")
+    @Test("changes of other files are not reported")
     func others() {
         close(open(directory + "/hosts", O_WRONLY | O_CREAT, 0o600))
         unlink(directory + "/hosts")
         #expect(watch.takeChanges() == .none)
     }
 
-    @Test("a directory that goes is the end, and where there is none nothing can be watched")
+    @Test("a removed directory ends the watch, and a missing one cannot be watched")
     func end() {
         unlink(directory + "/localtime")
         rmdir(directory)

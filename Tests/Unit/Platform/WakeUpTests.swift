@@ -9,7 +9,7 @@ import Testing
         return poll(&item, 1, 0) == 1
     }
 
-    @Test("it is readable from set until clear, however often it was set")
+    @Test("a wake-up is readable from set until clear, even if it was set twice")
     func levels() throws {
         let wake = try WakeUp()
         #expect(!isReadable(wake))
@@ -26,13 +26,13 @@ import Testing
         #expect(!isReadable(wake))
     }
 
-    @Test("it does not survive exec")
+    @Test("a wake-up is closed on exec")
     func closesOnExec() throws {
         let wake = try WakeUp()
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)
     }
 
-    @Test("a file of the host that got its number is neither written nor read")
+    @Test("a host's file with the number of a wake-up is neither written nor read")
     func takenOver() throws {
         let wake = try WakeUp()
         var template = Array("/tmp/backhaul-wake-XXXXXX".utf8CString)

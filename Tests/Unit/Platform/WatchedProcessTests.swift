@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A watched process")
 struct WatchedProcessTests {
-    /// A detached program, in a session of its own.
+    /// Starts a script as a detached process, in a new session.
     private func start(_ script: String) throws -> ProcessIdentity {
         let process = try DetachedProcess.start(
             program: "/bin/sh", arguments: ["-c", script], environment: ["PATH=/usr/bin:/bin"])
@@ -20,7 +20,7 @@ struct WatchedProcessTests {
         return false
     }
 
-    @Test("lives until it has ended, and its descriptor tells")
+    @Test("has a descriptor that becomes readable when it ends")
     func ends() throws {
         let process = try #require(WatchedProcess(try start("exec sleep 600")))
         #expect(!process.hasEnded)
@@ -32,7 +32,7 @@ struct WatchedProcessTests {
         #expect(process.hasEnded)
     }
 
-    @Test("ends when it is asked to, with what it has started")
+    @Test("ends on request together with its child processes")
     func group() throws {
         let process = try #require(WatchedProcess(try start("sleep 600 & sleep 600")))
         let group = getpgid(process.identity.processID)
@@ -44,7 +44,7 @@ struct WatchedProcessTests {
         #expect(kill(-group, 0) == -1)
     }
 
-    @Test("that has ended is not watched, and neither is a later one of the same number")
+    @Test("cannot be one that has ended, or a later one with the same id")
     func another() throws {
         var identity = try start("exec sleep 600")
         #expect(kill(identity.processID, SIGKILL) == 0)
@@ -56,7 +56,7 @@ struct WatchedProcessTests {
         #expect(WatchedProcess(identity) == nil)
     }
 
-    @Test("of this process's own group is ended without it")
+    @Test("in this process's group is killed without this process")
     func own() throws {
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]

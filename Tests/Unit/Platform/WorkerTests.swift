@@ -6,14 +6,14 @@ import Testing
 @Suite struct WorkerTests {
     private struct Mistake: Error {}
 
-    /// Only a defect takes so long.
+    /// A time limit that is reached only by a defect.
     private static var patience: Deadline { .after(milliseconds: 30_000) }
 
     private final class Journal {
         var batches: [Int] = []
     }
 
-    @Test("jobs are performed in order on one thread, and all before close returns")
+    @Test("jobs are performed in order on one thread, and before close returns")
     func order() throws {
         let seen = Lock<[Int]>([])
         let worker = try Worker(name: "ordered", make: { 0 })
@@ -22,7 +22,7 @@ import Testing
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("what gathers while a batch is performed is the next batch")
+    @Test("jobs that are posted during a batch form the next batch")
     func batches() throws {
         let gate = Lock((isRunning: false, isOpen: false))
         let sizes = Lock<[Int]>([])
@@ -43,7 +43,7 @@ import Testing
         #expect(sizes.withLock { $0 } == [1, 50])
     }
 
-    @Test("a context that cannot be made is the error of the worker")
+    @Test("the error of a context that cannot be created is that of the worker")
     func failingContext() {
         #expect(throws: Mistake.self) { try Worker<Int>(name: "failing", make: { throw Mistake() }) }
     }
@@ -67,7 +67,7 @@ import Testing
         #expect(isDone.wait(until: Self.patience) { $0 ? true : nil } == true)
     }
 
-    @Test("a worker that is let go performs what was posted and ends")
+    @Test("a released worker performs its jobs and ends")
     func letGo() throws {
         final class Token: Sendable {
             let isGone: Lock<Bool>
@@ -84,7 +84,7 @@ import Testing
         #expect(isPerformed.withLock { $0 })
     }
 
-    @Test("all signals are blocked on the library's threads, and the starter's mask stays as it was")
+    @Test("all signals are blocked on the library's threads, and the starter's mask is unchanged")
     func signals() throws {
         var before = sigset_t()
         pthread_sigmask(SIG_SETMASK, nil, &before)

@@ -53,7 +53,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("its window opens after the interval, and is then at hand")
+    @Test("the window of an activity opens after the interval")
     func window() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -67,7 +67,7 @@ struct ActivityTests {
         #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
     }
 
-    @Test("a start makes a task of the whole request, which waits for its wishes until the window ends")
+    @Test("a start enqueues the stored request, with the end of the window as its latest start")
     func task() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -89,7 +89,7 @@ struct ActivityTests {
         #expect(info.url == request.url)
     }
 
-    @Test("an activity that the user waits for wishes nothing", arguments: [QualityOfService.utility, .userInitiated])
+    @Test("a user-initiated activity has no constraints", arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +101,7 @@ struct ActivityTests {
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
-    @Test("without a request its session gets an event that needs its host until it is acknowledged")
+    @Test("an activity without a request makes an event, which needs the host until it is acknowledged")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -123,7 +123,7 @@ struct ActivityTests {
         #expect(try store.info(session)?.hasActivity == false)
     }
 
-    @Test("while the event of one window is unacknowledged, the next windows make no other")
+    @Test("while the event of a window is unacknowledged, later windows make no event")
     func untold() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -143,7 +143,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
     }
 
-    @Test("one that does not repeat is told of also while an earlier event of it is unacknowledged")
+    @Test("an activity that does not repeat makes an event also while an earlier one is unacknowledged")
     func single() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -155,7 +155,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a start that was read before another is none")
+    @Test("a start from an outdated read does nothing")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -166,7 +166,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 1)
     }
 
-    @Test("while its last task lives no other is made")
+    @Test("while the last task of an activity lives, it starts no other")
     func living() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -182,7 +182,7 @@ struct ActivityTests {
         #expect(try start(store, free, at: 4 * Self.hour) != nil)
     }
 
-    @Test("windows that have passed are made up for by one start, and the next is the grid's")
+    @Test("one start replaces all missed windows, and the next window is on the grid")
     func missed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -195,7 +195,7 @@ struct ActivityTests {
         #expect(try open(store, now).next == 11 * Self.hour)
     }
 
-    @Test("one that does not repeat is gone with its start")
+    @Test("an activity that does not repeat is removed by its start")
     func gone() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -204,7 +204,7 @@ struct ActivityTests {
         #expect(try infos(store, session).isEmpty)
     }
 
-    @Test("set again it keeps its next window unless its first time or its interval is another")
+    @Test("setting an activity again keeps its next window unless its first time or interval changes")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -221,7 +221,7 @@ struct ActivityTests {
         #expect(try next() == 65_000)
     }
 
-    @Test("its request can be replaced, and be taken away")
+    @Test("the request of an activity can be replaced and removed")
     func replaced() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -237,7 +237,7 @@ struct ActivityTests {
         #expect(try infos(store, session)[0].lastTask == task)
     }
 
-    @Test("removed it is gone, once; with its session go all, at once when that is invalidated")
+    @Test("an activity can be removed once, and invalidating a session removes all of its activities")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -257,7 +257,7 @@ struct ActivityTests {
         #expect(failure?.status == .invalidated)
     }
 
-    @Test("a session has a thousand at most")
+    @Test("the number of activities of a session is limited")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -272,7 +272,7 @@ struct ActivityTests {
         try set(store, activity("7"), session)
     }
 
-    @Test("when the calendar jumps, what counts from now goes along, and what has a time on the wall stays")
+    @Test("a clock step moves windows that count from now, and not those with a stated time")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -288,7 +288,7 @@ struct ActivityTests {
         try set(store, activity("wall") { $0.firstMilliseconds = begin + 5 * Self.hour }, session, at: begin)
         try adopt(begin + Self.hour / 2, boot: 1_000)
         #expect(try next() == [Self.hour * 3 / 2, 5 * Self.hour])
-        // It has started while the calendar showed too much.
+        // The activity starts while the clock is far ahead.
         let late = begin + 500 * Self.hour
         try adopt(late, boot: 1_000)
         let due = try #require(try open(store, late).open.first { $0.identifier == "wall" })

@@ -46,7 +46,7 @@ struct AttemptTests {
         try store.run { (transaction) throws(Failure) in try transaction.attempts.all(of: task, in: session) }
     }
 
-    @Test("each is listed as it was recorded, oldest first, with the request's URL where it had no other")
+    @Test("attempts are listed as recorded, oldest first, with the request's URL by default")
     func listed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -60,7 +60,7 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 3)
     }
 
-    @Test("of many the first and the newest are kept, a hundred together")
+    @Test("at most a hundred attempts are kept: the first one and the newest")
     func many() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -71,7 +71,7 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 250)
     }
 
-    @Test("one that was written down before its process ended is replaced by what became of it")
+    @Test("an attempt that is stored in progress is replaced when it ends")
     func replaced() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -91,7 +91,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).map(\.next) == [.end])
     }
 
-    @Test("a task that has ended or is gone gets none")
+    @Test("an ended task gets no attempts")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +101,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).isEmpty)
     }
 
-    @Test("a task of another session, or none, is not found")
+    @Test("attempts of an unknown task, or one of another session, are not found")
     func notFound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +111,7 @@ struct AttemptTests {
         #expect(throws: Failure.self) { try attempts(store, TaskID(rawValue: 99), session) }
     }
 
-    @Test("are there after the acknowledgement, as long as the task is in the history")
+    @Test("attempts are kept after the acknowledgement, while the task is in the history")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

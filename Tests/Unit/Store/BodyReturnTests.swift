@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Consumed files to be given back")
+@Suite("Consumed files to be returned")
 struct BodyReturnTests {
     let scratch = Scratch()
 
@@ -33,21 +33,21 @@ struct BodyReturnTests {
         #expect(change.returnsBodies == (state != .succeeded))
     }
 
-    @Test("are listed by the acknowledgement, until they are back", arguments: [TaskState.failed, .cancelled])
+    @Test("are listed after the acknowledgement, until they are returned", arguments: [TaskState.failed, .cancelled])
     func listedByAcknowledgement(state: TaskState) throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try endAndAcknowledge(store, session, task, state)
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
-        // Nobody else may take the file away meanwhile.
+        // The file must not become a leftover meanwhile.
         try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
         try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
-    @Test("are none after success")
+    @Test("are leftovers after a success")
     func succeeded() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -55,7 +55,7 @@ struct BodyReturnTests {
         #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
     }
 
-    @Test("wait until their old name is taken away")
+    @Test("are not listed while their old name exists")
     func oldName() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -67,7 +67,7 @@ struct BodyReturnTests {
         #expect(try listed(store).map(\.task) == [task])
     }
 
-    @Test("are not what the host has claimed")
+    @Test("do not include a file that the host has claimed")
     func claimed() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

@@ -52,14 +52,14 @@ struct ChallengeTests {
         }
     }
 
-    @Test("share one challenge and one event for each realm, and none of them may start")
+    @Test("share one challenge and one event for each realm, and are not ready")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         let first = try #require(try park(store, ids[0]))
         #expect(first.isNew)
-        // The end of its time: enqueued at 2,000, by now 2,500, of seven days.
+        // The deadline: seven days after 2,000, seen at 2,500 (10 on the boot clock).
         #expect(first.nextDue == Int64(604_799_510))
         #expect(try park(store, ids[1])?.isNew == false)
         #expect(try park(store, ids[2], realm: nil)?.isNew == true)
@@ -78,7 +78,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("wait for their turn again when it is answered, and the event is gone")
+    @Test("become ready again after the response, and the event is removed")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -100,7 +100,7 @@ struct ChallengeTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("open no second challenge when the known one was answered meanwhile")
+    @Test("open no second challenge when the known one got its response meanwhile")
     func answeredMeanwhile() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -117,7 +117,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == ids)
     }
 
-    @Test("wait all again when the first of them finds that the answer does not serve")
+    @Test("wait again when the credential is refused")
     func reopened() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -137,7 +137,7 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
-    @Test("fail together when it is refused, and the round ends")
+    @Test("fail together when the challenge is refused, and the round ends")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -158,7 +158,7 @@ struct ChallengeTests {
         try store.acknowledge(session, .through(events[2].id))
     }
 
-    @Test("may be suspended, cancelled and ended; the last one takes the challenge and its event along")
+    @Test("can be suspended, cancelled and ended; the last one closes the challenge")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -175,13 +175,13 @@ struct ChallengeTests {
         #expect(try challenges(store, session).isEmpty)
         #expect(try store.events(of: session).map(\.task?.id) == [ids[1], ids[2]])
         #expect(try store.info(session)?.events == 2)
-        // Suspended and ended tasks open nothing.
+        // Suspended and ended tasks open no challenge.
         #expect(try park(store, ids[0]) == nil)
         #expect(try park(store, ids[1]) == nil)
         #expect(try challenges(store, session).isEmpty)
     }
 
-    @Test("stay open when their event is acknowledged")
+    @Test("keep their challenge open when its event is acknowledged")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -196,7 +196,7 @@ struct ChallengeTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("keep what an earlier attempt has left")
+    @Test("keep the checkpoint of an earlier attempt")
     func keepsCheckpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -213,7 +213,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("that were not tried wait, too, if the challenge is still open")
+    @Test("wait untried, too, if the challenge is still open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -231,7 +231,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == [ids[2]])
     }
 
-    @Test("get their time anew when the session's resource time-out changes")
+    @Test("get a new deadline when the session's resource timeout changes")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -246,7 +246,7 @@ struct ChallengeTests {
         #expect(next == 82)
     }
 
-    @Test("go on waiting after another boot, and get their time by its clock")
+    @Test("wait on after a reboot, with a deadline by the new boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -11,7 +11,7 @@ import Testing
 struct ChecksumTests {
     let scratch = Scratch()
 
-    @Test("64 random bytes in the database are reported, or change nothing that is read", arguments: 0..<200)
+    @Test("64 random bytes in the database are reported or harmless", arguments: 0..<200)
     func randomBytes(round: Int) throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: UInt64(round))
@@ -20,7 +20,7 @@ struct ChecksumTests {
         try filled.expectTruthOrDamage(bytes, at: scratch.path)
     }
 
-    @Test("one changed bit of any page is reported, or the page is not read")
+    @Test("one changed bit of any page is reported or harmless")
     func oneBitOfEachPage() throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: 1)
@@ -32,7 +32,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("each changed byte of the database's header is reported, and of its checksum")
+    @Test("each changed byte of the database's header or its checksum is reported")
     func firstPage() throws {
         let filled = try FilledStore.shared.get()
         for place in Array(0..<100) + Array(FilledStore.pageSize - 8..<FilledStore.pageSize) {
@@ -45,7 +45,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("pages that have changed places are reported")
+    @Test("exchanged pages are reported")
     func exchanged() throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize
@@ -57,11 +57,11 @@ struct ChecksumTests {
         }
     }
 
-    @Test("a damaged page is named, with what to do, and nothing more is done to the database")
+    @Test("the error of a damaged page has its number and a remedy, and ends the store")
     func message() throws {
         let filled = try FilledStore.shared.get()
         var bytes = filled.bytes
-        // All but the first pages, which an engine reads when it starts.
+        // Damages all pages except the first ones, which an engine reads when it starts.
         for page in stride(from: 100 * FilledStore.pageSize, to: bytes.count, by: FilledStore.pageSize) {
             bytes[page + 2_000] ^= 1
         }
@@ -79,7 +79,7 @@ struct ChecksumTests {
 struct LogCheckTests {
     let scratch = Scratch()
 
-    /// The path of a store whose tasks stand in the log alone.
+    /// Returns the path of a store whose tasks are only in the log.
     private func killedStore(tasks: Int) async -> String {
         let path = scratch.path + "/killed"
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, tasks = tasks as Int] in
@@ -91,14 +91,14 @@ struct LogCheckTests {
         return path
     }
 
-    @Test("a changed byte of it is reported, or costs the last transaction")
+    @Test("a changed byte is reported, or loses only the last transaction")
     func changedByte() async throws {
         let path = await killedStore(tasks: 20)
         let database = FilledStore.file(path + "/" + Schema.fileName)
         let log = FilledStore.file(path + "/" + Schema.logName)
         var random = SeededGenerator(seed: 7)
         var reports = 0
-        // The header of the log, and a byte of the header and of the page of each fourth frame.
+        // The positions are the header of the log, and in each fourth frame one byte of its header and one of its page.
         let frame = 24 + FilledStore.pageSize
         let places =
             Array(0..<32)
@@ -123,7 +123,7 @@ struct LogCheckTests {
         #expect(reports > places.count / 2)
     }
 
-    @Test("that was cut within its last transaction is no damage")
+    @Test("a log that is cut within its last transaction is not damaged")
     func cut() async throws {
         let path = await killedStore(tasks: 3)
         let log = path + "/" + Schema.logName
@@ -132,13 +132,13 @@ struct LogCheckTests {
     }
 }
 
-/// A closed store of 1,000 tasks, of which a half has ended.
+/// A closed store of 1,000 tasks, half of which have ended.
 struct FilledStore {
     static let pageSize = 4_096
     static let shared = Result { try FilledStore() }
 
     let session: SessionID
-    /// The database file.
+    /// The bytes of the database file.
     let bytes: [UInt8]
     let truth: [String]
     let tables: [String]
@@ -176,7 +176,7 @@ struct FilledStore {
         return try tasks + store.events(of: session).map { "\($0.id) \($0.kind)" }
     }
 
-    /// Makes a store of these bytes.
+    /// Writes the bytes as a file of a store.
     static func write(_ bytes: [UInt8], to path: String, as name: String = Schema.fileName) throws {
         mkdir(path, 0o700)
         let number = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)

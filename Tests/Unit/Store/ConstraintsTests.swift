@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulStore
 
 extension Request {
-    /// One that states the preset, if any, for itself.
+    /// Returns a request with this preset, if any.
     static func stating(_ number: Int, _ preset: ConstraintPreset?, priority: Int32 = 0) -> Request {
         .numbered(number) { request in
             if let preset { request.options.policy.constraints.preset = preset }
@@ -13,7 +13,7 @@ extension Request {
     }
 }
 
-@Suite("What tasks state for themselves")
+@Suite("Constraints of tasks")
 struct ConstraintsTests {
     let scratch = Scratch()
 
@@ -48,7 +48,7 @@ struct ConstraintsTests {
         }).task.constraints
     }
 
-    @Test("they are read back with the request, each field as it was stated")
+    @Test("constraints are stored and read with each field")
     func roundTrip() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -64,7 +64,7 @@ struct ConstraintsTests {
         ])
     }
 
-    @Test("the first that states something is found, whatever others wait before it")
+    @Test("the first waiting task with given constraints is found behind others")
     func firstStating() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -86,7 +86,7 @@ struct ConstraintsTests {
         #expect(try first(.session) == tasks[0])
     }
 
-    @Test("a resume counts those of the selection that wait in the lanes which it is asked about, and no others")
+    @Test("a resume counts the selected tasks that are held in the given lanes")
     func heldOnes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +104,7 @@ struct ConstraintsTests {
         #expect(change.held == 1)
     }
 
-    @Test("tasks that state the same share a row; those that state nothing need none")
+    @Test("tasks with equal constraints share a row, and tasks without constraints have none")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -120,7 +120,7 @@ struct ConstraintsTests {
         #expect(elsewhere.map(\.session) == [other] && elsewhere[0].id != stated[0].id)
     }
 
-    @Test("the same key with another policy is another request, and the field is named; starts may be others")
+    @Test("the same key with another policy is a conflict, but other starts are accepted")
     func conflict() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,7 @@ struct ConstraintsTests {
         }
     }
 
-    @Test("constraints that were replaced are those of the task, whose key still finds it")
+    @Test("a task with replaced constraints is still found by its key")
     func replaced() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +168,7 @@ struct ConstraintsTests {
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
-    @Test("a task that a launched host enqueues is known as such, whatever it states")
+    @Test("tasks of a launched host are marked as launched")
     func launched() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -182,7 +182,7 @@ struct ConstraintsTests {
         #expect(stated.map(\.constraints.stated.preset) == [nil, .overnight])
     }
 
-    @Test("turns go by priority and age over all constraints that are not held")
+    @Test("ready tasks come by priority and age over all released constraints")
     func turns() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -202,7 +202,7 @@ struct ConstraintsTests {
         #expect(try turns(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
     }
 
-    @Test("what waits for a turn is counted by constraints and lane")
+    @Test("ready tasks are counted by constraints and lane")
     func counts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -214,7 +214,7 @@ struct ConstraintsTests {
         #expect(counts.allSatisfy { $0.session == session })
     }
 
-    @Test("what no task states any more makes room; beyond that the enqueue is refused whole")
+    @Test("unused constraints are deleted; above the limit the enqueue is refused")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -225,7 +225,7 @@ struct ConstraintsTests {
         let ids = try store.enqueue((0..<limit).map(request), in: session)
         let failure = #expect(throws: Failure.self) { try store.enqueue([request(limit)], in: session) }
         #expect(failure?.status == .tooMany)
-        // A known one still finds its row.
+        // Constraints that have a row are still accepted.
         try store.enqueue([request(3).changed { $0.destination?.path += "b" }], in: session)
         try store.control(session, .cancel, TaskSelection(ids: [ids[9]]))
         try store.acknowledge(session, .through(try #require(try store.info(session)).newestEvent))

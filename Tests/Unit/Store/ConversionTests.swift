@@ -6,13 +6,13 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Databases without true checksums: of earlier versions, or that another SQLite has copied or changed.
-@Suite("Databases that get checksums")
+/// Tests with databases without valid checksums: from earlier versions, or copied or changed by another SQLite.
+@Suite("Databases are converted to checksums")
 struct ConversionTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    /// SQLite without checksums, as its shell is.
+    /// Runs the statements with SQLite without checksums, as its shell does.
     private func asOthers(_ path: String, _ statements: String...) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -35,7 +35,7 @@ struct ConversionTests {
         #expect(sqlite3_backup_finish(backup) == SQLITE_OK)
     }
 
-    /// The store is whole, has checksums, and keeps both when it is used and opened again.
+    /// Checks that the store is complete and has checksums, also after it was used and opened again.
     private func expectConverted(_ filled: FilledStore, path: String? = nil) throws {
         let path = path ?? scratch.path
         for _ in 0..<2 {
@@ -55,7 +55,7 @@ struct ConversionTests {
         #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
     }
 
-    /// Without the shared memory that another SQLite leaves when it is killed.
+    /// The names in the directory, except the shared memory that another SQLite leaves when it is killed.
     private func names(_ path: String) throws -> [String] {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
@@ -64,7 +64,7 @@ struct ConversionTests {
         filled.tables.map { "DELETE FROM main.\($0); INSERT INTO main.\($0) SELECT * FROM checked.\($0);" }.joined()
     }
 
-    /// As earlier versions have written it.
+    /// Makes a database as earlier versions have written it.
     private func makePlain(_ filled: FilledStore) throws {
         try FilledStore.write(filled.bytes, to: scratch.path)
         let marks = "PRAGMA application_id = \(Schema.applicationID); PRAGMA user_version = \(Schema.migrations.count)"
@@ -76,14 +76,14 @@ struct ConversionTests {
         #expect(FilledStore.file(file)[18...20] == [2, 2, 0])
     }
 
-    @Test("of an earlier version")
+    @Test("from an earlier version")
     func earlier() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
         try expectConverted(filled)
     }
 
-    @Test("of an earlier version that are larger than SQLite's memory for pages")
+    @Test("from an earlier version, larger than SQLite's page cache")
     func large() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -104,7 +104,7 @@ struct ConversionTests {
         #expect(answers == ["ok", "24000000"])
     }
 
-    @Test("of an earlier version whose engine was killed")
+    @Test("from an earlier version whose engine was killed")
     func earlierWithLog() async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -122,7 +122,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("copied by another program, with its backup or into a new file")
+    @Test("after a copy by another program, with its backup or VACUUM INTO")
     func copied() throws {
         let filled = try FilledStore.shared.get()
         let original = scratch.path + "/original"
@@ -141,7 +141,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("a backup of a store that was just converted, too")
+    @Test("after a backup of a store that was just converted")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -153,7 +153,7 @@ struct ConversionTests {
         try expectConverted(filled, path: path)
     }
 
-    @Test("changed by another program in its place, with a log of its own or without", arguments: ["DELETE", "WAL"])
+    @Test("after a change by another program, with or without a log", arguments: ["DELETE", "WAL"])
     func changed(mode: String) throws {
         let filled = try FilledStore.shared.get()
         try FilledStore.write(filled.bytes, to: scratch.path)
@@ -162,7 +162,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    /// A store whose engine was killed and has left a log.
+    /// Makes a store whose engine was killed and has left a log.
     private func makeKilled() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let filled = try FilledStore.shared.get()
@@ -174,7 +174,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file + "-wal").count > FilledStore.pageSize)
     }
 
-    @Test("only read by another program, which has moved the log of a killed engine to the database")
+    @Test("after another program has moved the log of a killed engine into the database")
     func logMoved() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -186,7 +186,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("of a killed engine have them already, and are not written anew")
+    @Test("only once, also if the engine is killed afterwards")
     func killed() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -198,7 +198,7 @@ struct ConversionTests {
         #expect(before.st_ino == after.st_ino)
     }
 
-    @Test("that SQLite itself finds damaged get none")
+    @Test("only if SQLite does not find them damaged")
     func damaged() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -211,7 +211,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file) == before)
     }
 
-    @Test("whose conversion is killed at any moment are whole, and converted by the next engine", arguments: 0..<16)
+    @Test("by the next engine, if a conversion was killed at any moment", arguments: 0..<16)
     func killedConversion(round: Int) async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)

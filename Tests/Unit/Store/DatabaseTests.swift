@@ -26,7 +26,7 @@ struct DatabaseTests {
 
     private func refusal() -> Failure? { #expect(throws: Failure.self) { try TestStore(scratch.path) } }
 
-    @Test("keeps the settings that its promises rest on")
+    @Test("has the settings that its guarantees need")
     func settings() throws {
         let store = try TestStore(scratch.path)
         let values = try store.run { (transaction) throws(Failure) in
@@ -46,7 +46,7 @@ struct DatabaseTests {
         ])
     }
 
-    @Test("from a newer version is left alone")
+    @Test("from a newer version is refused and not changed")
     func newer() throws {
         let steps = Schema.migrations + ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
         do { try TestStore(scratch.path, migrations: steps).close() }
@@ -56,7 +56,7 @@ struct DatabaseTests {
         _ = try TestStore(scratch.path, migrations: steps)
     }
 
-    @Test("from an older version is brought up to date, with what is in it")
+    @Test("from an older version is migrated with its contents")
     func migrated() throws {
         let session = try makeStore(tasks: 3)
         let steps = Schema.migrations + [
@@ -69,7 +69,7 @@ struct DatabaseTests {
         } == "3")
     }
 
-    @Test("is as it was when a migration fails half-way")
+    @Test("is unchanged when a migration fails halfway")
     func failedMigration() throws {
         let session = try makeStore(tasks: 3)
         let steps = Schema.migrations + ["DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"]
@@ -77,7 +77,7 @@ struct DatabaseTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
     }
 
-    @Test("that another program made is not touched")
+    @Test("of another program is not changed")
     func strangers() throws {
         let connection = try { () throws(Failure) in
             _ = try StoreDirectory.open(path: scratch.path).openFile(Schema.fileName)
@@ -100,20 +100,20 @@ struct DatabaseTests {
         #expect(failure?.message.contains("move the store's directory away") == true)
     }
 
-    @Test("that was cut short is reported as damaged")
+    @Test("that was truncated is reported as damaged")
     func truncated() throws {
         _ = try makeStore(tasks: 1_000)
         #expect(truncate(file, 20_000) == 0)
         #expect(refusal()?.status == .storeDamaged)
     }
 
-    @Test("with garbage in the middle is reported as damaged where it is met, and does not trap")
+    @Test("with garbage in the middle is reported as damaged when it is read, without a trap")
     func garbage() throws {
         let session = try makeStore(tasks: 5_000)
         var status = stat()
         stat(file, &status)
         let page = 4_096
-        // Behind the first pages of all tables, which an engine reads when it starts.
+        // The garbage is after the first pages of all tables, which an engine reads when it starts.
         for offset in stride(from: page * 100, to: Int(status.st_size) - page, by: page) {
             overwrite(at: offset, with: (0..<page).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ offset) })
         }
@@ -123,11 +123,11 @@ struct DatabaseTests {
             _ = try store.control(session, .cancel)
         }
         #expect(failure?.status == .storeDamaged)
-        // Nothing more is done to a database that is known to be damaged.
+        // A database that is known to be damaged is not used any more.
         #expect(#expect(throws: Failure.self) { try store.run { _ throws(Failure) in 1 } } == failure)
     }
 
-    @Test("that is a link to somewhere else is refused")
+    @Test("that is a symbolic link is refused")
     func link() throws {
         _ = try StoreDirectory.open(path: scratch.path)
         symlink("/etc/passwd", file)
@@ -146,7 +146,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("forgets every statement when memory is given back, and asks none that was freed")
+    @Test("releases every statement when memory is returned, and uses none that was freed")
     func memoryGivenBack() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
             _ = try StoreDirectory.open(path: path).openFile(Schema.fileName)
@@ -154,7 +154,8 @@ struct DatabaseTests {
             let queries = (0..<200).map { Query("SELECT \($0)") }
             for query in queries { try connection.run(query) }
             #expect(connection.preparedTexts.count == 200)
-            // Freed memory is filled with twos (M_PERTURB of mallopt(3)), the state of a statement that is being read.
+            // Freed memory is filled with the byte 2 (M_PERTURB of mallopt(3)), which is the state of a statement in
+            // use.
             typealias Option = @convention(c) (Int32, Int32) -> Int32
             let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
             _ = setOption(-6, 2)
@@ -164,7 +165,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("keeps other programs out, the shell of SQLite for one, while it is open")
+    @Test("is locked for other programs, such as the shell of SQLite, while it is open")
     func othersAreKeptOut() async throws {
         let session = try makeStore(tasks: 1)
         let store = try TestStore(scratch.path)
@@ -178,7 +179,7 @@ struct DatabaseTests {
         #expect(try store.tasks(of: session).count == 2)
     }
 
-    @Test("can be opened by a forked child once its parent has closed it")
+    @Test("can be opened by a forked child after its parent has closed it")
     func forkedChild() async throws {
         let session = try makeStore(tasks: 3)
         await #expect(processExitsWith: .success) {
@@ -202,7 +203,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("forgets delays of another boot, whose clock they counted by")
+    @Test("drops delays of an earlier boot, because they use its boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -222,7 +223,7 @@ struct DatabaseTests {
         #expect(try other.run { (transaction) throws(Failure) in try transaction.lanes.ready().count } == 1)
     }
 
-    @Test("forgets the numbers that file systems had in another boot, and knows those of this one")
+    @Test("drops device numbers of an earlier boot, and keeps those of this boot")
     func otherDevices() throws {
         var store = try TestStore(scratch.path)
         let session = try store.session()

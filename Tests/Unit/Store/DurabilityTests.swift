@@ -5,8 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// A process that writes and is killed, and one that reads what is there afterwards. What a process saw confirmed it
-/// notes in a file before it can be killed; kill -9 leaves the kernel's copy of that file alone.
+/// Tests in which one process writes and is killed, and another one reads the store afterwards. The first process notes
+/// confirmed work in a file before it is killed. Kill -9 does not lose the kernel's copy of that file.
 @Suite("Durability")
 struct DurabilityTests {
     let scratch = Scratch()
@@ -21,7 +21,7 @@ struct DurabilityTests {
         return text.split(separator: "\n").compactMap { Int($0) }
     }
 
-    @Test("what was confirmed is there after kill -9 at any moment, and only whole chunks are", arguments: 1...6)
+    @Test("confirmed chunks survive kill -9, and chunks are atomic", arguments: 1...6)
     func killed(round: Int) async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String, round = round as Int] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -29,7 +29,7 @@ struct DurabilityTests {
             let session = try store.session()
             let confirmed = Lock(0)
             let victim = try BackhaulPlatform.Thread(name: "killer") {
-                // At an arbitrary moment after some confirmations: the store's thread goes on meanwhile.
+                // The process is killed at any moment after some confirmations, while the store's thread works.
                 _ = confirmed.wait(until: nil) { $0 >= round * 7 ? true : nil }
                 kill(getpid(), SIGKILL)
             }
@@ -70,7 +70,7 @@ struct DurabilityTests {
         #expect(try store.info(session)?.liveTasks == UInt64(found.count * 10))
     }
 
-    @Test("ends and acknowledgements that were confirmed stay, and counters agree with rows, after kill -9")
+    @Test("confirmed ends and acknowledgements survive kill -9, and counters match the rows")
     func ends() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)

@@ -14,7 +14,7 @@ struct EndingTests {
         }
     }
 
-    @Test("each has its event, in the order in which they are given, and the round ends once")
+    @Test("each task has its event, in the given order, and the round ends once")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -28,7 +28,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("those that have ended already are passed over")
+    @Test("tasks that have already ended are skipped")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -41,7 +41,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("groups that end with them are told after all of them, and before the end of the round")
+    @Test("events of ended groups come after all of them and before the end of the round")
     func groups() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -56,7 +56,7 @@ struct EndingTests {
         #expect(change.events == (try store.events(of: session)))
     }
 
-    @Test("those of two sessions cannot be one change, and none of them ends")
+    @Test("tasks of two sessions are refused in one call, and none of them ends")
     func sessions() throws {
         let store = try TestStore(scratch.path)
         let (first, second) = (try store.session("first"), try store.session("second"))

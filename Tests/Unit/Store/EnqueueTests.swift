@@ -18,7 +18,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("a task is read back as it was enqueued")
+    @Test("a task is read as it was enqueued")
     func roundTrip() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -35,7 +35,7 @@ struct EnqueueTests {
         #expect(record.task.intent == nil)
     }
 
-    @Test("a destination that is occupied is refused to a new task, and not to the request that has its task")
+    @Test("an existing destination file is refused for a new task, but not for a request with an existing task")
     func occupiedDestination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -54,7 +54,7 @@ struct EnqueueTests {
         #expect(try store.enqueue([other], in: session).count == 1)
     }
 
-    @Test("tasks are there after the store was closed and opened again")
+    @Test("tasks survive closing and reopening the store")
     func reopened() throws {
         let session: SessionID
         do {
@@ -68,7 +68,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 10)
     }
 
-    @Test("the same key with the same request finds the task that is there")
+    @Test("the same key with the same request finds the existing task")
     func sameKey() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -83,7 +83,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("a key tells how its task stands, and its end's event until that is acknowledged")
+    @Test("a key finds the state of its task and its unacknowledged event")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -106,7 +106,7 @@ struct EnqueueTests {
         #expect(try found() == existing(.succeeded))
     }
 
-    @Test("the same key with another request is refused, naming the field", arguments: [
+    @Test("the same key with another request is refused with the name of the field", arguments: [
         "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
     ])
     func keyConflict(field: String) throws {
@@ -131,7 +131,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 1)
     }
 
-    @Test("a key stays its task's until the end is acknowledged, whatever priority the task has got since")
+    @Test("a key finds its task until the end is acknowledged, also after a change of priority")
     func keyOfEnded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("lanes are by origin, and only those with tasks that may run are told")
+    @Test("lanes are by origin, and only those with startable tasks are returned")
     func lanes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -213,7 +213,7 @@ struct EnqueueTests {
         #expect(lane?.origin == other)
     }
 
-    @Test("an empty chunk does nothing, and begins no round")
+    @Test("an empty chunk enqueues no task and begins no round")
     func empty() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Ends, events, acknowledgement")
+@Suite("Ends, events and acknowledgement")
 struct EventTests {
     let scratch = Scratch()
 
@@ -20,7 +20,7 @@ struct EventTests {
         return outcome
     }
 
-    @Test("an end is one event, with all that its outcome says")
+    @Test("the end of a task is one event with the whole outcome")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -40,7 +40,7 @@ struct EventTests {
         #expect(change.application == "org.example")
     }
 
-    @Test("a failure comes back whole, with the start of the error body")
+    @Test("a failure is stored with its details and the start of the error body")
     func failure() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -64,7 +64,7 @@ struct EventTests {
         #expect(try store.events(of: session).compactMap(\.task).map(\.outcome.state) == [.succeeded])
     }
 
-    @Test("events come in the order of commit and are handed out until they are acknowledged")
+    @Test("events are returned in the order of commit until they are acknowledged")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -83,7 +83,7 @@ struct EventTests {
         #expect(try store.info(session)?.events == 1)
     }
 
-    @Test("an acknowledged task is gone, and its number is never used again")
+    @Test("an acknowledged task is removed, and its id is never used again")
     func numbers() throws {
         let session: SessionID
         let first: [TaskID]
@@ -105,7 +105,7 @@ struct EventTests {
         #expect(try store.events(of: session).allSatisfy { $0.id > newest })
     }
 
-    @Test("a round's last end is followed by one `session finished`; the next enqueue begins the next round")
+    @Test("one event follows the last end of a round, and the next enqueue begins the next round")
     func rounds() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -122,7 +122,7 @@ struct EventTests {
         #expect(events.map { $0.kind == .sessionFinished } == [false, false, true, false, true])
     }
 
-    @Test("cancelling the last tasks closes the round too")
+    @Test("cancelling the last tasks ends the round, too")
     func cancelledRound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -153,7 +153,7 @@ struct EventTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a session's events are not another's to acknowledge")
+    @Test("a session cannot acknowledge the events of another")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()
@@ -165,7 +165,7 @@ struct EventTests {
         #expect(try store.events(of: theirs).count == 2)
     }
 
-    @Test("an unclaimed kept file is named for removal when its event is acknowledged, a claimed one is not")
+    @Test("acknowledging an event returns an unclaimed kept file for removal, but not a claimed one")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -205,7 +205,7 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
-    @Test("files that nobody needs are listed until they are removed, whatever happens to the engine")
+    @Test("unneeded files are listed until they are removed, also by the next engine")
     func leftovers() throws {
         let ids: [TaskID]
         do {
@@ -227,7 +227,7 @@ struct EventTests {
         #expect(rest == [leftovers[1]])
     }
 
-    @Test("the kept file's path follows a store that was moved while nobody had it open")
+    @Test("the path of a kept file changes with a store that was moved while closed")
     func movedStore() throws {
         let session: SessionID
         let id: TaskID
@@ -243,7 +243,7 @@ struct EventTests {
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/after/kept/\(id.rawValue)")
     }
 
-    @Test("a poll gives no more than asked for or than a frame can carry, and says that there is more")
+    @Test("a poll returns at most the requested number of events and the size of a frame")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -273,7 +273,7 @@ struct EventTests {
         } == 10)
     }
 
-    @Test("an invalidated session goes with its last acknowledgement, and its identifier is free again")
+    @Test("an invalidated session is removed by its last acknowledgement, and its identifier is free again")
     func invalidated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -293,7 +293,7 @@ struct EventTests {
         #expect(try store.session() > session)
     }
 
-    @Test("an invalidated session that has nothing goes at once")
+    @Test("an invalidated session without tasks and events is removed at once")
     func invalidatedEmpty() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -14,7 +14,7 @@ struct GroupCommitTests {
         init(_ run: @escaping @Sendable (Transaction) throws(Failure) -> Int) { self.run = run }
     }
 
-    /// Runs bodies that gather while the store's thread is kept busy, so that one transaction commits them all.
+    /// Posts the bodies while the store's thread is blocked, so that one transaction commits them all.
     private func gather(_ store: TestStore, _ bodies: [Body]) -> [Result<Int, Failure>] {
         let gate = Lock(false)
         let answers = Lock<[Result<Int, Failure>]>([])
@@ -39,7 +39,7 @@ struct GroupCommitTests {
         return [Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    @Test("a body that throws undoes what it did and nothing else")
+    @Test("a body that throws is undone, and the others are committed")
     func savepoints() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -61,7 +61,7 @@ struct GroupCommitTests {
         } == ["gallery"])
     }
 
-    @Test("what only reads writes nothing to the disk, and so does not sync")
+    @Test("reads write no byte to the disk")
     func reads() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -77,14 +77,14 @@ struct GroupCommitTests {
         #expect(logState() != before)
     }
 
-    @Test("answers come in the order of the calls")
+    @Test("results come in the order of the calls")
     func order() throws {
         let store = try TestStore(scratch.path)
         let results = gather(store, (0..<500).map { number in Body { _ throws(Failure) in number } })
         #expect(results == (0..<500).map { .success($0) })
     }
 
-    @Test("a full database gives everyone whose work is lost the failure, and goes on when there is room")
+    @Test("a full database fails the calls whose work is lost, and works again with more space")
     func full() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
-    @Test("a full disk fails what cannot be kept and keeps what was durable", .enabled(if: Tmpfs.isAllowed))
+    @Test("a full disk fails new work and keeps durable work", .enabled(if: Tmpfs.isAllowed))
     func fullDisk() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
         let store = try TestStore(scratch.path + "/store")
@@ -127,7 +127,7 @@ struct GroupCommitTests {
         #expect(try again.info(session)?.liveTasks == UInt64(durable + 100))
     }
 
-    @Test("a store on a disk without room cannot be made, and says so", .enabled(if: Tmpfs.isAllowed))
+    @Test("creating a store on a full disk fails with the status store full", .enabled(if: Tmpfs.isAllowed))
     func noRoom() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "64k"))
         let filler = open(scratch.path + "/filler", O_WRONLY | O_CREAT, 0o600)
@@ -139,7 +139,7 @@ struct GroupCommitTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test("after close nothing is accepted, and what was posted before is performed")
+    @Test("close performs earlier calls, and later calls fail")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct GroupCommitTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 20)
     }
 
-    @Test("the log is moved into the database when it has grown, and not before")
+    @Test("the log is moved into the database only when it has grown")
     func checkpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -173,13 +173,13 @@ struct GroupCommitTests {
         try enqueue(0..<100)
         #expect(databaseSize() < 1 << 20)
         for part in 1...9 { try enqueue(part * 100..<(part + 1) * 100) }
-        // The last answer comes before the log is moved; the next waits for it.
+        // The last result is returned before the log is moved, and the next call waits for the move.
         _ = try store.info(session)
         #expect(databaseSize() > 30 << 20)
         #expect(logState()[0] < 45 << 20)
     }
 
-    @Test("a host that closes every descriptor and opens files of its own finds them untouched")
+    @Test("a host that closes every descriptor and opens its own files finds them unchanged")
     func closedDescriptors() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let store = try TestStore(path + "/store")
@@ -190,7 +190,7 @@ struct GroupCommitTests {
             for number in 3..<Int32(min(last, 256)) where fcntl(number, F_GETFD) >= 0 {
                 var status = stat()
                 fstat(number, &status)
-                // Standard streams and pipes to the test's parent stay.
+                // Standard streams and pipes to the parent process are not closed.
                 guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else { continue }
                 close(number)
                 let file = open(path + "/host-\(number)", O_RDWR | O_CREAT, 0o600)
@@ -213,7 +213,7 @@ struct GroupCommitTests {
     }
 }
 
-/// A small file system of its own, for as long as it is referred to.
+/// A small file system, mounted until the object is released.
 final class Tmpfs {
     private let path: String
 

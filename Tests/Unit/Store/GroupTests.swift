@@ -15,7 +15,7 @@ struct GroupTests {
         events.compactMap { event in if case .groupFinished(let group) = event.kind { group } else { nil } }
     }
 
-    @Test("the last end of a group is followed by one event that counts how its tasks ended")
+    @Test("one event follows the last end of a group, with the number of outcomes")
     func finishes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -32,7 +32,7 @@ struct GroupTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("it comes between the end of the last task and the end of the round")
+    @Test("the event of a group comes after the last task and before the end of the round")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -47,7 +47,7 @@ struct GroupTests {
         #expect(change?.events == events)
     }
 
-    @Test("tasks of no group bring about no such event")
+    @Test("tasks without a group make no event of a group")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -55,7 +55,7 @@ struct GroupTests {
         #expect(try store.events(of: session).map(\.kind).dropFirst() == [.sessionFinished])
     }
 
-    @Test("a group that fills again finishes again, and counts from there")
+    @Test("a group that gets new tasks after its end ends again, with new counts")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -66,7 +66,7 @@ struct GroupTests {
         #expect(finished(try store.events(of: session)) == [one, one])
     }
 
-    @Test("cancelling ends each group once, by name and with all its tasks")
+    @Test("cancelling ends each group once, when all its tasks have ended")
     func cancel() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct GroupTests {
         #expect(try store.acknowledge(session, .through(change.newestEvent)).sessionRemoved)
     }
 
-    @Test("suspend, resume, priority and rate reach the tasks of the group only")
+    @Test("suspend, resume, priority and rate apply only to the tasks of the group")
     func controls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +111,7 @@ struct GroupTests {
         #expect(try store.control(session, .suspend, TaskSelection(group: "nobody")).count == 0)
     }
 
-    @Test("listings by group show its tasks in each of the states that are asked for")
+    @Test("listings by group show its tasks in the requested states")
     func listing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -132,7 +132,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("a key that finds its task counts it once, and makes no group")
+    @Test("a task that is found by its key is counted once and makes no group")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,13 +144,13 @@ struct GroupTests {
         let task = try store.enqueue([request], in: session)[0]
         try store.end(task)
         #expect(finished(try store.events(of: session)).count == 1)
-        // Its event is acknowledged, its round's end is not: the key still finds it.
+        // The task's event is acknowledged, but not the end of its round, so the key still finds the task.
         try store.acknowledge(session, .ids([try store.events(of: session)[0].id]))
         #expect(try store.enqueue([request], in: session) == [task])
         #expect(try groups(of: store) == 0)
     }
 
-    @Test("a group is forgotten when its last task is acknowledged, not before")
+    @Test("a group is removed when its last task is acknowledged")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -164,7 +164,7 @@ struct GroupTests {
         #expect(try groups(of: store) == 0)
     }
 
-    @Test("names that only look the same are different groups")
+    @Test("names that look equal but have different bytes are different groups")
     func names() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -18,7 +18,7 @@ struct HistoryTests {
         }
     }
 
-    /// Enqueues, ends and acknowledges; each with one attempt.
+    /// Enqueues, ends and acknowledges tasks with one attempt each.
     @discardableResult
     private func pass(_ store: TestStore, _ session: SessionID, _ numbers: Range<Int>) throws -> [TaskID] {
         let tasks = try store.enqueue(numbers.map { .numbered($0) }, in: session)
@@ -48,7 +48,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("shows a task as it was listed before")
+    @Test("has a task with the fields of the earlier listing")
     func same() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -73,7 +73,7 @@ struct HistoryTests {
         #expect(after == before)
     }
 
-    @Test("keeps the newest, as many as its limit says, however they are acknowledged")
+    @Test("keeps the newest tasks up to its limit")
     func limited() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -85,7 +85,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 10)
     }
 
-    @Test("keeps the newest of one acknowledgement that has more than its limit")
+    @Test("keeps the newest tasks of an acknowledgement with more tasks than the limit")
     func large() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -95,7 +95,7 @@ struct HistoryTests {
         #expect(try history(store, session).map(\.id) == all.suffix(10))
     }
 
-    @Test("a task that ends after many others is among the newest, whatever its number")
+    @Test("counts a task that ends late as new, even if its id is low")
     func lateEnd() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -109,7 +109,7 @@ struct HistoryTests {
         #expect(ids.first == late && ids.count == 10)
     }
 
-    @Test("is empty where the session wants none, and no attempt outlives its task")
+    @Test("is empty without a limit, and attempts are removed with their task")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: nil)
@@ -118,7 +118,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 0)
     }
 
-    @Test("follows a limit that is lowered or taken away", arguments: [(3, 3), (nil, 0)] as [(UInt32?, Int)])
+    @Test("is trimmed when the limit is lowered or removed", arguments: [(3, 3), (nil, 0)] as [(UInt32?, Int)])
     func updated(_ limit: UInt32?, _ left: Int) throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -131,7 +131,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == left)
     }
 
-    @Test("goes with its session, and leaves that of others")
+    @Test("is removed with its session, but not that of others")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -147,7 +147,7 @@ struct HistoryTests {
         #expect(try history(store, other).count == 3)
     }
 
-    @Test("is read page by page, by id")
+    @Test("is read in pages, ordered by id")
     func pages() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 100)

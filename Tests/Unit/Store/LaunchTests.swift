@@ -44,7 +44,7 @@ struct LaunchTests {
         try store.run { [application] (transaction) throws(Failure) in try transaction.launches.find(application) }
     }
 
-    @Test("a command is read back as it was registered; another keeps the launch that is not over, not its failures")
+    @Test("a command is stored as registered; a new one keeps the current launch and resets its failures")
     func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -81,7 +81,7 @@ struct LaunchTests {
         #expect(listed == ["a", "b"])
     }
 
-    @Test("numbers of launches grow, and are never used twice")
+    @Test("ids of launches grow and are never used twice")
     func numbers() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -90,7 +90,7 @@ struct LaunchTests {
         #expect(ids == [1, 2, 3])
     }
 
-    @Test("completing ends the launch for the session; one with more to read is listed again")
+    @Test("completing ends the launch for the session, but a session with unread events still waits")
     func completes() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -109,7 +109,7 @@ struct LaunchTests {
         #expect(try complete() == [false, false, false])
     }
 
-    @Test("after another boot a launch is due at once, its process is gone and its count stays")
+    @Test("after a reboot a launch is due at once without its process, and its count stays")
     func anotherBoot() throws {
         let saved = try beforeAnotherBoot()
         let reopened = try #require(try stored(try TestStore(scratch.path)))
@@ -119,7 +119,7 @@ struct LaunchTests {
         #expect(reopened.current?.token == saved.current?.token)
     }
 
-    /// A launched host lives; then the store is closed, and the machine starts anew.
+    /// Stores a launch with a running host, and closes the store as before a reboot.
     private func beforeAnotherBoot() throws -> StoredLaunch {
         let store = try TestStore(scratch.path)
         try register(store, command)

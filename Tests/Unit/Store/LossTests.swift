@@ -15,14 +15,14 @@ struct LossTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("fail what changes the store, name the file, and end the store", arguments: [
+    @Test("fail changes of the store with the file's name, and end the store", arguments: [
         (Schema.fileName, false), (Schema.fileName, true), (Schema.logName, false), (Schema.logName, true),
     ])
     func files(name: String, isReplaced: Bool) throws {
         let store = try TestStore(path)
         let session = try store.session()
         if isReplaced { replace(name) } else { unlink("\(path)/\(name)") }
-        // What only reads goes on.
+        // Reads still work.
         #expect(try store.tasks(of: session).isEmpty)
         let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(1)], in: session) }
         #expect(failure?.status == .storeUnavailable && failure?.endsStore == true)
@@ -30,7 +30,7 @@ struct LossTests {
         #expect(#expect(throws: Failure.self) { try store.tasks(of: session) } == failure)
     }
 
-    @Test("leave the log of another database alone when the store is closed")
+    @Test("do not change the log of another database when the store is closed")
     func logOfAnother() throws {
         let store = try TestStore(path)
         let session = try store.session()
@@ -43,7 +43,7 @@ struct LossTests {
         #expect(session.rawValue == 1)
     }
 
-    @Test("lose nothing that was confirmed when it is the log")
+    @Test("lose no confirmed work if the log is removed")
     func log() throws {
         let store = try TestStore(path)
         let session = try store.session()
@@ -54,7 +54,7 @@ struct LossTests {
         #expect(try TestStore(path).tasks(of: session).count == 1)
     }
 
-    @Test("with the whole directory fail what changes it; a directory that was moved keeps all")
+    @Test("fail changes when another directory has the path; a moved directory keeps its contents")
     func directory() throws {
         let store = try TestStore(path)
         let session = try store.session()

@@ -5,8 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// How fast the store is on this machine: `BACKHAUL_MEASURE=1 swift test -c release -Xswiftc -enable-testing --filter
-/// Measurements`. Told, not judged: rates depend on the disk.
+/// Prints how fast the store is on this machine: `BACKHAUL_MEASURE=1 swift test -c release -Xswiftc -enable-testing
+/// --filter Measurements`. The tests check no rates, because rates depend on the disk.
 @Suite("Measurements", .serialized, .enabled(if: getenv("BACKHAUL_MEASURE") != nil))
 struct Measurements {
     private func seconds(_ body: () throws -> Void) rethrows -> Double {
@@ -22,7 +22,7 @@ struct Measurements {
         print("\(what): \(count) in \(Int(time * 1_000)) ms, \(rate) a second; at most \(memoryPeak()) of memory")
     }
 
-    /// VmHWM of proc(5).
+    /// The peak of resident memory, VmHWM of proc(5).
     private func memoryPeak() -> String {
         guard let file = fopen("/proc/self/status", "r") else { return "?" }
         defer { fclose(file) }
@@ -97,7 +97,7 @@ struct Measurements {
         tell("close", 1, seconds { store.close() })
     }
 
-    @Test("an enqueue of one task, durable")
+    @Test("a durable enqueue of one task")
     func single() throws {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)

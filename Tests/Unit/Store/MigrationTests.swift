@@ -8,7 +8,7 @@ import Testing
 struct MigrationTests {
     let scratch = Scratch()
 
-    /// As the third version has written them: a session with two lanes' worth of tasks, options, events and a history.
+    /// Rows as version 3 has written them: a session with a lane, tasks, options, an event and a history.
     private static let rows = """
         INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
             first_retry_delay_ms, longest_retry_delay_ms, request_timeout_ms, resource_timeout_ms, created_ms, round,
@@ -31,7 +31,7 @@ struct MigrationTests {
             VALUES (9, 1, 1, 4, 1, 'https://example.org/old', 0, 0, 0, 0, 200, 1, 10, 1000, 1500);
         """
 
-    /// `version`: 3 or 4.
+    /// Makes a database of version 3 or 4, and opens it as a store.
     private func migrated(_ version: Int = 3, and more: String = "") throws -> (store: TestStore, session: SessionID) {
         var database: OpaquePointer?
         #expect(sqlite3_open("\(scratch.path)/\(Schema.fileName)", &database) == SQLITE_OK)
@@ -43,7 +43,7 @@ struct MigrationTests {
         return (try TestStore(scratch.path), SessionID(rawValue: 1))
     }
 
-    @Test("tasks of version 3 keep their turns, requests and times, and state nothing")
+    @Test("tasks of version 3 keep their order, requests and times, and have no constraints")
     func tasks() throws {
         let (store, session) = try migrated()
         let waiting = try store.run { (transaction) throws(Failure) in
@@ -54,14 +54,14 @@ struct MigrationTests {
         #expect(waiting[0].request.options.policy.maximumAttempts == 4)
         #expect(waiting[0].request.options.policy.constraints == .none)
         let next = try store.run { (transaction) throws(Failure) in try transaction.tasks.nextEndOfTime(of: session) }
-        // Enqueued at 2,001, suspended for 500, with a time-out of 70,000.
+        // The task was enqueued at 2,001 and suspended for 500, and its timeout is 70,000.
         #expect(next == 72_501)
         let infos = try store.tasks(of: session)
         #expect(infos.map(\.state) == [.waiting, .waiting, .suspended, .succeeded])
         #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a list of statuses to retry that was the default of version 3 becomes the default; another stays")
+    @Test("the default list of retried statuses of version 3 becomes the new default; another list stays")
     func retryStatuses() throws {
         let other = """
             INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,
@@ -78,7 +78,7 @@ struct MigrationTests {
         #expect(lists.1.text == "408,429")
     }
 
-    @Test("sessions of version 3 demand nothing, and their events and history are there")
+    @Test("sessions of version 3 have no constraints, and keep their events and history")
     func sessions() throws {
         let (store, session) = try migrated()
         let configuration = try store.run { (transaction) throws(Failure) in
@@ -101,7 +101,7 @@ struct MigrationTests {
         #expect(try store.info(session)?.liveTasks == 3)
     }
 
-    @Test("a partial download and the leftovers of version 4 keep their files' earlier names")
+    @Test("partial downloads and leftovers of version 4 keep the earlier names of their files")
     func partFiles() throws {
         let rows = """
             INSERT INTO checkpoints (task_id, entity_tag, final_url, size, synced_offset, boot_id)

@@ -7,7 +7,7 @@ import Testing
 struct NetworkTests {
     let scratch = Scratch()
 
-    @Test("what is said of a network is kept until nothing is said")
+    @Test("settings of a network are stored until all are removed")
     func settings() throws {
         let store = try TestStore(scratch.path)
         var home = NetworkSettings(name: "home")
@@ -31,7 +31,7 @@ struct NetworkTests {
         #expect(try set(NetworkSettings(name: "unknown")) == [phone])
     }
 
-    @Test("what was moved takes the place of what was written before, and outlives its session")
+    @Test("saved usage replaces earlier values, and stays after its session")
     func usage() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

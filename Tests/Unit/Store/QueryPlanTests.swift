@@ -5,13 +5,13 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Every statement, as SQLite would run it. The statements are those that the transaction's methods have prepared; as
-/// many as the tables declare, so that a new one cannot be forgotten.
+/// Checks the query plan of every statement. The statements are those that the transaction's methods prepare. Their
+/// number must reach the number of statements that the tables declare, so that the test includes new ones.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
 
-    /// Tables that stay small however many tasks there are, and may be walked.
+    /// Tables that stay small with any number of tasks, so that a statement may scan them.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
         "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits", "constraints",
@@ -127,7 +127,7 @@ struct QueryPlanTests {
         try exerciseActivities(store, try store.session("repeating"))
     }
 
-    /// What others of a session's tasks would get in the way of.
+    /// Performs operations that other tasks of the session would disturb.
     private func exerciseRest(_ store: TestStore, _ session: SessionID) throws {
         let other = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
         let file = BodyFile(path: "/home/someone/body", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
@@ -168,7 +168,7 @@ struct QueryPlanTests {
         try exerciseTables(store, session, ids[1])
     }
 
-    /// Statements that an operation performs in few cases only.
+    /// Performs statements that operations need only in rare cases.
     private func exerciseTables(_ store: TestStore, _ session: SessionID, _ task: TaskID) throws {
         try store.run { (transaction) throws(Failure) in
             let tables = transaction.tables
@@ -312,7 +312,7 @@ struct QueryPlanTests {
         }
     }
 
-    /// How many the tables declare, so that the test must perform a new one, too.
+    /// The number of statements that the tables declare.
     private var declaredStatements: Int {
         let sources = "\(#filePath)".replacing("Tests/Unit/Store/QueryPlanTests.swift", with: "Sources/BackhaulStore")
         var count = 0
@@ -333,7 +333,7 @@ struct QueryPlanTests {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    @Test("no statement walks over tasks or events, or sorts them")
+    @Test("no statement scans or sorts tasks or events")
     func plans() throws {
         let store = try TestStore(scratch.path)
         try exerciseEverything(store)
@@ -350,10 +350,10 @@ struct QueryPlanTests {
             }
             return (texts.count, plans)
         }
-        // Besides those of the tables: BEGIN, COMMIT and the one that writes the first page.
+        // There are other statements, too: BEGIN, COMMIT and the one that writes the first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // A jump of the calendar moves the times of all live tasks, and of all whose starts were set anew.
+            // A clock step changes the times of all live tasks and of all rescheduled ones.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }
@@ -362,7 +362,7 @@ struct QueryPlanTests {
                 let isConstant = words[1] == "CONSTANT"
                 #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
             }
-            // A search that begins with a comparison walks over all that is greater; what is due is meant to.
+            // A search that begins with a comparison scans all greater rows. This is intended only for due tasks.
             let isMeant = plan.contains(/tasks_by_(due|latest_start)/)
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("What expires in requests")
+@Suite("Refreshes of requests")
 struct RefreshTests {
     let scratch = Scratch()
 
@@ -51,7 +51,7 @@ struct RefreshTests {
 
     private let token = [HeaderField("authorization", "new")]
 
-    @Test("headers are asked for once, given to all tasks of the origin that refresh them, and to none that come later")
+    @Test("a refresh of headers is for all present tasks of the origin, and not for later ones")
     func headers() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -80,7 +80,7 @@ struct RefreshTests {
         #expect(try store.events(of: session).isEmpty)
     }
 
-    @Test("a second answer adds to the first, and one that is none sends the requests as they are")
+    @Test("a second response adds headers, and default handling sends the requests unchanged")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -97,7 +97,7 @@ struct RefreshTests {
         #expect(task.request.options.refresh == .none)
     }
 
-    @Test("a request with its idempotency key is found again after its headers were refreshed")
+    @Test("a request is found by its idempotency key after its headers were refreshed")
     func idempotent() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -109,7 +109,7 @@ struct RefreshTests {
         #expect(try store.enqueue([keyed], in: session) == ids)
     }
 
-    @Test("each task is asked for its own URL, and goes to the origin of the new one without its headers")
+    @Test("a refresh of a URL is for one task, which moves to the new origin without its headers")
     func urls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -123,7 +123,7 @@ struct RefreshTests {
         try answer(store, session, { RefreshedRequest(challenge: $0, url: "https://cdn.org/x") }, other)
         let task = try stored(store, ids[0])
         #expect(task.request.url == "https://cdn.org/x" && task.origin == other)
-        #expect(task.request.headers.isEmpty, "they were given for the first one")
+        #expect(task.request.headers.isEmpty, "the headers were for the first origin")
         #expect(try stored(store, ids[1]).origin == .example)
         try ask(store, .url, [ids[0]])
         #expect(try challenges(store, session).last?.url == "https://cdn.org/x")
@@ -136,7 +136,7 @@ struct RefreshTests {
         var stays: Bool
     }
 
-    @Test("a new URL keeps what is there when a strong entity tag and a size can prove it", arguments: [
+    @Test("a new URL keeps the checkpoint if it has a strong entity tag and a size", arguments: [
         Left(tag: "\"a\"", size: 9, stays: true), Left(tag: "\"a\"", size: nil, stays: false),
         Left(modified: "Fri, 20 Nov 2026 08:00:00 GMT", size: 9, stays: false),
     ])
@@ -156,7 +156,7 @@ struct RefreshTests {
         #expect(try stored(store, ids[0]).checkpoint?.finalURL == (left.stays ? "" : nil))
     }
 
-    @Test("those that an answer had freed wait again with the first that finds it too old")
+    @Test("released tasks wait again when the first one finds the headers expired")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -167,13 +167,13 @@ struct RefreshTests {
         let parked = try ask(store, .headers, [ids[0]], replacing: first.id)
         #expect(parked?.change.lanes.count == 1)
         #expect(try challenges(store, session).map(\.waitingTasks) == [3])
-        // Suspended, cancelled or ended meanwhile: nobody is asked for those.
+        // A challenge is not opened for tasks that were suspended, cancelled or ended meanwhile.
         try store.control(session, .cancel)
         #expect(try ask(store, .headers, ids) == nil)
         #expect(try challenges(store, session).isEmpty)
     }
 
-    @Test("an answer is kept as it was given, replaced by the next, and forgotten")
+    @Test("a stored credential can be read, replaced and removed")
     func kept() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Starts that are said anew")
+@Suite("Rescheduled starts")
 struct RescheduleTests {
     let scratch = Scratch()
 
@@ -47,7 +47,7 @@ struct RescheduleTests {
         _ = try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: boot) }
     }
 
-    /// What the engine would start.
+    /// Returns the tasks that the engine would start.
     private func startable(_ store: TestStore, at now: Int64) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
             guard let lane = try transaction.lanes.ready().first?.id else { return [] }
@@ -57,7 +57,7 @@ struct RescheduleTests {
         }
     }
 
-    @Test("a task that waited for its earliest start waits for its turn, and has waited until then")
+    @Test("removing the earliest start makes a task ready and ends its wait record")
     func sooner() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -70,7 +70,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 30_000) == [id])
     }
 
-    @Test("a plain task waits from then on, like one that was enqueued so")
+    @Test("a ready task that gets an earliest start waits for it")
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -86,7 +86,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 95_000) == ["earliestStart 30000-90000"])
     }
 
-    @Test("a wait whose end is moved is one wait")
+    @Test("moving the earliest start keeps one wait record")
     func moved() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -97,7 +97,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 80_000) == ["earliestStart 20000-70000"])
     }
 
-    @Test("one that was early once and is told to wait again has waited twice")
+    @Test("a task that is postponed twice has two wait records")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -107,7 +107,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["earliestStart 20000-25000", "earliestStart 40000-"])
     }
 
-    @Test("a running task goes on, and its next start waits")
+    @Test("a running task continues, and its next attempt waits")
     func running() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -115,7 +115,7 @@ struct RescheduleTests {
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000, running: [id])
         #expect(change.count == 1 && change.nextDue == nil)
         #expect(try waits(store, session, id, now: 31_000) == [])
-        // It was stopped, or its try has failed.
+        // The task was stopped, or its attempt has failed.
         #expect(try startable(store, at: 40_000).isEmpty)
         #expect(try task(store, session).reason == .earliestStart)
         #expect(try waits(store, session, id, now: 41_000) == ["earliestStart 40000-"])
@@ -123,7 +123,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("one that waits for its next try waits for the later of the two, for one reason at a time")
+    @Test("a task that waits for a retry waits for the later of both times, with one reason at a time")
     func retried() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["retry 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a suspended task waits for it when it is resumed")
+    @Test("a suspended task waits for its new earliest start after a resume")
     func suspended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["suspended 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("where a latest start would be before the earliest, nothing of the call is done, and the task is named")
+    @Test("a latest start before the earliest is refused with the task's id, and no task changes")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -172,7 +172,7 @@ struct RescheduleTests {
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a latest start that has come gives wishes up, and one that lies ahead again takes them back")
+    @Test("a reached latest start drops the preset, and a later one restores it")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -190,7 +190,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("what it was told stays through another boot and in the history")
+    @Test("rescheduled starts survive a reboot and are in the history")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

@@ -15,7 +15,7 @@ struct StartTests {
         try store.tasks(of: session).first?.reason
     }
 
-    @Test("a task waits for its earliest start, and then for its turn")
+    @Test("a task waits for its earliest start, and then for a slot")
     func earliest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -31,7 +31,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("one whose earliest start has come waits for its turn at once")
+    @Test("a task past its earliest start waits for a slot at once")
     func come() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -39,7 +39,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("a start at the end of time traps nothing")
+    @Test("an extreme start does not trap")
     func endOfTime() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("neither a resume nor an urgent priority ends the wait for the earliest start")
+    @Test("resume and priority now do not skip the earliest start")
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -85,7 +85,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("when the calendar jumps, an earliest start stays at its time on the wall")
+    @Test("an earliest start keeps its wall-clock time after a clock step")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -97,7 +97,7 @@ struct StartTests {
         #expect(try due(store) == 50_000)
     }
 
-    @Test("after another boot it is due at the same time on the wall")
+    @Test("an earliest start keeps its wall-clock time after a reboot")
     func boot() throws {
         let session: SessionID
         do {
@@ -118,7 +118,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("from its latest start on a task states that it has come, also when it is enqueued later")
+    @Test("a task past its latest start is marked as such, also when it is enqueued later")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct StartTests {
         #expect(stated.map(\.constraints) == [TaskConstraints(isPastLatestStart: true)])
     }
 
-    @Test("many latest starts come in batches")
+    @Test("many latest starts are handled in batches")
     func batches() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -163,7 +163,7 @@ struct StartTests {
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
-    @Test("tasks that wait for a budget are judged in batches, each of them by the last one")
+    @Test("tasks that wait for a budget are judged in batches, in order")
     func judged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct StartTests {
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
 
-    @Test("the time of waiting tasks is over in the order of its end, with time-outs of their own and suspensions")
+    @Test("waiting tasks are overdue in the order of their deadlines, with own timeouts and suspensions")
     func overdue() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -2,7 +2,7 @@ import BackhaulModel
 
 @testable import BackhaulStore
 
-/// What tests of starts have in common: it is 20,000, and the wall is ten seconds ahead of the boot clock.
+/// Shared code of tests of starts. The wall clock shows 20,000, ten seconds ahead of the boot clock.
 extension TestStore {
     func enqueue(
         _ session: SessionID, earliest: Int64? = nil, latest: Int64? = nil, number: Int = 1,

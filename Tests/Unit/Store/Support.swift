@@ -4,7 +4,7 @@ import Glibc
 
 @testable import BackhaulStore
 
-/// A directory that is removed with its last reference.
+/// A directory that is removed with the last reference to the object.
 final class Scratch: Sendable {
     let path: String
 
@@ -26,7 +26,7 @@ final class Scratch: Sendable {
     }
 }
 
-/// An open store, and its verbs in a form that waits.
+/// An open store, with functions that wait for their results.
 final class TestStore: Sendable {
     let directory: StoreDirectory
     let thread: StoreThread
@@ -48,7 +48,7 @@ final class TestStore: Sendable {
         let answer = Lock<Swift.Result<Result, Failure>?>(nil)
         thread.perform(body) { result in answer.change { $0 = result } }
         guard let result = answer.wait(until: .after(milliseconds: 120_000), { $0 }) else {
-            throw Failure(.timeout, "the store did not answer")
+            throw Failure(.timeout, "the store returned no result")
         }
         return try result.get()
     }
@@ -94,7 +94,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Of each task that states any, in the order of the tasks.
+    /// Returns the constraints of each task that has some, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in
@@ -120,7 +120,7 @@ final class TestStore: Sendable {
 }
 
 extension ConsumerIdentity {
-    /// A handle of this process.
+    /// Returns the identity of a consumer in this process.
     static func of(_ handle: UInt64, client: UInt64 = 1, process: ProcessIdentity = .current) -> ConsumerIdentity {
         ConsumerIdentity(client: ClientID(high: client, low: 7), handle: HandleID(rawValue: handle), process: process)
     }
@@ -146,7 +146,7 @@ extension Event {
     }
 }
 
-/// Swift hides fork(2); a test of what a forked child inherits has to call it.
+/// Calls fork(2), which Swift does not import. Tests need it to check what a forked child inherits.
 func fork() -> pid_t {
     typealias Fork = @convention(c) () -> pid_t
     return unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)()

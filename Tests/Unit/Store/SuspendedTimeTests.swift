@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("The resource time-out and suspended tasks")
+@Suite("The resource timeout of suspended tasks")
 struct SuspendedTimeTests {
     let scratch = Scratch()
 
@@ -22,7 +22,7 @@ struct SuspendedTimeTests {
         }
     }
 
-    @Test("the time in which a task is suspended is added up")
+    @Test("the times in which a task is suspended are added up")
     func addedUp() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -37,7 +37,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 5_000)
     }
 
-    @Test("a task that starts suspended is so from its enqueue on")
+    @Test("a task that starts suspended counts as suspended from its enqueue")
     func startsSuspended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -46,7 +46,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 700)
     }
 
-    @Test("a calendar that is set back takes no time away")
+    @Test("setting the clock back does not make the suspended time negative")
     func backwards() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -56,7 +56,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 0)
     }
 
-    @Test("a calendar that jumps while the task is suspended counts by what has passed")
+    @Test("a clock step while a task is suspended does not change its suspended time")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -72,7 +72,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 1_500)
     }
 
-    @Test("a wait for the next try ends no later than a new configuration says")
+    @Test("a retry delay is shortened by a new configuration")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -88,7 +88,7 @@ struct SuspendedTimeTests {
             let made = configuration
             return try store.run { (transaction) throws(Failure) in
                 try transaction.sessions.update(session, made)
-                // The task is a second old.
+                // The task was enqueued a second ago.
                 try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: 1_000, now: 3_000)
                 return try transaction.delays.nextDue()
             }

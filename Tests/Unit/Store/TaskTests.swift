@@ -39,7 +39,7 @@ struct TaskTests {
             nextAttempt: due, reason: reason)
     }
 
-    @Test("count the attempt and its bytes with each checkpoint, and never forget how far they came")
+    @Test("store attempt, bytes and furthest offset with each checkpoint")
     func soFar() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -61,7 +61,7 @@ struct TaskTests {
         }
     }
 
-    @Test("keep a daemon when they start without a command: not while suspended or waiting for a credential")
+    @Test("keep a daemon running unless they are suspended or wait for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
         func wait() throws -> Bool {
@@ -80,7 +80,7 @@ struct TaskTests {
         #expect(try !wait())
     }
 
-    @Test("come by priority, then by age; known ones are passed over and do not count")
+    @Test("are ordered by priority and then age; known ones are skipped and not counted")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -100,7 +100,7 @@ struct TaskTests {
         #expect(try stored(store, ids[2]).request.priority == 50)
     }
 
-    @Test("are left out while suspended, delayed or ended")
+    @Test("are not ready while they are suspended, delayed or ended")
     func leftOut() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -112,7 +112,7 @@ struct TaskTests {
         #expect(try waiting(store, lane) == [ids[3]])
     }
 
-    @Test("a delay ends at its time, and the lane is told")
+    @Test("become ready at the end of their delay, and their lane is returned")
     func due() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct TaskTests {
         #expect(try next() == nil)
     }
 
-    @Test("an attempt is remembered; one without a failure keeps the one before")
+    @Test("store an attempt, and keep the last failure after one without a failure")
     func attempts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +168,7 @@ struct TaskTests {
         #expect(info.httpStatus == 200)
     }
 
-    @Test("checkpoints and intents are kept with all their bits, and go with the end")
+    @Test("store checkpoints and finish intents without loss, and can remove them")
     func progress() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -198,7 +198,7 @@ struct TaskTests {
         }
     }
 
-    @Test("nothing is written about a task that has ended, and its file must not get its name")
+    @Test("that have ended get no checkpoint, attempt or finish intent")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -221,7 +221,7 @@ struct TaskTests {
         #expect(try store.events(of: session) == before)
     }
 
-    @Test("controls change the live tasks that they mean and count, and pass over those that already are so")
+    @Test("controls change and count only live selected tasks in another state")
     func controls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -240,7 +240,7 @@ struct TaskTests {
         #expect(try store.tasks(of: session).map(\.state) == [.waiting, .cancelled, .cancelled, .cancelled])
     }
 
-    @Test("a selection by state tells running tasks from waiting ones")
+    @Test("a selection by state distinguishes running tasks from waiting ones")
     func running() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -266,7 +266,7 @@ struct TaskTests {
         #expect(try listed(TaskStates(.running)).isEmpty)
     }
 
-    @Test("what is being finished is passed over by controls")
+    @Test("controls skip tasks that are being finished")
     func finishing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -281,7 +281,7 @@ struct TaskTests {
         #expect(try store.events(of: session).last?.kind == .sessionFinished)
     }
 
-    @Test("controls and listings do not reach into another session")
+    @Test("controls and listings do not include tasks of another session")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()
@@ -294,7 +294,7 @@ struct TaskTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("listings go on from a cursor, in order of ids, through all states")
+    @Test("listings continue from a cursor, in order of ids, with all states")
     func pages() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

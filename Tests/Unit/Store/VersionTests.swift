@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("What is remembered of a file")
+@Suite("The stored version of a file")
 struct VersionTests {
     let scratch = Scratch()
     private static let url = "https://example.org/file"
@@ -37,7 +37,7 @@ struct VersionTests {
         }
     }
 
-    @Test("the version of the answer that was recorded with the intent, for one session, destination and URL")
+    @Test("is that of the recorded response, for one session, destination and URL")
     func version() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -52,7 +52,7 @@ struct VersionTests {
         #expect(try known(store, session, path: Self.path + "x") == nil)
     }
 
-    @Test("a later version takes its place, and one without validators takes it away")
+    @Test("is replaced by a later version, and removed by one without validators")
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -64,7 +64,7 @@ struct VersionTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("validators that cannot be sent back as they came are none", arguments: [
+    @Test("does not exist for an unusable entity tag", arguments: [
         "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
     ])
     func unusable(_ tag: String) throws {
@@ -74,7 +74,7 @@ struct VersionTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("what the server said of the whole file stands with the checkpoint, the file's name with the intent")
+    @Test("digest and coding are stored with the checkpoint, and the file's name with the intent")
     func facts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -94,7 +94,7 @@ struct VersionTests {
         #expect(task?.task.intent == intent)
     }
 
-    @Test("a mismatch is remembered, whatever goes wrong afterwards")
+    @Test("a mismatch is stored, also after other failures")
     func mismatch() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -113,7 +113,7 @@ struct VersionTests {
         #expect(try fail(.connectionLost) == true)
     }
 
-    @Test("the digest comes back with the end, also when it was recorded before a crash")
+    @Test("the digest of the finish intent is part of the outcome")
     func checksum() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -128,7 +128,7 @@ struct VersionTests {
         #expect(outcome?.checksum == checksum)
     }
 
-    @Test("any number of live tasks may have one directory as their destination, and one only a file")
+    @Test("several live tasks may have the same directory as destination")
     func directories() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Waits")
+@Suite("Wait records in the store")
 struct WaitTests {
     let scratch = Scratch()
 
@@ -23,12 +23,12 @@ struct WaitTests {
         }
     }
 
-    @Test("a task has waited with all that state the same, with its lane, and alone, while it lived")
+    @Test("a task has the wait records of its constraints, its lane, its session and itself")
     func scopes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let other = try store.session("other")
-        // Enqueued at 2,000.
+        // The tasks are enqueued at 2,000.
         let plain = try store.enqueue([.numbered(1)], in: session)[0]
         let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
         let record = try #require(try store.run { (transaction) throws(Failure) in
@@ -52,7 +52,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("before its latest start a task has waited with others than after it")
+    @Test("a task has the wait records of its old constraints up to its latest start")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -78,7 +78,7 @@ struct WaitTests {
         #expect(try waits(store, session, task, now: 99_000) == ["power 10000-50000", "heat 50000-55000"])
     }
 
-    @Test("neighbours with the same reason are one wait, with the newest sentence")
+    @Test("adjacent wait records with the same reason are merged")
     func joined() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("the earliest start, suspensions, retries and challenges are told from the task's own rows")
+    @Test("waits for starts, suspensions, retries and challenges are read from the task's own rows")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -148,7 +148,7 @@ struct WaitTests {
         #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
     }
 
-    @Test("a session keeps a thousand waits, and more only while they last")
+    @Test("a session keeps a thousand wait records, besides open ones")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -171,7 +171,7 @@ struct WaitTests {
         #expect(open[0].scope == WaitScope(session, constraints: .session))
     }
 
-    @Test("when the calendar jumps, waits stay within the life of those who waited")
+    @Test("a clock step moves wait records with their task")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import BackhaulTransport
 
-/// What a transfer brought.
+/// What a delegate has received from a transfer.
 struct Record: Sendable {
     var head: ResponseHead?
     var body: [UInt8] = []
@@ -14,19 +14,19 @@ struct Record: Sendable {
     var metrics = TransferMetrics()
 
     var text: String { String(decoding: body, as: UTF8.self) }
-    /// Asked as a question of its own: told as an operand, two large arrays would be compared place by place for a
-    /// message.
+    /// Whether the body equals the bytes. A function, because an `#expect` with two large arrays compares each element
+    /// for its message.
     func brought(_ bytes: [UInt8]) -> Bool { body == bytes }
     var failure: Failure? { if case .failed(let failure, _, _) = end { failure } else { nil } }
     var isTransient: Bool? { if case .failed(_, let isTransient, _) = end { isTransient } else { nil } }
 }
 
-/// A delegate that writes everything down, and does what a test wants done at each call.
+/// A delegate that records all calls, and calls the test's closures.
 final class Recorder: TransferDelegate {
     var record = Record()
     var transfer: Transfer?
     var onHead: (Transfer) -> BodyPlan = { _ in .receive }
-    /// False pauses the transfer instead of taking the bytes.
+    /// Returns false to pause the transfer instead of taking the bytes.
     var takes: (Transfer) -> Bool = { _ in true }
     var onBytes: (Transfer) -> Flow = { _ in .go }
     var onEnd: (Record) -> Void = { _ in }
@@ -77,7 +77,7 @@ struct Browser: Sendable {
 
     func close() { thread.stop() }
 
-    /// Performs the body on the loop's thread and waits until it calls the closure it is given.
+    /// Performs the body on the loop's thread, and waits until it calls the closure that it gets.
     func event<Answer: Sendable>(
         _ body: @escaping @Sendable (Client, @escaping (Answer) -> Void) -> Void
     ) async -> Answer {
@@ -92,7 +92,7 @@ struct Browser: Sendable {
         }
     }
 
-    /// Waits until all that was posted and all that it left for the end of its turn is done.
+    /// Waits until all posted jobs, and the work that they added for the end of the loop iteration, are done.
     func settle() async {
         for _ in 0..<2 { let _: Bool = await event { _, done in done(true) } }
     }
@@ -120,7 +120,7 @@ struct Browser: Sendable {
         }
     }
 
-    /// Fetches them all, so many at once, and brings the records in the order of their ends.
+    /// Performs all requests, `atOnce` at a time. Returns the records in the order in which the transfers end.
     func fetchAll(_ requests: [TransferRequest], atOnce: Int = 100) async -> [Record] {
         await event { client, done in
             var records: [Record] = []
@@ -141,8 +141,8 @@ struct Browser: Sendable {
         }
     }
 
-    /// Each starts in the moment in which the one before has ended: no connection is idle for long, however busy the
-    /// machine is.
+    /// Performs the requests one after the other, each as soon as the one before has ended. So no connection is idle
+    /// for long, even on a busy machine.
     func fetchInTurn(_ requests: [TransferRequest]) async -> [Record] { await fetchAll(requests, atOnce: 1) }
 
     func fetch(_ url: String) async -> Record {
@@ -151,7 +151,7 @@ struct Browser: Sendable {
 }
 
 func request(_ url: String, caFile: String? = nil) -> TransferRequest {
-    // A URL of no origin is for a test of just that.
+    // A URL without an origin is used only by tests of that case.
     let origin = (try? WebAddress.origin(of: url)) ?? Origin(scheme: "http", server: "127.0.0.1", port: 1)
     return TransferRequest(url: url, requestTimeoutMilliseconds: 20_000, caFile: caFile, origin: origin)
 }

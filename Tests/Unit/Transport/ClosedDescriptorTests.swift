@@ -6,17 +6,17 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Each in a process of its own, whose descriptors are closed under a transfer.
-@Suite("A host that closes descriptors under a transfer")
+/// Each test runs in a separate process, whose descriptors are closed during a transfer.
+@Suite("A host that closes descriptors during a transfer")
 struct ClosedDescriptorTests {
-    @Test("all of them, meets no abort, and finds the ones that it opens in their place untouched")
+    @Test("closing all descriptors causes no abort, and the host's new ones are not changed")
     func all() async {
         await #expect(processExitsWith: .success) {
             let runners = await RunnersDescriptors()
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-                // To the end of the process: the server would close a number that is not its own any more.
+                // The thread never returns, because the server would then close a number that it does not own any more.
                 while true { sleep(60) }
             }
             let broken = Lock(false)
@@ -34,7 +34,8 @@ struct ClosedDescriptorTests {
                 recorder.transfer = try? client.transport.start(request(url), recorder)
             }
             runners.closeOthers()
-            // Sockets of the host's under the numbers that ours had; each would tell of a stray byte.
+            // The host opens sockets with the closed numbers. A byte that the library sends would arrive in one of
+            // them.
             var ends: [[Int32]] = []
             for _ in 0..<20 {
                 var pair: [Int32] = [-1, -1]
@@ -61,7 +62,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("only its connection, loses the transfer as broken off, and the next one succeeds")
+    @Test("closing its connection fails the transfer as lost, and the next one succeeds")
     func one() async {
         await #expect(processExitsWith: .success) {
             let requests = Lock(0)
@@ -90,7 +91,7 @@ struct ClosedDescriptorTests {
     }
 }
 
-/// The port that a TCP socket is connected to, or nil.
+/// Returns the port that a TCP socket is connected to, or nil.
 private func peerPort(of number: Int32) -> UInt16? {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)

@@ -5,12 +5,12 @@ import CLinux
 import Glibc
 import Testing
 
-/// RFC 9112, section 6.3: bytes that no request has asked for make a connection unusable.
+/// Bytes that belong to no response make a connection unusable (RFC 9112, section 6.3).
 @Suite("A used connection")
 struct ConnectionReuseTests {
     static let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 
-    @Test("is reused when the server has sent nothing but its responses")
+    @Test("is reused when the server has sent only its responses")
     func clean() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -24,7 +24,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("on which a stray response waits is not used for the next request", arguments: [
+    @Test("is not reused when it has an unexpected response", arguments: [
         Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
     ])
     func strayWhileIdle(stray: String) async throws {
@@ -47,7 +47,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    /// Serves a good response to the first request of each connection, and the bytes to each later one.
+    /// Runs a server that sends a valid response to the first request of each connection, and `bytes` to later ones.
     private func withBrokenReuse(
         by bytes: String, _ body: (RawServer, Browser) async throws -> Void
     ) async throws {
@@ -58,8 +58,8 @@ struct ConnectionReuseTests {
         }, body)
     }
 
-    /// They may be the rest of an earlier response that arrived behind the request.
-    @Test("whose next response is no HTTP is left for a new one", arguments: [
+    /// The bytes may be the rest of an earlier response that arrived after the request.
+    @Test("is replaced by a new one when its next response is not HTTP", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
     func brokenResponse(bytes: String) async throws {
@@ -73,7 +73,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("whose next response is HTTP, but contradicts itself, fails the request")
+    @Test("fails the request when its next response is HTTP but contradicts itself")
     func contradiction() async throws {
         let response = "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
         try await withBrokenReuse(by: response) { server, browser in
@@ -84,7 +84,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("whose next response is no HTTP fails a request that must not be repeated")
+    @Test("fails a request that must not be repeated when its next response is not HTTP")
     func brokenResponseToPost() async throws {
         try await withBrokenReuse(by: "0123456789\r\n") { server, browser in
             _ = await browser.fetch(server.url)
@@ -96,7 +96,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("on which more came with a response than belongs to it is not used again", arguments: [
+    @Test("is not reused when additional bytes came with a response", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Cookies")
 struct CookieTests {
-    /// Sets what `cookies` has for a path, and answers with the Cookie fields that it was sent.
+    /// Returns a server that sets the cookies of a path, and responds with the Cookie fields of the request.
     private static func server(_ cookies: [String: [String]]) -> @Sendable (RawServer.Connection) -> Void {
         { connection in
             while let head = connection.readRequest() {
@@ -29,7 +29,7 @@ struct CookieTests {
         return await browser.fetch(one, cookies: jar).text
     }
 
-    @Test("what a server sets it is sent again, in a redirect as well, and nobody else is")
+    @Test("a server gets its cookies back, also after a redirect, and other servers do not")
     func redirect() async throws {
         try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, browser in
             let (jar, other) = (CookieBox(), CookieBox())
@@ -42,7 +42,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a request's own cookies go into one field with the jar's")
+    @Test("a request's own cookies and those of the jar are sent in one field")
     func own() async throws {
         try await withServer(Self.server(["/set": ["a=1"]])) { server, browser in
             let jar = CookieBox()
@@ -53,7 +53,7 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies for others and those with a prefix that they do not fulfil are not taken", arguments: [
+    @Test("cookies for other domains, or with an unmet name prefix, are refused", arguments: [
         "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
     ])
     func refused(_ cookie: String) async throws {
@@ -64,7 +64,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a jar is told as lines, and another is filled from them")
+    @Test("a jar is exported as lines and imported again")
     func lines() async throws {
         let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
         try await withServer(Self.server(["/set": cookies])) { server, browser in
@@ -79,7 +79,7 @@ struct CookieTests {
         }
     }
 
-    @Test("whoever sets too many loses his oldest, and nobody else loses any")
+    @Test("a server over its limit loses its oldest cookies, others lose none")
     func bounded() {
         let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
         let good = (0..<10).map { "good.example\tFALSE\t/\tFALSE\t0\tg\($0)\tx" }
@@ -92,9 +92,9 @@ struct CookieTests {
     }
 }
 
-/// A jar that lives on the browser's thread.
+/// A jar that belongs to the browser's thread.
 final class CookieBox: @unchecked Sendable {
-    // Unchecked: touched on the browser's thread only.
+    // Unchecked: only the browser's thread uses it.
     var jar: CookieJar?
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("What a hop carries")
+@Suite("Credentials of a hop")
 struct CredentialTests {
     private let asked = [HeaderField("Accept", "a"), HeaderField("authorization", "old"), HeaderField("X-Key", "k")]
 
@@ -19,7 +19,7 @@ struct CredentialTests {
         return book.answer(server: "a", url: "a/b")
     }
 
-    @Test("what libcurl may answer itself is the status of a scheme with nonces or tickets")
+    @Test("libcurl may repeat a request only for a Digest challenge")
     func repeats() {
         let credential = ChallengeResponse.credential(user: "u", password: "p")
         let digest = HopCredentials(server: answer(credential, [.digest, .basic]), proxy: nil, through: nil)
@@ -40,7 +40,7 @@ struct CredentialTests {
         #expect(configured.mayRepeat(after: 407) && configured.proxyScheme == [.basic, .digest])
     }
 
-    @Test("nonces are for the same answer at the same server")
+    @Test("nonces belong to one credential at one server")
     func nonces() {
         let digest = HopCredentials(
             server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
@@ -50,7 +50,7 @@ struct CredentialTests {
         #expect(digest.nonceOwner(at: here) != nil && digest.nonceOwner(at: here) != digest.nonceOwner(at: there))
     }
 
-    @Test("an answer replaces what the request has of the same name")
+    @Test("a credential replaces fields of the request with the same name")
     func merged() {
         let basic = HopCredentials(server: answer(.credential(user: "u", password: "p")), proxy: nil, through: nil)
         #expect(basic.merged(into: asked).map(\.name) == ["Accept", "X-Key"])
@@ -61,7 +61,7 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: asked) == asked)
     }
 
-    @Test("what is for the proxy stays apart from what is for the server")
+    @Test("proxy and server credentials are separate")
     func apart() {
         let hop = HopCredentials(
             server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),
@@ -71,7 +71,7 @@ struct CredentialTests {
         #expect(hop.proxyUser == nil && hop.proxyPassword == nil)
     }
 
-    @Test("an answer for a proxy replaces what the configuration has for it")
+    @Test("a credential for a proxy replaces that of the configuration")
     func replaced() {
         let route = ProxyRoute(url: "http://p:1", user: "old", password: "o")
         #expect(HopCredentials(server: nil, proxy: nil, through: route).proxyUser == "old")

@@ -17,14 +17,14 @@ struct DelegateCallTests {
 
     enum Moment: CaseIterable, Sendable { case head, bytes }
 
-    @Test("may cancel its transfer, which is then never heard of again", arguments: Moment.allCases)
+    @Test("may cancel its transfer, and gets no more calls", arguments: Moment.allCases)
     func cancel(moment: Moment) async throws {
         try await withServer(Self.serve) { server, browser in
             let url = server.url
             let record: Record = await browser.event { client, done in
                 let recorder = Recorder()
                 client.kept.append(recorder)
-                // A second transfer, by whose end the first would have gone on.
+                // At the end of a second transfer, the first one would have had more calls.
                 let witness = Recorder()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
@@ -89,7 +89,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("of an end may start the next transfer, and so on")
+    @Test("at the end of a transfer may start the next one, many times")
     func chain() async throws {
         try await withServer(Self.serve) { server, browser in
             let url = server.url
@@ -130,7 +130,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may pause: the same bytes come again after the resume, none is lost and none comes twice")
+    @Test("may pause without losing or repeating bytes")
     func pause() async throws {
         try await withServer(Self.serve) { server, browser in
             let record = await browser.fetch(request(server.url)) { recorder, client in
@@ -148,9 +148,9 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("that pauses stops the request time-out")
+    @Test("may pause, which stops the request timeout")
     func pausedTimeout() async throws {
-        // Made before the server's time is measured.
+        // The body is created before the time starts to count.
         _ = Self.body
         try await withServer(Self.serve) { server, browser in
             var request = request(server.url)
@@ -193,7 +193,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may close the transport, and none comes after that", arguments: ClosingMoment.allCases)
+    @Test("may close the transport, and is the last call", arguments: ClosingMoment.allCases)
     func close(moment: ClosingMoment) async throws {
         try await withServer(Self.serve) { server, browser in
             let url = server.url
@@ -230,7 +230,7 @@ struct DelegateCallTests {
 
     enum ClosingMoment: CaseIterable, Sendable { case head, bytes, end }
 
-    @Test("does not come to a delegate that is gone, and the others are not disturbed")
+    @Test("is not made to a released delegate, and other transfers continue")
     func goneDelegate() async throws {
         try await withServer(Self.serve) { server, browser in
             let url = server.url
@@ -243,7 +243,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("comes to each of many transfers at once, some of which are cancelled at random moments")
+    @Test("is correct for many transfers at once, some of them cancelled at random times")
     func many() async throws {
         try await withServer(Self.serve) { server, browser in
             let url = server.url

@@ -1,6 +1,6 @@
 import BackhaulTransport
 
-/// Runs the body with a server that does `serve` with each connection, and a browser.
+/// Runs the body with a server that calls `serve` for each connection, and a browser.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
     _ body: (RawServer, Browser) async throws -> Void
@@ -25,7 +25,7 @@ func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, Browser) async throws
     try await body(nginx, browser)
 }
 
-/// Bytes that differ from place to place, so that a shifted or repeated piece shows.
+/// Returns pseudorandom bytes, so that a shifted or repeated chunk is found.
 func pattern(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in

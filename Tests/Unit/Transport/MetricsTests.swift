@@ -2,9 +2,9 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
-@Suite("What is measured of a request", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+@Suite("The metrics of a request", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct MetricsTests {
-    @Test("a first request has all its phases in order, addresses and bytes")
+    @Test("a first request has all phases in order, addresses and byte counts")
     func first() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, browser in
             let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a connection that is used again was neither looked up nor made")
+    @Test("a reused connection has no lookup and connect times")
     func reused() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, browser in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
@@ -37,7 +37,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("without TLS there is none to tell")
+    @Test("without TLS there are no TLS metrics")
     func plain() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, browser in
             let metrics = await browser.fetch(nginx.url + "/small").metrics
@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the last of the redirects is told, with their number")
+    @Test("the metrics are those of the last hop, with the number of redirects")
     func redirected() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, browser in
             let metrics = await browser.fetch(nginx.url + "/down").metrics
@@ -54,7 +54,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a connection that is refused was not used again, and nothing was sent over it")
+    @Test("a refused connection has no request metrics")
     func refused() async throws {
         let browser = try Browser()
         defer { browser.close() }
@@ -62,7 +62,7 @@ struct MetricsTests {
         #expect(!record.metrics.reusedConnection && record.metrics.requestStart == nil)
         #expect(record.metrics.responseStart == nil && record.metrics.requestHeaderBytes == 0)
         guard case .failed(_, _, let circumstances) = record.end else {
-            Issue.record("it does not fail")
+            Issue.record("the transfer has not failed")
             return
         }
         #expect(circumstances.surelyNotProcessed)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A misbehaving server")
 struct MisbehavingServerTests {
-    @Test("that sends nothing ends the transfer when the request time-out is over")
+    @Test("that sends no byte ends the transfer at the request timeout")
     func silent() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -20,7 +20,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that never accepts the connection's TLS is a time-out, too")
+    @Test("that never completes the TLS handshake is a timeout, too")
     func silentHandshake() async throws {
         try await withServer { connection in
             connection.waitForEnd()
@@ -33,7 +33,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that stalls in the middle of the body ends the transfer, with what came")
+    @Test("that stalls during the body ends the transfer, and its bytes are delivered")
     func stalled() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -48,7 +48,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that sends too little has broken the connection")
+    @Test("that sends too few bytes is a lost connection")
     func short() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -61,7 +61,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that ends a chunked body early has broken the connection")
+    @Test("that ends a chunked body early is a lost connection")
     func shortChunks() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -73,7 +73,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that sends more than it said is cut at what it said, and its connection not used again")
+    @Test("that sends too many bytes is cut at Content-Length, and its connection is not reused")
     func tooLong() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -90,7 +90,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that closes without an answer has broken the connection")
+    @Test("that closes without a response is a lost connection")
     func noAnswer() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -101,7 +101,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that resets the connection in the middle has broken it")
+    @Test("that resets the connection during the body is a lost connection")
     func reset() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -114,7 +114,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with an endless header is left, without filling the memory")
+    @Test("with endless header lines is a protocol error")
     func endlessHeader() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -128,7 +128,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with an endless header line is left")
+    @Test("with an endless header line is a protocol error")
     func endlessLine() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -141,7 +141,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with endless interim responses is left")
+    @Test("with endless interim responses is a protocol error")
     func endlessInterim() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -152,7 +152,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that speaks something else than HTTP breaks the rules", arguments: [
+    @Test("that does not send HTTP is a protocol error", arguments: [
         "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
     ])
     func garbage(answer: String) async throws {
@@ -166,7 +166,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that switches protocols unasked breaks the rules")
+    @Test("that switches protocols unasked is a protocol error")
     func switching() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -178,7 +178,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that hides control characters in a header does not get them into what is kept")
+    @Test("with control characters in a field has them removed from the stored text")
     func controlCharacters() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -190,7 +190,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that is not there is a failed connection, which may succeed later")
+    @Test("that does not listen is a transient connection failure")
     func refused() async throws {
         let server = try RawServer { _ in }
         server.close()
@@ -202,10 +202,10 @@ struct MisbehavingServerTests {
         browser.close()
     }
 
-    @Test("whose name nobody knows is a name that is not resolved")
+    @Test("with an unknown name is a failed name resolution")
     func unknownName() async throws {
         let browser = try Browser()
-        // Never a name of anyone's (RFC 6761, section 6.4).
+        // The domain "invalid" never exists (RFC 6761, section 6.4).
         let record = await browser.fetch("http://server.invalid/")
         #expect(record.failure?.status == .nameNotResolved)
         #expect(record.isTransient == true)
@@ -213,7 +213,7 @@ struct MisbehavingServerTests {
         browser.close()
     }
 
-    @Test("that speaks no TLS where TLS is expected is a failed TLS connection")
+    @Test("without TLS at an https URL is a TLS failure")
     func noTLS() async throws {
         try await withServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -2,8 +2,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// nginx on free ports of loopback, from a folder of its own, with a certificate of an authority made for it. It ends
-/// with the process that started it, however that ends.
+/// nginx on free ports of loopback, with its own folder and a certificate of a test authority. It ends with the process
+/// that started it, even after a crash.
 final class Nginx: Sendable {
     static let program: String? = ["/usr/sbin/nginx", "/usr/bin/nginx"].first { (path: String) in
         access(path, X_OK) == 0
@@ -16,13 +16,13 @@ final class Nginx: Sendable {
     private let server: Shell
 
     var url: String { "http://127.0.0.1:\(port)" }
-    /// HTTP/2 for those who ask for it.
+    /// The server at this URL also supports HTTP/2.
     var tlsURL: String { "https://127.0.0.1:\(tlsPort)" }
     var caFile: String { folder + "/ca.pem" }
 
     enum Trouble: Error { case noFolder, noCertificates, doesNotStart }
 
-    /// `files`: names and contents of what is served; they are there under /slow/, too, at 100 KB a second.
+    /// `files`: the names and contents of the served files. They are also available under /slow/, at 100 KB per second.
     init(files: [String: [UInt8]]) throws {
         var template = Array("/tmp/backhaul-nginx-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Trouble.noFolder }
@@ -33,7 +33,7 @@ final class Nginx: Sendable {
         (server, port, tlsPort) = try Nginx.start(folder)
     }
 
-    /// Ends when nginx does, and nginx with its standard input.
+    /// The script ends when nginx ends, and nginx ends when the script's standard input ends.
     private static let script = #"""
         exec 3<&0
         "$0" -p "$1" -c nginx.conf -e "$1/error.log" 3<&- &
@@ -43,7 +43,7 @@ final class Nginx: Sendable {
         wait $nginx
         """#
 
-    /// Somebody else may take a port before nginx does: then others are tried.
+    /// Starts nginx. Another process may take a port before nginx, so several ports are tried.
     private static func start(_ folder: String) throws -> (Shell, UInt16, UInt16) {
         for _ in 0..<20 {
             let (port, tlsPort) = freePorts()
@@ -55,7 +55,8 @@ final class Nginx: Sendable {
         throw Trouble.doesNotStart
     }
 
-    /// nginx writes its process id down when it listens; a server that answers may be somebody else's.
+    /// Waits until nginx has written its process id, which means that it listens. A connection would be no proof,
+    /// because another server may have the port.
     private static func listens(_ server: Shell, _ folder: String) -> Bool {
         while access(folder + "/nginx.pid", F_OK) != 0 {
             guard server.isRunning else { return false }
@@ -118,7 +119,7 @@ final class Nginx: Sendable {
         close(number)
     }
 
-    /// Two that were free a moment ago.
+    /// Returns two ports that were free a moment ago.
     private static func freePorts() -> (UInt16, UInt16) {
         withSocket { number, address, size in
             let first = port(number, address, size)

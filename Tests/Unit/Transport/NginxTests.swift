@@ -8,7 +8,7 @@ struct NginxTests {
     private static let large = pattern(2_000_000, seed: 2)
     private static let files = ["small": small, "large": large]
 
-    @Test("a transfer comes over HTTP/2 where there is TLS, and over HTTP/1.1 where there is none")
+    @Test("a transfer uses HTTP/2 with TLS, and HTTP/1.1 without")
     func versions() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let encrypted = await browser.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
@@ -32,9 +32,9 @@ struct NginxTests {
         }
     }
 
-    @Test("more transfers than a connection serves before it is closed by the server all end well")
+    @Test("more transfers than a connection may serve all succeed")
     func connectionsEnd() async throws {
-        // nginx ends each connection after 1,000 requests, with a GOAWAY where it is HTTP/2.
+        // nginx closes each connection after 1,000 requests, for HTTP/2 with a GOAWAY.
         try await withNginx(Self.files) { nginx, browser in
             for base in [nginx.url, nginx.tlsURL] {
                 let request = request(base + "/small", caFile: nginx.caFile)
@@ -45,7 +45,7 @@ struct NginxTests {
         }
     }
 
-    @Test("the rest of a file comes as a 206 where the validator holds, and the whole as a 200 where it does not")
+    @Test("a range is a 206 if the validator matches, and otherwise a 200 with the whole file")
     func ranges() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let whole = await browser.fetch(nginx.url + "/large")
@@ -63,14 +63,14 @@ struct NginxTests {
         }
     }
 
-    @Test("a certificate of an authority that is not trusted is refused for good")
+    @Test("a certificate of an untrusted authority is a permanent failure")
     func untrusted() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let record = await browser.fetch(nginx.tlsURL + "/small")
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
-            // Trusting it in one request is of no use to the next.
+            // A request that trusts the authority does not affect the next one.
             let trusted = await browser.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             #expect(trusted.end == .complete)
             let again = await browser.fetch(nginx.tlsURL + "/small")
@@ -78,10 +78,10 @@ struct NginxTests {
         }
     }
 
-    @Test("a certificate for another name is refused for good")
+    @Test("a name of the certificate is accepted")
     func otherName() async throws {
         try await withNginx(Self.files) { nginx, browser in
-            // The same address, spelled so that the certificate does not name it.
+            // A loopback address that is not in the certificate.
             let url = "https://127.0.0.2:\(nginx.tlsPort)/small"
             let record = await browser.fetch(request(url, caFile: nginx.caFile))
             // nginx listens on 127.0.0.1 only.
@@ -91,7 +91,7 @@ struct NginxTests {
         }
     }
 
-    @Test("certificates that cannot be read are an error that says so")
+    @Test("an unreadable file of certificates is a failure with its path")
     func missingCertificates() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let record = await browser.fetch(request(nginx.tlsURL + "/small", caFile: "/nonexistent/ca.pem"))
@@ -101,7 +101,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a redirect that gives up the encryption is refused")
+    @Test("a redirect from https to http is refused")
     func downgrade() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let record = await browser.fetch(request(nginx.tlsURL + "/down", caFile: nginx.caFile))
@@ -109,7 +109,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a paused HTTP/2 transfer holds up no other on its connection, and loses nothing")
+    @Test("a paused HTTP/2 transfer delays no other on its connection, and loses no bytes")
     func pausedStream() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
@@ -134,7 +134,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a cancelled HTTP/2 transfer leaves the others of its connection alone")
+    @Test("a cancelled HTTP/2 transfer does not affect the others on its connection")
     func cancelledStream() async throws {
         try await withNginx(Self.files) { nginx, browser in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
@@ -159,7 +159,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a server that ends in the middle has broken the connection", arguments: [false, true])
+    @Test("a server that ends during a transfer is a lost connection", arguments: [false, true])
     func serverEnds(overTLS: Bool) async throws {
         let nginx = try Nginx(files: Self.files)
         let browser = try Browser()

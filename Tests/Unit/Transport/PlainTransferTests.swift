@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A transfer")
 struct PlainTransferTests {
-    @Test("brings head, body and end of a response, each once")
+    @Test("delivers head, body and end of a response")
     func whole() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -21,7 +21,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("brings the head of a response without a body")
+    @Test("delivers the head of a response without a body")
     func noBody() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -35,7 +35,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("passes over interim responses and the trailers of a chunked body")
+    @Test("skips interim responses and the trailers of a chunked body")
     func interimAndTrailers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -53,7 +53,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("asks for the whole without a range, and for no coding of the content")
+    @Test("requests a whole file without a range and without content codings")
     func plainRequest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -65,12 +65,12 @@ struct PlainTransferTests {
             for name in ["range:", "if-range:", "accept-encoding:", "cookie:", "authorization:", "te:"] {
                 #expect(!lines.contains { $0.hasPrefix(name) })
             }
-            // The bytes of the representation, whatever its coding.
+            // The bytes are those of the representation, without decoding.
             #expect(record.text == "raw")
         }
     }
 
-    @Test("asks for the rest with a range and its validator")
+    @Test("requests the rest with a range and its validator")
     func rest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -89,7 +89,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("sends the host's headers, empty ones too")
+    @Test("sends the host's headers, also empty ones")
     func headers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -107,7 +107,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("refuses to start with a header that would become two")
+    @Test("refuses to start with a line break in a header")
     func headerInjection() async throws {
         try await withServer { _ in } _: { server, browser in
             var request = request(server.url)
@@ -118,7 +118,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("refuses to start with an origin that is not the URL's")
+    @Test("refuses to start with an origin other than the URL's")
     func foreignOrigin() async throws {
         try await withServer { _ in } _: { server, browser in
             var request = request(server.url)
@@ -128,7 +128,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("uses a connection again")
+    @Test("reuses a connection")
     func connectionReuse() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -141,7 +141,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("tells how long the server asks to wait, as seconds")
+    @Test("returns Retry-After in seconds")
     func retryAfter() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -153,7 +153,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("brings large bodies whole and in order")
+    @Test("delivers large bodies completely and in order")
     func large() async throws {
         let body = pattern(3_000_000)
         try await withServer { connection in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("Which proxy a request goes through")
+@Suite("The choice of a proxy")
 struct ProxyChoiceTests {
     struct Case: Sendable {
         var url: String
@@ -39,21 +39,21 @@ struct ProxyChoiceTests {
         Case("http://a", ["http_proxy": "p:1", "no_proxy": "*"], nil),
         Case("http://a", ["http_proxy": "p:1"], nil, proxy: "none"),
         Case("http://a", ["http_proxy": "p:1"], "socks5://q:2", proxy: "socks5://q:2"),
-        // The environment's exceptions belong to the environment's proxies.
+        // The exceptions of the environment apply only to its own proxies.
         Case("http://a", ["no_proxy": "a"], "http://q:2", proxy: "http://q:2"),
         Case("http://a", [:], nil, proxy: "http://q:2", exceptions: "a"),
         Case("http://a", ["http_proxy": "p:1", "no_proxy": "b"], nil, exceptions: "a"),
         Case("http://b", ["http_proxy": "p:1", "no_proxy": "b"], "http://p:1", exceptions: "a"),
     ]
 
-    @Test("the configuration goes before the environment, and exceptions before both", arguments: cases)
+    @Test("the configuration has precedence over the environment, and exceptions over both", arguments: cases)
     func chosen(_ one: Case) throws {
         let origin = try WebAddress.origin(of: one.url)
         let route = try ProxyChoice.route(to: origin, one.configuration) { one.variables[$0] }
         #expect(route?.url == one.route)
     }
 
-    @Test("user and password come from the configuration, else from the variable's URL")
+    @Test("user and password come from the configuration, or else from the variable's URL")
     func user() throws {
         let origin = try WebAddress.origin(of: "http://a")
         var configuration = ProxyConfiguration()
@@ -64,7 +64,7 @@ struct ProxyChoiceTests {
         #expect(own == ProxyRoute(url: "http://p:1", user: "other", password: "secret"))
     }
 
-    @Test("what is no proxy's URL is told without its text", arguments: ["ftp://secret@p", "http://", "://secret"])
+    @Test("an invalid proxy URL is reported without its text", arguments: ["ftp://secret@p", "http://", "://secret"])
     func unreadable(_ text: String) throws {
         let origin = try WebAddress.origin(of: "http://a")
         let failure = try #require(throws: Failure.self) {
@@ -74,7 +74,7 @@ struct ProxyChoiceTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("a SOCKS proxy asks in no answer of HTTP, so it has no name in challenges")
+    @Test("a SOCKS proxy has no name in challenges")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")
@@ -107,7 +107,7 @@ struct ProxyChoiceTests {
         Exception("fe80::/10", "[fe80::5%25eth0]", true), Exception("::/0", "10.0.0.1", false),
     ]
 
-    @Test("names, addresses and networks are excepted as libcurl documents it", arguments: exceptions)
+    @Test("exceptions match names, addresses and networks as in libcurl", arguments: exceptions)
     func excepted(_ one: Exception) {
         #expect(ProxyExceptions(one.list).contains(one.server) == one.isFound)
     }

@@ -2,7 +2,7 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// A server on loopback that does with each connection what a test says, however wrong.
+/// A server on loopback that calls the test's closure for each connection. The closure may send any bytes.
 final class RawServer: Sendable {
     let port: UInt16
     private let listener: Int32
@@ -16,13 +16,13 @@ final class RawServer: Sendable {
         var arrivals = 0
     }
 
-    /// One accepted connection, blocking.
+    /// One accepted connection, with blocking calls.
     struct Connection: Sendable {
         let descriptor: Int32
         let port: UInt16
         fileprivate let state: Lock<State>
 
-        /// The head of the next request, or nil when the client has closed.
+        /// Returns the head of the next request, or nil when the client has closed the connection.
         func readRequest() -> String? {
             var bytes: [UInt8] = []
             var byte: UInt8 = 0
@@ -38,7 +38,7 @@ final class RawServer: Sendable {
         @discardableResult
         func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-        /// False when the client has gone.
+        /// Returns false when the client has closed the connection.
         @discardableResult
         func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
@@ -52,7 +52,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Something that a test waits for has reached the client.
+        /// Counts an arrival at the client, which a test waits for.
         func noteArrival() { state.change { $0.arrivals += 1 } }
 
         /// Waits until the client closes the connection.
@@ -95,7 +95,7 @@ final class RawServer: Sendable {
                     box.connections.append(descriptor)
                     let thread = try? Thread(name: "raw connection") {
                         serve(Connection(descriptor: descriptor, port: port, state: state))
-                        // Under the lock, so that `close` shuts no later descriptor of this number.
+                        // The lock prevents `close` from shutting down a later descriptor with this number.
                         state.withLock { box in
                             box.connections.removeAll { $0 == descriptor }
                             Glibc.close(descriptor)

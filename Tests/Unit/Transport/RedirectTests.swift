@@ -10,7 +10,7 @@ struct RedirectTests {
 
     private static let file = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile"
 
-    @Test("is followed, and the delegate hears of the last response only", arguments: [301, 302, 303, 307, 308])
+    @Test("is followed, and the delegate gets only the last response", arguments: [301, 302, 303, 307, 308])
     func followed(status: Int) async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -24,7 +24,7 @@ struct RedirectTests {
             #expect(record.text == "file")
             #expect(record.head?.finalURL == "\(server.url)/b/end")
             #expect(record.metrics.redirects == 1)
-            // The body of the redirect was read, and the connection used again.
+            // The body of the redirect was read, so the connection was reused.
             #expect(record.metrics.reusedConnection)
         }
     }
@@ -48,7 +48,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("with blanks and letters outside of ASCII in its place is followed as servers mean it")
+    @Test("with spaces or non-ASCII letters in Location is followed")
     func sloppyLocation() async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -90,9 +90,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("to another origin leaves the host's headers behind, but not the range, and they stay behind")
+    @Test("to another origin drops the host's headers for all later hops, but not the range")
     func otherOrigin() async throws {
-        // A sends to B, B back to A.
+        // The first server redirects to the second one, and that one back to the first.
         let other = try RawServer { connection in
             guard let head = connection.readRequest() else { return }
             let back = head.split(separator: " ")[1].dropFirst()
@@ -135,7 +135,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("without a place, and a 304, are responses like others", arguments: [
+    @Test("without Location, and a 304, are final responses", arguments: [
         "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
     ])

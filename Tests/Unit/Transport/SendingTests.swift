@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 import Testing
 
-/// So many equal bytes.
+/// A body of `size` zeros.
 final class Zeros: TransferBody {
     let size: UInt64
     private var sent: UInt64 = 0
@@ -21,7 +21,7 @@ final class Zeros: TransferBody {
     func rewind() { sent = 0 }
 }
 
-@Suite("A body on its way")
+@Suite("Sending a body")
 struct SendingTests {
     private static func send(_ size: UInt64, to server: RawServer, _ browser: Browser) async -> Record {
         await browser.event { client, done in
@@ -39,11 +39,11 @@ struct SendingTests {
         }
     }
 
-    @Test("keeps the request time-out off while the server takes it from the kernel, however slowly")
+    @Test("does not time out while the server reads slowly")
     func slowServer() async throws {
         let size = 6 << 20
         try await withServer({ connection in
-            // What the server's kernel has taken in, nobody sees leave it.
+            // The client cannot see when the server reads bytes that its kernel has buffered, so that buffer is small.
             var room: Int32 = 32 << 10
             setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
             _ = connection.readRequest()
@@ -65,13 +65,13 @@ struct SendingTests {
         })
     }
 
-    @Test("ends as timed out when the server takes no more of it")
+    @Test("times out when the server stops reading")
     func stalledServer() async throws {
         try await withServer({ connection in
             _ = connection.readRequest()
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             _ = recv(connection.descriptor, &buffer, buffer.count, 0)
-            // Reads nothing, and stays until the client has gone.
+            // The server reads no more and waits until the client closes the connection.
             var poll = pollfd(descriptor: connection.descriptor)
             while Glibc.poll(&poll, 1, 100) == 0 {}
         }, { server, browser in
@@ -82,7 +82,7 @@ struct SendingTests {
 }
 
 extension pollfd {
-    /// For its end only.
+    /// Polls only for the end of the connection.
     fileprivate init(descriptor: Int32) {
         self.init(fd: descriptor, events: Int16(0x2000), revents: 0)
     }

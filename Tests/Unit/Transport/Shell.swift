@@ -2,14 +2,14 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// A shell script as a child process. It is killed when its standard input, which this process holds, comes to its end:
-/// when `end` is called, or this process is over.
+/// A shell script as a child process. The script must end when its standard input ends: when `end` is called, or this
+/// process ends.
 final class Shell: Sendable {
     private let process: pid_t
-    /// Nil once it is closed.
+    /// The writing end of the script's standard input. Nil after it is closed.
     private let leash: Lock<Int32?>
 
-    /// One child at a time: another that is born in between would inherit the leash of the first.
+    /// A lock for starts, because a child that starts at the same time would inherit the leash of another.
     private static let starting = Lock(())
 
     init(_ script: String, _ arguments: [String]) throws(SystemError) {
@@ -20,7 +20,7 @@ final class Shell: Sendable {
         leash = Lock(end)
     }
 
-    /// Runs the script to its end; true when it succeeded.
+    /// Runs the script to its end. Returns whether it succeeded.
     static func run(_ script: String, _ arguments: [String]) -> Bool {
         guard let shell = try? Shell(script, arguments) else { return false }
         let status = shell.wait()
@@ -30,7 +30,7 @@ final class Shell: Sendable {
 
     var isRunning: Bool { waitpid(process, nil, WNOHANG) == 0 }
 
-    /// Harmless when repeated.
+    /// Ends the script and waits for it. Repeated calls are harmless.
     func end() {
         if release() { _ = wait() }
     }
@@ -59,7 +59,7 @@ final class Shell: Sendable {
         posix_spawn_file_actions_init(&actions)
         posix_spawn_file_actions_adddup2(&actions, ends[0], 0)
         for output in [Int32(1), 2] { posix_spawn_file_actions_addopen(&actions, output, "/dev/null", O_WRONLY, 0) }
-        // Swift's own threads block signals, and their children would with them.
+        // Swift's own threads block signals, and child processes inherit the mask.
         var attributes = posix_spawnattr_t()
         var none = sigset_t()
         sigemptyset(&none)

@@ -6,14 +6,15 @@ import CLinux
 import Glibc
 import Testing
 
-/// The transport alone, its bytes thrown away: what libcurl on our loop costs, without store and disk. For measuring
-/// and profiling, in a release build (`swift test -c release -Xswiftc -enable-testing --filter ThroughputTests`).
+/// Measures the transport without store and disk, and discards the bytes. It shows the cost of libcurl on our loop. Use
+/// it for measuring and profiling in a release build (`swift test -c release -Xswiftc -enable-testing --filter
+/// ThroughputTests`).
 ///
-/// BACKHAUL_THROUGHPUT="http://127.0.0.1:8080/ 10000 32 CA-FILE" fetches http://127.0.0.1:8080/0 to …/9999, 32 at once;
-/// the last word is optional.
+/// BACKHAUL_THROUGHPUT="http://127.0.0.1:8080/ 10000 32 CA-FILE" fetches http://127.0.0.1:8080/0 to …/9999, 32 at once.
+/// The last word is optional.
 @Suite("Throughput", .enabled(if: getenv("BACKHAUL_THROUGHPUT") != nil, "BACKHAUL_THROUGHPUT is not set"))
 struct ThroughputTests {
-    @Test("of many transfers from the server that BACKHAUL_THROUGHPUT names")
+    @Test("of many transfers from the server in BACKHAUL_THROUGHPUT is printed")
     func measure() throws {
         let setting = getenv("BACKHAUL_THROUGHPUT").map { String(cString: $0) } ?? ""
         let words = setting.split(separator: " ").map(String.init)

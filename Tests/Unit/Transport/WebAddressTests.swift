@@ -5,20 +5,20 @@ import Testing
 
 @Suite("A web address")
 struct WebAddressTests {
-    @Test("names its origin, with what it leaves out filled in", arguments: [
+    @Test("has an origin with the default port and in lower case", arguments: [
         ("https://example.org/a?b#c", "https://example.org:443"),
         ("http://example.org", "http://example.org:80"),
         ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
         ("http://[2001:DB8::1]:81/", "http://[2001:db8::1]:81"),
         ("http://127.0.0.1/", "http://127.0.0.1:80"),
-        // What every network library takes for an address, whatever its spelling.
+        // Network libraries accept this spelling of an address.
         ("http://0x7f000001/", "http://127.0.0.1:80"),
     ])
     func origin(url: String, origin: String) throws {
         #expect(try WebAddress.origin(of: url).text == origin)
     }
 
-    @Test("that is none, or is not for us, is refused with a sentence", arguments: [
+    @Test("that is invalid or not supported is refused with a message", arguments: [
         "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
         "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
         "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
@@ -34,7 +34,7 @@ struct WebAddressTests {
         }
     }
 
-    @Test("has the same origin whichever was read before it")
+    @Test("has the same origin after any other address was parsed")
     func remembered() {
         let urls = [
             "https://example.org/a", "https://example.org/b?c#d", "https://example.org", "https://example.org?/",
@@ -57,7 +57,7 @@ struct WebAddressTests {
 
     private func read(_ origin: () throws(Failure) -> Origin) -> Result<Origin, Failure> { Result(catching: origin) }
 
-    @Test("does not show its password in what is said about it")
+    @Test("does not show its password in messages")
     func secret() {
         #expect {
             try WebAddress.origin(of: "https://user:secret@example.org/")
@@ -66,7 +66,7 @@ struct WebAddressTests {
         }
     }
 
-    @Test("is found from where a redirect points, seen from where it was given", arguments: [
+    @Test("is resolved from a redirect's Location and its base", arguments: [
         ("/b", "http://a/x/y", "http://a/b"),
         ("b", "http://a/x/y", "http://a/x/b"),
         ("//b/c", "https://a/x", "https://b/c"),
@@ -88,7 +88,7 @@ struct RedirectDecisionTests {
             Array(location.utf8), from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
     }
 
-    @Test("keeps the headers within the origin only")
+    @Test("keeps the headers only within the origin")
     func headers() throws {
         #expect(try decide("/b", from: secure).keepsHeaders)
         #expect(try decide("https://a:443/b", from: secure).keepsHeaders)
@@ -98,7 +98,7 @@ struct RedirectDecisionTests {
         #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
     }
 
-    @Test("lets nobody give up the encryption")
+    @Test("refuses a redirect from https to http")
     func downgrade() throws {
         #expect(try decide("https://a/", from: plain).origin == secure)
         #expect {

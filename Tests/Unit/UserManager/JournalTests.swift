@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct JournalTests {
-    @Test("a message arrives with its fields, those with bad names left out")
+    @Test("a message arrives with its fields, except those with invalid names")
     func message() {
         let scratch = Scratch()
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
@@ -23,7 +23,7 @@ import Testing
         #expect(Array(bytes.prefix(20)) == Array("MESSAGE\n".utf8) + [3, 0, 0, 0, 0, 0, 0, 0] + Array("a\nb\n".utf8))
     }
 
-    @Test("a long text is cut, so that it fits a datagram")
+    @Test("a long text is truncated to fit a datagram")
     func long() {
         let scratch = Scratch()
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
@@ -32,7 +32,7 @@ import Testing
         #expect((listener.receive()?.count ?? 0) > Journal.longestText)
     }
 
-    @Test("without a journal, and with one that takes nothing any more, nothing waits")
+    @Test("sending does not block without a journal, or with a full one")
     func absent() {
         let scratch = Scratch()
         let path = scratch.path + "/socket"

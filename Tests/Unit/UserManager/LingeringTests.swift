@@ -3,7 +3,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct LingeringTests {
-    @Test("a user lingers when logind has noted it")
+    @Test("a user lingers if logind has a file for it")
     func noted() {
         let scratch = Scratch()
         let of = { Lingering.of(userName: $0, stateDirectory: scratch.path + "/lib", runtime: scratch.path + "/run") }

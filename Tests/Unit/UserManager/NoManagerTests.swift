@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("a bus that is not there, and a socket that nobody listens on, are no user manager")
+    @Test("a missing bus, or a socket without a listener, is not found")
     func absent() {
         let scratch = Scratch()
         #expect(status("unix:path=\(scratch.path)/bus") == .notFound)
@@ -24,7 +24,7 @@ import Testing
         #expect(status("unix:path=" + String(repeating: "x", count: 300)) == .notFound)
     }
 
-    @Test("a bus that accepts and never answers costs the patience and leaves no descriptor")
+    @Test("a bus that never replies is a timeout, and its descriptor is closed")
     func hanging() {
         let scratch = Scratch()
         let silent = SilentSocket(path: scratch.path + "/bus", type: SOCK_STREAM)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A directory of its own for each test.
+/// A temporary directory for one test.
 final class Scratch {
     let path: String
 
@@ -23,13 +23,13 @@ final class Scratch {
     deinit { system("rm -rf '\(path)'") }
 }
 
-/// A socket that is bound and, unless it takes datagrams, accepts connections and never answers.
+/// A bound socket that accepts connections, if it is no datagram socket, and never replies.
 final class SilentSocket: Sendable {
     let number: Int32
 
-    /// - path: a zero before it makes it a name without a file (unix(7)).
+    /// - path: with a zero as its first byte it is an abstract name without a file (unix(7)).
     init(path: String, type: __socket_type) {
-        // A program that another test starts must not keep it open.
+        // A program that another test starts must not inherit the descriptor.
         number = socket(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -43,14 +43,14 @@ final class SilentSocket: Sendable {
         listen(number, 8)
     }
 
-    /// The next datagram, or nil when there is none.
+    /// Returns the next datagram, or nil if there is none.
     func receive() -> String? {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
         let count = recv(number, &buffer, buffer.count, Int32(MSG_DONTWAIT))
         return count < 0 ? nil : String(decoding: buffer[..<count], as: UTF8.self)
     }
 
-    /// Waits until whoever has connected has closed his end, and answers what he had said.
+    /// Accepts a connection, waits until its peer closes it, and returns the bytes that the peer sent.
     func hearOut() -> String? {
         let connection = accept(number, nil, nil)
         guard connection >= 0 else { return nil }

@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct ServiceReadinessTests {
-    @Test("a service manager that waits is informed that the service is ready")
+    @Test("a service manager is notified that the service is ready")
     func ready() {
         let scratch = Scratch()
         let manager = SilentSocket(path: scratch.path + "/notify", type: SOCK_DGRAM)
@@ -12,7 +12,7 @@ import Testing
         #expect(manager.receive() == "READY=1")
     }
 
-    @Test("a manager whose socket has no file is reached")
+    @Test("a manager with an abstract socket is notified")
     func abstractName() {
         let name = "backhaul-test-\(getpid())"
         let manager = SilentSocket(path: "\0" + name, type: SOCK_DGRAM)
@@ -20,7 +20,7 @@ import Testing
         #expect(manager.receive() == "READY=1")
     }
 
-    @Test("a manager that is busy is waited for until it has room")
+    @Test("announcing waits until a busy manager has space in its queue")
     func busyManager() async {
         let scratch = Scratch()
         let path = scratch.path + "/notify"
@@ -35,7 +35,7 @@ import Testing
         await reader.value
     }
 
-    @Test("without a manager nothing is announced")
+    @Test("without a manager announcing returns false")
     func noManager() {
         let scratch = Scratch()
         #expect(!ServiceReadiness.announce(to: nil))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackhaulUserManager
 
-/// Under the user manager that Tests/Integration/manager makes, and nowhere else: these start services.
+/// These tests start services, so they run only under the user manager of Tests/Integration/manager.
 @Suite(.serialized, .enabled(if: getenv("BACKHAUL_TEST_USER_MANAGER") != nil, "Tests/Integration/manager runs these"))
 struct ServiceTests {
     private let scratch = Scratch()
@@ -14,7 +14,7 @@ struct ServiceTests {
 
     init() throws { manager = try #require(UserManager.connect()) }
 
-    /// A service that runs a shell script.
+    /// Returns a service that runs a shell script.
     private func service(_ script: String, _ arguments: [String] = [], name: String = #function) -> TransientService {
         scratch.write("#!/bin/sh\ncd '\(scratch.path)'\n\(script)\n", to: "script")
         chmod(scratch.path + "/script", 0o755)
@@ -24,10 +24,11 @@ struct ServiceTests {
             program: scratch.path + "/script", arguments: arguments)
     }
 
-    /// The part of a script that waits for a file: one that fails before its start is over fails the start.
+    /// A line of a script that waits for the file `go`. A script that ends earlier would fail the start of its service.
     private let untilGo = "while [ ! -e go ]; do sleep 0.01; done"
 
-    /// What a script has written. Waits for the whole line: the shell makes the file before it writes.
+    /// Returns the text that a script has written. Waits for the whole line, because the shell creates the file before
+    /// it writes.
     private func file(_ name: String) throws -> String {
         var text: String?
         try until { text = contents(name); return text?.hasSuffix("\n") == true }
@@ -50,7 +51,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("a started service runs, in a control group of its own, until it is stopped")
+    @Test("a started service runs in its own control group until it is stopped")
     func starts() throws {
         let service = service("exec sleep 600")
         let started = try manager.startService(service)
@@ -66,7 +67,7 @@ struct ServiceTests {
         #expect(try manager.state(of: service.name) == nil)
     }
 
-    @Test("arguments, environment and directory arrive as they were given")
+    @Test("a service gets the given arguments, environment and directory")
     func arguments() throws {
         let words = ["a b", "$HOME", "${HOME}", "$$", "%h", "%%", "\"q\"", "it's", "", "ü", "-x", "a\\b"]
         var service = service(
@@ -77,7 +78,7 @@ struct ServiceTests {
         #expect(try file("said") == words.map { "<\($0)>" }.joined() + "a b $HOME %h|\"x\"|/usr\n")
     }
 
-    @Test("a service that fails is started again, as often as was said, and then forgotten")
+    @Test("a failed service is restarted up to its limit, and then unloaded")
     func restarts() throws {
         var service = service("echo x >>runs; \(untilGo); exit 1")
         service.restart = .init(delayMilliseconds: 1, attempts: 3, withinMilliseconds: 60_000)
@@ -90,7 +91,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a service that is killed is started again; one that ends well or says that it is of no use is not")
+    @Test("a killed service is restarted, but not one that succeeds or exits with an excluded code")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
         service.restart = .init(delayMilliseconds: 1, attempts: 9, withinMilliseconds: 60_000, exitCodesWithout: [6])
@@ -110,7 +111,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("of many that start one service at once all succeed, and one has started it")
+    @Test("simultaneous starts of one service all succeed, and one has started it")
     func atOnce() throws {
         let service = service("exec sleep 600")
         let outcomes = Lock<[StartedService?]>([])
@@ -128,7 +129,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a program that is not there or cannot be run is an error, and nothing is left to be tried again")
+    @Test("a missing or unusable program is an error, and no unit is left for a restart")
     func missing() throws {
         var service = service("")
         service.restart = .init(delayMilliseconds: 1_000, attempts: 9, withinMilliseconds: 60_000)
@@ -144,7 +145,7 @@ struct ServiceTests {
         #expect(failure?.message.contains("working directory") == true)
     }
 
-    @Test("a unit that has ended is forgotten while the conversation that started it goes on")
+    @Test("an ended unit is unloaded while its starter is still connected")
     func forgotten() throws {
         let service = service(untilGo)
         try manager.startService(service)
@@ -153,7 +154,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "how a process has ended is said in words",
+        "the end of a process has a text",
         arguments: [
             (1, 203, "/p is not there or cannot be run"), (1, 3, "/p ended at once, with exit code 3"),
             (2, 9, "/p ended at once, of signal 9"), (3, 11, "/p ended at once, of signal 11"), (0, 0, nil),
@@ -162,7 +163,7 @@ struct ServiceTests {
         #expect(ProcessEnding(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("where a unit file has the name, it is what is started")
+    @Test("a unit file with the same name is started instead")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))
@@ -178,7 +179,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a service may live as long as any process of it")
+    @Test("a service can stay active while any of its processes runs")
     func forks() throws {
         var service = service("sleep 600 & echo $! >process")
         service.livesAsLongAsAnyProcess = true
@@ -189,23 +190,23 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a conversation leaves no descriptor behind")
+    @Test("a closed connection leaves no descriptor open")
     func descriptors() throws {
         func count() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
         let before = count()
         for _ in 0..<300 { #expect(try UserManager.connect()?.state(of: "absent.service") == nil) }
-        // Other tests of the process have theirs open.
+        // Other tests of the process have open descriptors, too.
         #expect(count() < before + 100)
     }
 
-    @Test("it sees the files that this process sees")
+    @Test("the manager sees the files that this process sees")
     func sees() {
         #expect(manager.sees(scratch.path) == true)
         #expect(manager.sees(scratch.path + "/absent") == nil)
         #expect(manager.version >= 200)
     }
 
-    @Test("a manager that hangs costs the patience, in a call as at the beginning")
+    @Test("a manager that hangs is a timeout, in a call and at the connect")
     func hangs() throws {
         let home = String(cString: try #require(getenv("HOME")))
         let note = try #require(fopen(home + "/manager.pid", "r"))
@@ -220,7 +221,7 @@ struct ServiceTests {
         #expect(throws: Failure.self) { try UserManager(address: address, patienceMilliseconds: 200) }
         do {
             try manager.startService(service("exec sleep 600"))
-            Issue.record("it answered")
+            Issue.record("a stopped manager has replied")
         } catch {
             #expect(error.status == .timeout)
         }

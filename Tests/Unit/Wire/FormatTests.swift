@@ -2,9 +2,9 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// The bytes that docs/wire.md gives: a change of these is a change of `Wire.version`.
+/// Tests of the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
 @Suite struct FormatTests {
-    @Test("hello is an opening, the client's number, its application, its process, whether it observes, and its launch")
+    @Test("hello has the opening, the client's id, application, process, observer flag and launch")
     func hello() throws {
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
@@ -14,7 +14,7 @@ import Testing
                 + [0, 0, 0, 0])
     }
 
-    @Test("welcome and leave, which all versions say alike, have the opening, and welcome a kind and a process")
+    @Test("welcome and leave have the same format in all versions")
     func handingOver() throws {
         let versions = Versions(wire: 0x0102, library: 0x0A0B0C)
         let opening = Array("bhul".utf8) + [2, 1] + [0x0C, 0x0B, 0x0A, 0]
@@ -23,7 +23,7 @@ import Testing
         #expect(try Wire.encode(.leave(versions)) == [11, 0, 0, 0] + [3] + opening)
     }
 
-    @Test("a command has its two numbers and its tag before its fields")
+    @Test("a command has two sequence numbers and a tag before its fields")
     func command() throws {
         let message = ClientMessage.command(
             sequence: 258, answeredThrough: 257,
@@ -34,7 +34,7 @@ import Testing
                 + [5, 0, 0, 0, 0, 0, 0, 0] + [6, 0, 0, 0, 0, 0, 0, 0] + [100, 0, 0, 0])
     }
 
-    @Test("goodbye, which engines of all versions say alike, is a tag and an optional failure")
+    @Test("goodbye is a tag and an optional failure, in all versions")
     func goodbye() {
         #expect(Wire.encode(.goodbye(nil)) == [2, 0, 0, 0, 68, 0])
         let failure = Failure(.engineIncompatible, "no", detail: -2, index: 3)
@@ -49,7 +49,7 @@ import Testing
         #expect(Wire.encodeReply(.count(9)) == [5, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("of an enqueue only a task that was there has a state and the event of its end")
+    @Test("in the reply to an enqueue only an existing task has a state and an end event")
     func enqueued() {
         let new = Enqueued(task: TaskID(rawValue: 7), disposition: .new)
         let found = Enqueued(

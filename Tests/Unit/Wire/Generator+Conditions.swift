@@ -1,24 +1,14 @@
 import BackhaulModel
 
-/// What is demanded of the conditions, and what is told of them.
+/// Values about constraints, conditions, networks and activities.
 extension Generator {
     mutating func constraints() -> Constraints {
         var constraints = Constraints()
-        constraints.preset = optional { $0.any() }
-        constraints.requiresExternalPower = optional { $0.bool() }
-        constraints.requiresUnmetered = optional { $0.bool() }
-        constraints.networks = optional { NetworkKinds(rawValue: $0.integer()) }
-        constraints.minimumBatteryPercent = optional { $0.integer() }
-        constraints.maximumThermalState = optional { $0.any() }
-        constraints.maximumCPUPressurePercent = optional { $0.integer() }
-        constraints.maximumIOPressurePercent = optional { $0.integer() }
-        constraints.maximumMemoryPressurePercent = optional { $0.integer() }
-        constraints.minimumBytesPerSecond = optional { $0.integer() }
-        constraints.quietHours = optional { $0.quietHours() }
+        constraints.visitFields(with: &self)
         return constraints
     }
 
-    private mutating func quietHours() -> QuietHours {
+    mutating func quietHours() -> QuietHours {
         let texts = ["22:00-06:30", "mon-fri 08:00-18:00, sat 10:00-14:00", "sun 00:00-24:00"]
         return pick(texts.compactMap(QuietHours.init))
     }

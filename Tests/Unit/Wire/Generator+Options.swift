@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// What few requests have, and what a session has of the same.
+/// Rarely used options of requests, and the same options of sessions.
 extension Generator {
     mutating func checksum() -> Checksum {
         let algorithm: Checksum.Algorithm = any()
@@ -31,21 +31,7 @@ extension Generator {
 
     mutating func policy() -> TaskPolicy {
         var policy = TaskPolicy()
-        policy.maximumAttempts = optional { $0.integer() }
-        policy.firstRetryDelayMilliseconds = optional { $0.integer() }
-        policy.longestRetryDelayMilliseconds = optional { $0.integer() }
-        policy.retryJitterPercent = optional { $0.integer() }
-        policy.retryErrors = optional { RetryErrors(rawValue: $0.integer()) }
-        policy.retriesUnsafeMethods = optional { $0.bool() }
-        policy.retryStatuses = optional { $0.statuses() }
-        policy.acceptedStatuses = optional { $0.statuses() }
-        policy.requestTimeoutMilliseconds = optional { $0.integer() }
-        policy.resourceTimeoutMilliseconds = optional { $0.integer() }
-        policy.httpVersion = optional { $0.any() }
-        policy.redirects = optional { $0.any() }
-        policy.maximumRedirects = optional { $0.integer() }
-        policy.maximumSize = optional { $0.integer() }
-        policy.bytesPerSecond = optional { $0.integer() }
+        policy.visitFields(with: &self)
         policy.constraints = constraints()
         return policy
     }
@@ -68,36 +54,6 @@ extension Generator {
         options.expectedBytesSent = optional { $0.integer() }
         options.policy = policy()
         return options
-    }
-
-    mutating func fillOptions(_ configuration: inout SessionConfiguration) {
-        configuration.retryJitterPercent = integer()
-        configuration.retryErrors = RetryErrors(rawValue: integer())
-        configuration.retriesUnsafeMethods = bool()
-        configuration.retryStatuses = statuses()
-        configuration.acceptedStatuses = statuses()
-        configuration.httpVersion = any()
-        configuration.redirects = any()
-        configuration.maximumRedirects = integer()
-        configuration.maximumSize = optional { $0.integer() }
-        configuration.headers = list { $0.header() }
-        configuration.bytesPerSecond = optional { $0.integer() }
-        configuration.proxy.url = optional { $0.text() }
-        configuration.proxy.user = optional { $0.text() }
-        configuration.proxy.password = optional { $0.text() }
-        configuration.proxy.exceptions = optional { $0.text() }
-        configuration.cookies = any()
-        configuration.tls.minimum = any()
-        configuration.tls.clientCertificate = optional { $0.text() }
-        configuration.tls.clientKey = optional { $0.text() }
-        configuration.tls.pinnedPublicKeys = optional { $0.text() }
-        configuration.historyLimit = optional { $0.integer() }
-        configuration.constraints = constraints()
-        configuration.slowAfterMilliseconds = integer()
-        configuration.slowPauseMilliseconds = integer()
-        configuration.isDiscretionaryIfLaunched = bool()
-        configuration.budget = budget()
-        configuration.tolerances = Tolerances(rawValue: integer())
     }
 
     mutating func limits() -> EngineLimits {

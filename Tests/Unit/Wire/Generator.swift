@@ -1,10 +1,10 @@
 import BackhaulModel
 import TestSupport
 
-/// Values of the model from a seed, so that a failure can be repeated. Extremes are as likely as anything between.
+/// Generates values of the model from a seed, so that a failure can be repeated. Extreme numbers are frequent.
 struct Generator: RandomNumberGenerator {
     private var numbers: SeededGenerator
-    /// The picks so far of a generator that fills each field; nil: what is optional may be absent.
+    /// The number of picks of a generator that fills each field. Nil: optional values may be absent.
     private var picks: Int?
 
     init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
@@ -93,18 +93,7 @@ extension Generator {
 
     mutating func configuration() -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: text())
-        configuration.connectionsPerOrigin = integer()
-        configuration.maximumRunningTasks = integer()
-        configuration.maximumAttempts = optional { $0.integer() }
-        configuration.firstRetryDelayMilliseconds = integer()
-        configuration.longestRetryDelayMilliseconds = integer()
-        configuration.requestTimeoutMilliseconds = integer()
-        configuration.resourceTimeoutMilliseconds = integer()
-        configuration.caFile = optional { $0.text() }
-        configuration.sendsLaunchEvents = bool()
-        configuration.asksForCredentials = bool()
-        configuration.launchIfStoppedMilliseconds = integer()
-        fillOptions(&configuration)
+        configuration.visitFields(with: &self)
         return configuration
     }
 
@@ -240,7 +229,7 @@ extension Generator {
 }
 
 extension Generator {
-    /// One of each case.
+    /// Returns one command of each case.
     mutating func commands() -> [Command] {
         [
             .createSession(configuration(), any(), id(), waits: bool()),

@@ -3,7 +3,7 @@ import BackhaulWire
 import Testing
 
 @Suite struct HostilePeerTests {
-    /// A frame of this payload, whatever it holds.
+    /// Returns a frame with this payload, which may be invalid.
     private func frame(_ payload: [UInt8], length: UInt32? = nil) -> [UInt8] {
         let length = length ?? UInt32(payload.count)
         return (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) } + payload
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("the beginning of a message is no message yet, however long")
+    @Test("an incomplete message is not returned")
     func everyPrefix() throws {
         var generator = Generator(seed: 1)
         for message in generator.clientMessages() {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a payload that is cut short is refused")
+    @Test("a truncated payload is refused")
     func everyCutPayload() throws {
         var generator = Generator(seed: 2)
         for message in generator.clientMessages() {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("bytes behind a message are refused")
+    @Test("additional bytes after a message are refused")
     func trailingBytes() throws {
         var generator = Generator(seed: 3)
         for message in generator.clientMessages() {
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test("noise gives a clear failure or a wait for more", arguments: 0..<200)
+    @Test("random bytes give a clear failure or a wait for more", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
@@ -111,7 +111,8 @@ import Testing
 
     @Test("a count that the rest of the frame cannot hold is refused")
     func impossibleCount() {
-        // A command, its two numbers, `enqueue`, a handle, and 4,294,967,295 requests.
+        // The payload is a command with two sequence numbers, `enqueue`, a handle, and a count of 4,294,967,295
+        // requests.
         let payload: [UInt8] = [2] + .init(repeating: 0, count: 16) + [6] + .init(repeating: 0, count: 8)
         #expect(clientFailure(frame(payload + [0, 0, 0, 0])) == nil)
         #expect(clientFailure(frame(payload + [255, 255, 255, 255]))?.status == .invalidArgument)
@@ -123,7 +124,7 @@ import Testing
         #expect(engineFailure(frame(payload))?.message.contains("UTF-8") == true)
     }
 
-    @Test("after a failure the reader says the same again and takes no more")
+    @Test("after a failure the reader repeats it and reads no more messages")
     func failureStays() throws {
         var reader = FrameReader()
         reader.append(frame([99]))
@@ -133,7 +134,7 @@ import Testing
         #expect(first == second)
     }
 
-    @Test("a hello of another version is recognised, whatever follows it")
+    @Test("a hello of another version is recognized, with any bytes after it")
     func otherVersion() {
         let hello: [UInt8] = [1] + Array("bhul".utf8) + [7, 0, 1, 2, 3, 4, 5]
         let failure = clientFailure(frame(hello))
@@ -143,16 +144,16 @@ import Testing
         #expect(command?.status == .invalidArgument)
     }
 
-    @Test("a hello of something else is refused")
+    @Test("a hello of another protocol is refused")
     func otherProtocol() {
         #expect(clientFailure(Array("GET / HTTP/1.1\r\n\r\n".utf8))?.status == .invalidArgument)
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
-    /// As the store has it, so many versions later.
+    /// Returns the version of a stored reply, `later` versions after this one.
     private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
 
-    @Test("a stored reply that is damaged or of another version is told apart")
+    @Test("a damaged stored reply has another failure than one of another version")
     func storedReplies() {
         #expect(throws: Failure.self) { try Wire.decodeReply([]) }
         let damaged = #expect(throws: Failure.self) { try Wire.decodeReply(version(0) + [200]) }

@@ -35,7 +35,7 @@ import Testing
         #expect(failure.status == .tooMany)
     }
 
-    @Test("as many events as fit are told in advance")
+    @Test("the number of events that fit is computed in advance")
     func eventsThatFit() throws {
         let events = (1...80).map { event($0, userData: Limits.userDataSize) }
         let count = Wire.countThatFits(events)

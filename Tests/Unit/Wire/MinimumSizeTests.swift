@@ -14,7 +14,7 @@ import Testing
         #expect(size(type.blank) == type.minimumSize, "\(type)")
     }
 
-    @Test("no element of a list is shorter than what its count is checked against")
+    @Test("the minimum size of each element is that of its blank value")
     func smallestElements() {
         check(ActivityInfo.self)
         check(Attempt.self)

@@ -3,11 +3,12 @@ import BackhaulWire
 import Foundation
 import Testing
 
-/// The bytes of a message of each kind with every field filled. A change of these is a change of `Wire.version`.
+/// Tests of the bytes of a message of each kind, with every field filled. A change of these bytes needs a new
+/// `Wire.version`.
 @Suite struct RecordedFrameTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    /// "command poll", "reply events": as the cases are called.
+    /// Returns a name with the case of the value: "command poll", "reply events".
     private func name(_ kind: String, _ value: Any) -> String { "\(kind) \("\(value)".prefix { $0 != "(" })" }
 
     private func frames() throws -> [(name: String, bytes: [UInt8])] {
@@ -17,7 +18,7 @@ import Testing
             let bytes = try Wire.encode(message)
             switch message {
             case .command(_, _, let command): frames.append((name("command", command), bytes))
-            // The library's own version, which changes with each release, is in the opening.
+            // The opening has the library's version, which changes with each release.
             case .hello: frames.append(("client hello, behind its opening", Array(bytes.dropFirst(15))))
             default: frames.append((name("client", message), bytes))
             }
@@ -32,7 +33,7 @@ import Testing
         return frames
     }
 
-    /// A name on a line of its own, and below it, indented, the bytes in hexadecimal.
+    /// Returns the text of the frames: each name on its own line, and below it the bytes in hexadecimal, indented.
     private func text(_ frames: [(name: String, bytes: [UInt8])]) -> String {
         var lines: [String] = []
         for frame in frames {
@@ -46,7 +47,7 @@ import Testing
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test("each message has the bytes that were recorded")
+    @Test("each message has its recorded bytes")
     func recorded() throws {
         let file = RecordedFrameTests.folder.appendingPathComponent("RecordedFrames.txt")
         let recorded = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
@@ -60,7 +61,7 @@ import Testing
         Issue.record("line \(same + 1) differs, of \(message); the present bytes are in \(new.path)")
     }
 
-    @Test("each recorded message is read as what it was written from")
+    @Test("each recorded message is decoded to the same value")
     func roundTrip() throws {
         var generator = Generator.filling()
         for message in generator.clientMessages() {

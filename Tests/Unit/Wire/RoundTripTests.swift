@@ -3,7 +3,7 @@ import BackhaulWire
 import Testing
 
 @Suite struct RoundTripTests {
-    @Test("every message of a client is read as it was written", arguments: 0..<200)
+    @Test("every message of a client is decoded to the same value", arguments: 0..<200)
     func clientMessages(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         for message in generator.clientMessages() {
@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test("every message of an engine is read as it was written", arguments: 0..<200)
+    @Test("every message of an engine is decoded to the same value", arguments: 0..<200)
     func engineMessages(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         for message in generator.engineMessages() {
@@ -25,13 +25,13 @@ import Testing
         }
     }
 
-    @Test("every stored reply is read as it was written", arguments: 0..<50)
+    @Test("every stored reply is decoded to the same value", arguments: 0..<50)
     func storedReplies(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         for reply in generator.replies() { #expect(try Wire.decodeReply(Wire.encodeReply(reply)) == reply) }
     }
 
-    @Test("a status, role, state or policy of any value survives")
+    @Test("each status, domain, disposition and state is encoded and decoded")
     func codes() throws {
         for status in Status.allCases {
             for domain in FailureDomain.allCases {
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test("messages come out in order, whatever pieces their bytes arrive in", arguments: 1..<40)
+    @Test("messages are decoded in order from chunks of any size", arguments: 1..<40)
     func pieces(size: Int) throws {
         var generator = Generator(seed: UInt64(size))
         let messages = generator.clientMessages()

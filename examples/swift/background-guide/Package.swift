@@ -1,5 +1,5 @@
 // swift-tools-version: 6.0
-// In a checkout of Backhaul: the package beside this one, with the library that `make` builds.
+// For a checkout of Backhaul: it uses the package in bindings/swift, with the library that `make` builds.
 import PackageDescription
 
 let package = Package(

@@ -1,6 +1,6 @@
 // swift-tools-version: 6.0
 // A small host. `swift run --package-path examples/swift/photos photos STORE [LIST]`, after `make`.
-// In a folder of its own: a package is known by its folder's name, and one called `swift` is already its dependency.
+// It has its own folder, because a package is identified by its folder's name, and its dependency's folder is `swift`.
 import PackageDescription
 
 let package = Package(

@@ -27,19 +27,12 @@ enum PolicyCheck {
     }
 
     static func check(_ session: SessionConfiguration) throws(Failure) {
-        var policy = TaskPolicy()
-        policy.maximumAttempts = session.maximumAttempts
-        policy.firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
-        policy.longestRetryDelayMilliseconds = session.longestRetryDelayMilliseconds
-        policy.retryJitterPercent = session.retryJitterPercent
-        policy.retryErrors = session.retryErrors
-        policy.requestTimeoutMilliseconds = session.requestTimeoutMilliseconds
-        policy.resourceTimeoutMilliseconds = session.resourceTimeoutMilliseconds
-        policy.maximumRedirects = session.maximumRedirects
+        var policy = TaskPolicy(session)
         policy.constraints = session.constraints
+        // A default number of redirects exists beside any policy for redirects.
+        policy.redirects = nil
         // A list of accepted statuses may remove some from the default list of retried ones.
-        policy.acceptedStatuses = session.acceptedStatuses
-        if session.retryStatuses != .transient { policy.retryStatuses = session.retryStatuses }
+        if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
         try check(session.tolerances)
     }

@@ -9,9 +9,9 @@ import Testing
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)
 
-    /// What the engine knows around the activities.
+    /// The facts that the controller gets from other parts of the engine.
     final class Surroundings {
-        /// Nil: not read yet.
+        /// The holds of the activities. Nil: not read yet.
         var holds: [Hold]? = []
         var isEnding = false
     }
@@ -30,7 +30,7 @@ struct ActivityControllerTests {
             holds: { _, _ in around.holds }, isEnding: { around.isEnding }, unixMilliseconds: { runtime.now })
     }
 
-    /// Its window opens so many milliseconds from now and lasts ten seconds.
+    /// Returns an activity whose window opens after `milliseconds` and lasts ten seconds.
     private func activity(
         _ number: UInt64 = 1, in milliseconds: Int64 = 0, _ quality: QualityOfService = .utility,
         livingTask: UInt64? = nil
@@ -48,7 +48,7 @@ struct ActivityControllerTests {
                 session: PartWorld.session, application: "org.example", identifier: "photos", newestEvent: .zero))
     }
 
-    /// The store names these at the look under way.
+    /// The store returns these activities to the pending call.
     private func find(_ open: [OpenActivity], next: Int64? = nil) throws {
         try runtime.storeReturns((open: open, next: next) as Found)
     }
@@ -61,19 +61,19 @@ struct ActivityControllerTests {
 
     private var isIdle: Bool { runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } } }
 
-    @Test("start when the window has opened and nothing holds them")
+    @Test("start when their window is open and no condition holds them")
     func starts() throws {
         activities.look()
         try find([activity()])
         try runtime.storeReturns(start())
         #expect(announcements == 1)
-        // The next window is looked for.
+        // The controller reads the next window.
         try find([])
         #expect(isIdle)
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("with a request put their task into its lane")
+    @Test("with a request add their task to its lane")
     func enqueues() throws {
         activities.look()
         try find([activity()])
@@ -87,7 +87,7 @@ struct ActivityControllerTests {
         #expect(!effects.contains { if case .announce = $0 { true } else { false } })
     }
 
-    @Test("wait for the time that the store names")
+    @Test("wait for the time that the store returns")
     func waitsForWindow() throws {
         activities.look()
         try find([], next: runtime.now + 5_000)
@@ -110,7 +110,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("do not start while the conditions were not read, and say what is to be read")
+    @Test("do not start before their conditions are read, and report which are needed")
     func needsConditions() throws {
         around.holds = nil
         activities.look()
@@ -124,7 +124,7 @@ struct ActivityControllerTests {
         #expect(activities.needs.isEmpty)
     }
 
-    @Test("need no conditions when they are what the user waits for")
+    @Test("need no conditions when they are user-initiated")
     func urgent() throws {
         around.holds = Self.holdsForPower
         activities.look()
@@ -133,7 +133,7 @@ struct ActivityControllerTests {
         #expect(activities.needs.isEmpty)
     }
 
-    @Test("start at the end of the window whatever holds them")
+    @Test("start at the end of the window even if conditions hold them")
     func startsAtEnd() throws {
         around.holds = Self.holdsForPower
         activities.look()
@@ -146,7 +146,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("start one after the other, and the store is asked again after the last")
+    @Test("start one after the other, and the store is read again after the last")
     func oneByOne() throws {
         activities.look()
         try find([activity(1), activity(2)])
@@ -158,7 +158,7 @@ struct ActivityControllerTests {
         #expect(announcements == 2)
     }
 
-    @Test("are tried again a minute after a start that failed, which is logged once")
+    @Test("are retried a minute after a failed start, which is logged once")
     func failedStart() throws {
         activities.look()
         for _ in 1...3 {
@@ -174,7 +174,7 @@ struct ActivityControllerTests {
             log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is tried again"])
     }
 
-    @Test("are tried at once when one was set, and a second failure is not logged")
+    @Test("are retried at once when an activity is set, and a second failure is not logged")
     func setAfterFailure() throws {
         activities.look()
         try find([activity()])
@@ -186,7 +186,7 @@ struct ActivityControllerTests {
         #expect(log.withLock(\.count) == 1)
     }
 
-    @Test("start although another's start has failed")
+    @Test("start even if the start of another has failed")
     func otherFails() throws {
         activities.look()
         try find([activity(1), activity(2)])
@@ -195,7 +195,7 @@ struct ActivityControllerTests {
         #expect(announcements == 1)
     }
 
-    @Test("wait for the end of their last task")
+    @Test("wait until their last task has ended")
     func livingTask() throws {
         activities.look()
         try find([activity(livingTask: 4)])
@@ -207,7 +207,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("are looked at once more after a look during which something changed")
+    @Test("are read once more after changes during a read")
     func changesDuringLook() throws {
         activities.look()
         activities.look()
@@ -219,7 +219,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("are looked at a minute later when the store cannot be read")
+    @Test("are read again a minute after the store could not be read")
     func storeFails() throws {
         activities.look()
         try runtime.storeReturns(Result<Found, Failure>.failure(Failure(.storeFull, "no memory")))
@@ -229,7 +229,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("are looked at once a day at least, because the calendar may be wrong")
+    @Test("are read at least once a day, because the calendar may be wrong")
     func longestLook() throws {
         activities.look()
         try find([], next: .max)
@@ -237,7 +237,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("do not start while the engine ends")
+    @Test("do not start while the engine stops")
     func ending() {
         around.isEnding = true
         activities.look()

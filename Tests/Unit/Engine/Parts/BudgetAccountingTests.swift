@@ -13,7 +13,7 @@ struct BudgetAccountingTests {
     let network = Network(name: "phone", kind: .cellular)
     let session = PartWorld.session
 
-    /// A budget of so many bytes a day, on a network that all sources agree on.
+    /// Sets a daily budget, on a network that all sources agree on.
     private func limit(_ bytes: UInt64) {
         world.configure { $0.budget = ByteBudget(daily: bytes) }
         world.source.current.network = Reading(network)
@@ -24,7 +24,7 @@ struct BudgetAccountingTests {
 
     private func move(_ bytes: Int) -> [EngineEffect] { budgets.moved(bytes, by: world.below.task(1)) }
 
-    @Test("count what tasks move, and not what stays on this machine")
+    @Test("count transferred bytes, except those within this machine")
     func counts() {
         limit(1_000_000)
         _ = move(1_000)
@@ -36,7 +36,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 999_000)
     }
 
-    @Test("that are used up stop their tasks until it is decided which leave")
+    @Test("that are used up pause their tasks until the holds are judged")
     func spent() {
         limit(1_000)
         #expect(budgets.mayMove(world.below.task(1)))
@@ -59,7 +59,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("keep the network known for ten seconds after the last byte")
+    @Test("need the network until ten seconds after the last byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateAsking())
@@ -69,7 +69,7 @@ struct BudgetAccountingTests {
         #expect(!budgets.updateAsking())
     }
 
-    @Test("an administrator's word on a network is judged at once")
+    @Test("a change of a network's settings is judged at once")
     func configured() {
         var settings = NetworkSettings(name: network.name)
         settings.isMetered = true
@@ -86,7 +86,7 @@ struct BudgetAccountingTests {
         return task
     }
 
-    @Test("delay tasks that are larger than what is left, and admit the others")
+    @Test("delay tasks that are larger than the rest of the budget, and admit the others")
     func admits() throws {
         limit(1_000)
         let tasks = [task(1, bytes: 10_000), task(2, bytes: 500), task(3, bytes: nil)]
@@ -96,7 +96,7 @@ struct BudgetAccountingTests {
         #expect(world.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("a delay that the store cannot write is tried again later, not at once")
+    @Test("a delay that the store cannot write is retried later")
     func failedDelay() throws {
         limit(1_000)
         _ = admission.admit([task(1, bytes: 10_000)], in: ConditionWorld.lane.id)
@@ -104,7 +104,7 @@ struct BudgetAccountingTests {
         #expect(world.runtime.takeEffects().reloadedLater == [[1]])
     }
 
-    @Test("judge delayed tasks once at the end of the turn, and again when something changed meanwhile")
+    @Test("judge delayed tasks once at the end of the loop iteration, and again after changes")
     func judges() throws {
         admission.judgeDelayed()
         admission.judgeDelayed()
@@ -135,7 +135,7 @@ struct BudgetAccountingTests {
         try world.runtime.storeReturns(judged)
         #expect(world.runtime.pendingStoreCalls == 1)
         try world.runtime.storeReturns(Result<JudgedDelays, Failure>.failure(Failure(.storeFull, "full")))
-        #expect(admission.hasDelayed, "those that were not judged")
+        #expect(admission.hasDelayed, "some tasks were not judged")
         world.runtime.retry()
         #expect(world.runtime.pendingStoreCalls == 1)
     }

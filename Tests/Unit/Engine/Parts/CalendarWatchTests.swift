@@ -21,13 +21,13 @@ struct CalendarWatchTests {
         runtime.takeEffects().compactMap { if case .calendarStepped(let step) = $0 { step } else { nil } }
     }
 
-    @Test("is not touched by what a clock drifts")
+    @Test("ignores the drift of a clock")
     func drift() {
         calendar.look(Self.reading(wall: 1_000_000 + CalendarJump.tolerance - 1))
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("moves with the rows of the store when the clock is set, once")
+    @Test("follows a clock step once, after the store has moved its rows")
     func step() throws {
         let before = calendar.milliseconds
         calendar.look(Self.reading(wall: 9_000_000))
@@ -39,7 +39,7 @@ struct CalendarWatchTests {
         #expect(calendar.milliseconds - before >= 8_000_000)
     }
 
-    @Test("stays when the store cannot be written, and is looked at again")
+    @Test("does not move when the store cannot be written, and tries again")
     func storeFails() throws {
         calendar.look(Self.reading(wall: 9_000_000))
         try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))

@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The parts that hold tasks, on one fake loop and with fake conditions.
+/// The parts of the engine that hold tasks, on one fake loop and with fake conditions.
 final class ConditionWorld {
     let below = PartWorld()
     let source = FakeConditions()
@@ -13,7 +13,7 @@ final class ConditionWorld {
     let deadlines: DeadlineController
     let conditions: ConditionsController
     let loader: TaskLoader
-    /// Whether the limits leave room for a task.
+    /// Whether the limits allow one more task.
     var hasRoom = true
 
     var runtime: FakeRuntime { below.runtime }
@@ -61,14 +61,14 @@ final class ConditionWorld {
         scheduler.add(Self.lane, reload: false)
     }
 
-    /// Gives the session other settings.
+    /// Changes the session's configuration.
     func configure(_ change: (inout SessionConfiguration) -> Void) {
         var configuration = below.sessions[PartWorld.session] ?? SessionConfiguration(identifier: "photos")
         change(&configuration)
         _ = below.sessions.set(configuration, of: PartWorld.session)
     }
 
-    /// Tasks that are loaded and wait for a slot.
+    /// Makes these tasks ready: they are loaded and wait for a slot.
     func makeReady(_ tasks: StoredTask...) {
         _ = scheduler.next(room: 1)
         scheduler.loaded(Self.lane.id, tasks, isAll: true)

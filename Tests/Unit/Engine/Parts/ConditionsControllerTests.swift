@@ -5,12 +5,12 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("When holds are judged")
+@Suite("Judging holds")
 struct ConditionsControllerTests {
     let world = ConditionWorld()
     var conditions: ConditionsController { world.conditions }
 
-    @Test("once at the end of a turn, however often it is asked for")
+    @Test("holds are judged once at the end of a loop iteration, even if planned twice")
     func once() {
         conditions.planReconsider()
         conditions.planReconsider()
@@ -18,7 +18,7 @@ struct ConditionsControllerTests {
         #expect(world.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
-    @Test("before tasks start, when a source has reported a change in the same turn, and not again at its end")
+    @Test("a change in the same iteration is judged before tasks start, and not again at its end")
     func beforeTheStart() {
         world.parts.monitor.need(.power)
         world.source.changed()
@@ -27,7 +27,7 @@ struct ConditionsControllerTests {
         #expect(!world.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
-    @Test("a transfer that lasts is watched for heat and sleep, also when lanes were loaded meanwhile")
+    @Test("a long transfer depends on heat and sleep, also if lanes are loaded meanwhile")
     func lasting() {
         world.running.tasks = [world.below.task(1)]
         _ = conditions.note(ConditionWorld.group)
@@ -41,7 +41,7 @@ struct ConditionsControllerTests {
         #expect(world.source.needs.isSuperset(of: [.heat, .sleep]))
     }
 
-    @Test("when the calendar reaches the ends of quiet hours")
+    @Test("quiet hours hold tasks, and depend on the calendar")
     func quietHours() throws {
         world.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }
         #expect(conditions.note(ConditionWorld.group).deferred.count == 1)
@@ -49,7 +49,7 @@ struct ConditionsControllerTests {
         #expect(world.holds.dependsOnCalendar)
     }
 
-    @Test("when a condition has lasted, without another reading")
+    @Test("a hold ends after the time of its hysteresis without another reading")
     func lasted() {
         world.configure { $0.constraints.requiresExternalPower = true }
         world.source.current.externalPower = Reading(false)
@@ -61,7 +61,7 @@ struct ConditionsControllerTests {
         #expect(world.holds.groups[ConditionWorld.group]?.mayStart == true)
     }
 
-    @Test("another network voids what was measured, and delayed tasks are judged again")
+    @Test("on another network delayed tasks are judged again")
     func otherNetwork() {
         _ = conditions.note(ConditionWorld.group)
         world.running.tasks = [world.below.task(1)]
@@ -72,7 +72,7 @@ struct ConditionsControllerTests {
         #expect(conditions.conditionsChanged().has(\.isJudgeDelayed))
     }
 
-    @Test("never after the engine has failed or leaves")
+    @Test("holds are not judged after close")
     func closed() {
         _ = conditions.note(ConditionWorld.group)
         conditions.close()
@@ -81,7 +81,7 @@ struct ConditionsControllerTests {
         #expect(conditions.clockWasSet().isEmpty)
     }
 
-    @Test("work that is no task yet waits until its conditions are read")
+    @Test("holds of an activity are unknown until its conditions are read")
     func activity() {
         var stated = Constraints()
         stated.preset = .discretionary
@@ -105,7 +105,7 @@ struct ConditionsControllerTests {
         return sleep
     }
 
-    @Test("the machine sleeps when the tasks have left, and is informed once")
+    @Test("the system is notified once that it may sleep, when the tasks have stopped")
     func sleeps() {
         let saved = Saved()
         let sleep = aboutToSleep(saved)
@@ -117,7 +117,7 @@ struct ConditionsControllerTests {
         #expect(world.source.readyToSleepCount == 1)
     }
 
-    @Test("the machine does not wait for longer than four seconds")
+    @Test("the system waits for the tasks four seconds at most")
     func patience() {
         let sleep = aboutToSleep(Saved())
         sleep.consider()

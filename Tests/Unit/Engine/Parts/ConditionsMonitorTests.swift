@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-@Suite("What the system offers")
+@Suite("The monitor of conditions")
 struct ConditionsMonitorTests {
     let runtime = FakeRuntime()
     let source = FakeConditions()
@@ -16,7 +16,7 @@ struct ConditionsMonitorTests {
         })
     }
 
-    @Test("is not read while nothing depends on it")
+    @Test("reads no conditions while no task depends on them")
     func nothingNeeded() {
         monitor.setNeeds([])
         #expect(monitor.look() == nil)
@@ -24,7 +24,7 @@ struct ConditionsMonitorTests {
         #expect(!monitor.isRead(.power))
     }
 
-    @Test("is told at the end of the turn, once, also when it changes while more is asked for")
+    @Test("reports changes once, at the end of the loop iteration")
     func coalesced() {
         monitor.need(.power)
         source.changed()
@@ -36,7 +36,7 @@ struct ConditionsMonitorTests {
         #expect(runtime.takeEffects().isEmpty)
     }
 
-    @Test("is read when the first reading of all that is needed has come")
+    @Test("counts conditions as read when none of them is pending")
     func pending() {
         source.pending = .network
         monitor.need([.power, .network])
@@ -46,7 +46,7 @@ struct ConditionsMonitorTests {
         #expect(monitor.isRead([.power, .network]))
     }
 
-    @Test("is another network when all sources agree on another name")
+    @Test("reports another network when all sources agree on another name")
     func otherNetwork() throws {
         monitor.need(.network)
         source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
@@ -59,7 +59,7 @@ struct ConditionsMonitorTests {
         #expect(findings.isOtherNetwork && findings.network?.name == "office")
     }
 
-    @Test("has what the administrator says of networks, also before anything is read")
+    @Test("passes configured metering to the source, also before the first reading")
     func metered() {
         monitor.setMetered(["wlan": true])
         monitor.need(.network)

@@ -10,12 +10,12 @@ struct CookieControllerTests {
     let runtime = FakeRuntime()
     let cookies: CookieController
     let session = SessionID(rawValue: 1)
-    /// A cookie that outlives an engine, as libcurl writes it.
+    /// A persistent cookie in libcurl's format.
     let line = "example.org\tFALSE\t/\tFALSE\t4102444800\tname\tvalue"
 
     init() { cookies = CookieController(runtime) }
 
-    @Test("exist only in sessions that keep cookies")
+    @Test("exist only in sessions that store cookies")
     func policy() {
         cookies.configure(.none, of: session)
         #expect(cookies.jar(of: session) == nil)
@@ -48,7 +48,7 @@ struct CookieControllerTests {
         try runtime.storeReturns(())
         jar.onChange()
         runtime.advance(milliseconds: 500)
-        #expect(runtime.pendingStoreCalls == 0, "the store has them")
+        #expect(runtime.pendingStoreCalls == 0, "the store has these cookies already")
     }
 
     @Test("of a session that is not persistent are not saved")

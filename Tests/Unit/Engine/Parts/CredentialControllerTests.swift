@@ -17,7 +17,7 @@ struct CredentialControllerTests {
             waitingTasks: 1)
     }
 
-    /// A response to another task of the lane has asked for a credential, and the challenge is in the store.
+    /// Another task of the lane has got a 401, and its challenge is in the store.
     private func meetChallenge() {
         let demand = AuthenticationDemand(space: space, schemes: .basic, scope: "/")
         _ = credentials.met(demand, world.task(8))
@@ -26,8 +26,8 @@ struct CredentialControllerTests {
 
     private func startable(_ tasks: [StoredTask]) -> [UInt64] { credentials.admit(tasks).startable.map(\.id.rawValue) }
 
-    /// The other task's challenge is in the store, so nothing is known of the session any more.
-    @Test("that need a new URL each get a challenge, whichever of them is parked first")
+    /// The challenge of the first task is in the store, so the second task may open its own.
+    @Test("that need a new URL get a challenge each")
     func refusedAddresses() {
         let (first, second) = (world.task(1), world.task(2))
         let spaces = [first, second].map { RefreshNeed.space(.url, of: $0.id, origin: $0.origin.text) }
@@ -38,13 +38,13 @@ struct CredentialControllerTests {
         #expect(credentials.mayOpen(spaces[1], of: PartWorld.session))
     }
 
-    @Test("start when nothing is asked for")
+    @Test("start when there is no challenge")
     func open() {
         #expect(startable([world.task(1), world.task(2)]) == [1, 2])
         #expect(world.runtime.pendingStoreCalls == 0)
     }
 
-    @Test("wait in the store for a challenge that is open, and are loaded again when that is written")
+    @Test("wait in the store for an open challenge, and their lane is loaded again")
     func parked() throws {
         meetChallenge()
         #expect(startable([world.task(1)]).isEmpty)
@@ -52,7 +52,7 @@ struct CredentialControllerTests {
         #expect(world.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("that the store cannot park are looked at again later")
+    @Test("that the store cannot write as waiting are loaded again later")
     func storeFails() throws {
         meetChallenge()
         _ = startable([world.task(1)])
@@ -69,7 +69,7 @@ struct CredentialControllerTests {
         #expect(startable([world.task(1)]) == [1])
     }
 
-    @Test("of a session that is forgotten wait for nothing")
+    @Test("of a removed session do not wait")
     func forgotten() {
         meetChallenge()
         credentials.forget(PartWorld.session)

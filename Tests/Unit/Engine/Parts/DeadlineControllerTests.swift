@@ -18,7 +18,7 @@ struct DeadlineControllerTests {
         return task
     }
 
-    @Test("ready tasks whose time is over are ended, looked for every five seconds")
+    @Test("ready tasks past their deadline are ended, checked every five seconds")
     func ready() {
         world.makeReady(overdueTask(), world.below.task(2))
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
@@ -27,7 +27,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
     }
 
-    @Test("the next end in a session with held tasks is read once, and its tasks are ended then")
+    @Test("the next deadline of held tasks is read once, and its tasks end then")
     func held() throws {
         deadlines.tasksAreHeld(of: PartWorld.session)
         deadlines.tasksAreHeld(of: PartWorld.session)
@@ -41,7 +41,7 @@ struct DeadlineControllerTests {
         #expect(world.runtime.takeEffects().overdue == [1])
     }
 
-    @Test("ends move with the calendar when it is set")
+    @Test("deadlines move with a clock step")
     func moved() throws {
         deadlines.tasksAreHeld(of: PartWorld.session)
         world.runtime.endTurn()
@@ -50,7 +50,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext ?? .max <= 60_000 - 7_200_000)
     }
 
-    @Test("ends are forgotten where nothing is held any more")
+    @Test("deadlines of sessions without held tasks are dropped")
     func forgotten() throws {
         deadlines.tasksAreHeld(of: PartWorld.session)
         world.runtime.endTurn()
@@ -61,7 +61,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext == nil)
     }
 
-    @Test("a clock step moves the times in the store before any is judged by the new time")
+    @Test("after a clock step the store's times are moved before they are compared")
     func step() {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         let now = CalendarWatch.readClock()
@@ -71,7 +71,7 @@ struct DeadlineControllerTests {
         #expect(world.runtime.storeAwaits(Int64.self))
     }
 
-    @Test("the earliest of several latest starts counts")
+    @Test("the earliest of several latest starts is the next one")
     func earliest() {
         let now = Clock.wallMilliseconds
         #expect(deadlines.latestStart(at: now + 60_000).count == 1)
@@ -80,7 +80,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext.map { $0 <= 60_000 } == true)
     }
 
-    @Test("after a latest start its tasks are restated, and the next one is waited for")
+    @Test("at a latest start its lane is loaded again, and the next latest start is planned")
     func passed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.look()
@@ -92,7 +92,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext != nil)
     }
 
-    @Test("a store that cannot commit is asked again a second later")
+    @Test("a failed transaction is repeated a second later")
     func failed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.look()

@@ -17,14 +17,14 @@ struct EndingWriterTests {
             session: SessionID(rawValue: session), also: nil)
     }
 
-    /// Tasks whose ends are in the store, one list for each transaction.
+    /// Returns the tasks whose ends are in the store, one list for each transaction.
     private func takeEnded() -> [[UInt64]] {
         runtime.takeEffects().compactMap { effect in
             if case .ended(let endings, _) = effect { endings.map(\.end.task.rawValue) } else { nil }
         }
     }
 
-    @Test("of one turn and session are written together, those of another session apart")
+    @Test("of one loop iteration are written in one transaction for each session")
     func together() throws {
         for (task, session) in [(1, 1), (2, 1), (3, 2)] as [(UInt64, UInt64)] {
             writer.write(ending(task, session: session))
@@ -37,7 +37,7 @@ struct EndingWriterTests {
         #expect(Set(takeEnded()) == [[1, 2], [3]])
     }
 
-    @Test("of the next turn are written in another transaction")
+    @Test("of the next loop iteration are written in another transaction")
     func nextTurn() throws {
         writer.write(ending(1))
         runtime.endTurn()
@@ -49,7 +49,7 @@ struct EndingWriterTests {
         #expect(takeEnded() == [[1], [2]])
     }
 
-    @Test("that cannot be written for now are named one by one, and written alone")
+    @Test("that cannot be written are returned, and then written one by one")
     func failure() throws {
         writer.write(ending(1))
         writer.write(ending(2))

@@ -19,7 +19,7 @@ struct EventPublisherTests {
             newestEvent: EventID(rawValue: newest))
     }
 
-    @Test("reach each client of the application once for all events of a turn")
+    @Test("reach each client of the application once for all events of a loop iteration")
     func oncePerTurn() {
         let (client, stranger) = (FakeClient(clients), FakeClient(clients, application: "org.other"))
         publisher.announce(change(newest: 1))
@@ -30,7 +30,7 @@ struct EventPublisherTests {
         #expect(stranger.notices.isEmpty)
     }
 
-    @Test("come before the reply of the command that made the events")
+    @Test("are sent before the reply of the command that made the events")
     func beforeReply() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 1))
@@ -40,7 +40,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("are made of changes with events only")
+    @Test("are made only for changes with events")
     func withoutEvents() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 0))
@@ -48,7 +48,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("bring the contents to a consumer with credit, read from the store where they did not come with the commit")
+    @Test("include the events for a consumer with credit, if necessary read from the store")
     func readsAhead() throws {
         let client = FakeClient(clients)
         client.attach(1, session)
@@ -64,7 +64,7 @@ struct EventPublisherTests {
         #expect(pushed.flatMap(\.self) == [event])
     }
 
-    @Test("name a consumer in another process, which may be stopped")
+    @Test("report a consumer in another process, which may be stopped")
     func stoppedConsumer() {
         let client = FakeClient(clients)
         client.attach(1, session)

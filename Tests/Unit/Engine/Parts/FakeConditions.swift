@@ -2,15 +2,15 @@ import BackhaulModel
 
 @testable import BackhaulEngine
 
-/// The system of a test. Its readings come at once, except those that are pending.
+/// A source whose readings the test sets. They are available at once, except the pending ones.
 final class FakeConditions: ConditionsSource {
     var current = Conditions()
     var pending: ConditionNeeds = []
     var metered: [String: Bool] = [:]
     var changed: () -> Void = {}
-    /// How often the system was informed that it need not wait before it sleeps.
+    /// How often the engine has reported that the system may sleep.
     private(set) var readyToSleepCount = 0
-    /// A source may report a change while it is asked for more.
+    /// A change of the needs reports a change, as a real source may do.
     var needs: ConditionNeeds = [] { didSet { changed() } }
     func readAll(then: @escaping (Conditions) -> Void) { then(current) }
     func readyToSleep() { readyToSleepCount += 1 }

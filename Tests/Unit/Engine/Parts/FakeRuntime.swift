@@ -6,11 +6,11 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A loop for the test of one part: time stands still until the test moves it, and the store answers when the test
-/// says so. No thread, no database.
+/// A loop for the test of one part, without threads and database. The test advances the time and returns the store's
+/// results.
 final class FakeRuntime: Runtime {
     private(set) var now: Int64 = 1_000_000
-    /// All that call-backs have returned, in order.
+    /// The effects that all callbacks have returned, in order.
     private(set) var effects: [EngineEffect] = []
     private var timers: [Weak] = []
     private var afterwards: [() -> [EngineEffect]] = []
@@ -47,10 +47,10 @@ final class FakeRuntime: Runtime {
 
     var pendingStoreCalls: Int { storeCalls.count }
 
-    /// Whether the oldest call of the store awaits such a result.
+    /// Whether the oldest pending call of the store has this type of result.
     func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
 
-    /// The oldest call of the store that awaits such a result ends with it.
+    /// Ends the oldest pending call of the store that has this type of result.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
         let index = try #require(
             storeCalls.firstIndex { $0 is PendingStoreCall<Value> }, "no call awaits such a result")
@@ -62,14 +62,14 @@ final class FakeRuntime: Runtime {
         try storeReturns(Result<Value, Failure>.success(value))
     }
 
-    /// Ends the turn as the loop does: bodies that ask for another run in the next turn.
+    /// Ends the loop iteration as the loop does. A body that is added meanwhile runs at the end of the next iteration.
     func endTurn() {
         let bodies = afterwards
         afterwards = []
         for body in bodies { effects += body() }
     }
 
-    /// Fires the timers that are due within this time, in order.
+    /// Advances the time, and fires the timers that become due, in order.
     func advance(milliseconds: Int64) {
         let end = now + milliseconds
         while let next = timers.compactMap(\.timer).filter({ ($0.due ?? .max) <= end }).min(by: { $0.due! < $1.due! }) {
@@ -81,12 +81,12 @@ final class FakeRuntime: Runtime {
         now = end
     }
 
-    /// Repeats what the store could not do.
+    /// Repeats the work that the store could not do.
     func retry() {
         for case .retryLater(let body) in takeEffects() { body() }
     }
 
-    /// What was returned since the last call.
+    /// Returns the effects since the last call.
     func takeEffects() -> [EngineEffect] {
         defer { effects = [] }
         return effects

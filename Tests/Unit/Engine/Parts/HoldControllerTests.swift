@@ -10,7 +10,7 @@ struct HoldControllerTests {
     var holds: HoldController { world.holds }
     let group = ConditionWorld.group
 
-    /// Judges the group by the present conditions.
+    /// Judges the group by the current conditions.
     private func judge() -> [EngineEffect] { world.conditions.reconsider() }
 
     private func needPower() {
@@ -26,7 +26,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("are known once")
+    @Test("are added once")
     func known() {
         #expect(holds.add(group))
         #expect(!holds.add(group))
@@ -52,7 +52,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("that become held send their ready tasks back to the store, and their running ones leave, once")
+    @Test("that become held stop their running tasks and unload their ready ones, once")
     func held() {
         world.makeReady(world.below.task(1))
         needPower()
@@ -64,7 +64,7 @@ struct HoldControllerTests {
         #expect(judge().deferred.isEmpty)
     }
 
-    @Test("hold their lane while tasks wait in it, and not when the last one has ended")
+    @Test("hold a lane only while tasks wait in it")
     func holding() {
         needPower()
         world.source.current.externalPower = Reading(false)
@@ -81,7 +81,7 @@ struct HoldControllerTests {
         _ = judge()
         #expect(holds.setWaiting([.session], in: ConditionWorld.lane, isAll: true) == [.session])
         world.source.current.externalPower = Reading(true)
-        // Power counts as back after ten seconds.
+        // External power counts only after ten seconds.
         _ = world.conditions.conditionsChanged()
         #expect(holds.groups[group]?.held != nil)
         world.runtime.advance(milliseconds: 10_000)
@@ -89,7 +89,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("a second reason stops the probes, which continued beside the first")
+    @Test("that get a second reason stop their tasks again, because probes may run")
     func secondReason() {
         world.configure {
             $0.constraints.requiresExternalPower = true
@@ -103,7 +103,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.held?.reasons == [.power, .heat])
     }
 
-    @Test("a load leaves held constraints out")
+    @Test("that are held are excluded from a load")
     func leftOut() {
         needPower()
         world.source.current.externalPower = Reading(false)
@@ -114,7 +114,7 @@ struct HoldControllerTests {
         #expect(!holds.isLoading)
     }
 
-    @Test("of another session or network scope stay when a session gets other constraints")
+    @Test("of a session are judged again when its constraints change")
     func configured() {
         #expect(holds.add(group))
         _ = judge()
@@ -125,7 +125,7 @@ struct HoldControllerTests {
         #expect(holds.groups[other] == nil)
     }
 
-    @Test("without tasks are forgotten, and their conditions are not read any more")
+    @Test("without tasks are removed, and their conditions are not read any more")
     func pruned() {
         needPower()
         world.source.current.externalPower = Reading(true)
@@ -148,7 +148,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group] != nil)
     }
 
-    @Test("a slow lane leaves at once, and is loaded again when it is fast enough")
+    @Test("in a slow lane stop at once, and the lane is loaded again when it is fast enough")
     func slow() {
         let key = ConditionWorld.laneGroup
         world.makeReady(world.below.task(1))
@@ -162,7 +162,7 @@ struct HoldControllerTests {
         #expect(holds.setSlow(key, nil).isEmpty)
     }
 
-    @Test("are gone with their session")
+    @Test("are removed with their session")
     func forgotten() {
         needPower()
         holds.forget(group.session)

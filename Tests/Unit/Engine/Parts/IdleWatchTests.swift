@@ -24,7 +24,7 @@ struct IdleWatchTests {
         runtime.takeEffects().count { if case .giveMemoryBack = $0 { true } else { false } }
     }
 
-    @Test("leaves after its linger time, when the store has nothing either")
+    @Test("exits after its linger time, when the store has no work either")
     func leavesWhenIdle() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -44,7 +44,7 @@ struct IdleWatchTests {
         #expect(!leaves)
     }
 
-    @Test("stays when a client has connected while the store was asked")
+    @Test("stays when a client has connected while the store was read")
     func staysForClient() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -54,7 +54,7 @@ struct IdleWatchTests {
         #expect(!leaves)
     }
 
-    @Test("looks again when the store cannot be read for now")
+    @Test("checks again when the store cannot be read")
     func asksAgain() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -64,7 +64,7 @@ struct IdleWatchTests {
         #expect(runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } })
     }
 
-    @Test("returns memory after the last work and once more when idle connections are closed, and then rests")
+    @Test("returns memory after its last work, and once more after idle connections are closed")
     func returnsMemory() {
         let idle = idle()
         idle.noteWork()
@@ -88,7 +88,7 @@ struct IdleWatchTests {
         #expect(memoryIsReturned == 0)
     }
 
-    @Test("does neither inside of a host")
+    @Test("neither exits nor returns memory inside a host")
     func embedded() {
         let idle = idle(linger: nil)
         idle.noteWork()

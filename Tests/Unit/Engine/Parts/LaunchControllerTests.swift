@@ -11,7 +11,7 @@ struct LaunchControllerTests {
 
     // MARK: When a host is launched
 
-    @Test("begin when a session needs its host, a second after the engine, and one at a time")
+    @Test("begin one at a time, a second after the engine, when a session needs its host")
     func launches() throws {
         world.launches.restore([world.launch])
         world.waiting = [world.session()]
@@ -34,7 +34,7 @@ struct LaunchControllerTests {
         #expect(!world.launches.isBusy)
     }
 
-    @Test("do not begin while a host is connected, and begin when it leaves")
+    @Test("do not begin while a host is connected, and begin when it disconnects")
     func connectedHost() throws {
         world.launches.restore([world.launch])
         let host = try world.connect()
@@ -46,7 +46,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("begin although an observer or another application's host is connected")
+    @Test("begin even if an observer or another application's host is connected")
     func observers() throws {
         _ = try world.connect(isObserver: true)
         _ = FakeClient(world.clients, application: "org.other")
@@ -54,7 +54,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("do not begin without a command, and a removed command launches no further host")
+    @Test("do not begin without a command or with a removed one")
     func removedCommand() throws {
         world.waiting = [world.session()]
         world.launches.look(at: LaunchWorld.name)
@@ -68,7 +68,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("are not doubled when the command is registered again while the host lives")
+    @Test("are not repeated when the command is registered again while the host runs")
     func registeredAgain() throws {
         try world.begin()
         world.launches.registered(nil, of: LaunchWorld.name)
@@ -79,7 +79,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("begin a second later, uncounted, when the store cannot write them for now")
+    @Test("are retried a second later, without being counted, when the store cannot write them")
     func storeFails() throws {
         world.isFull = true
         try world.begin()
@@ -92,7 +92,7 @@ struct LaunchControllerTests {
 
     // MARK: Backoff
 
-    @Test("are repeated after a growing delay when the program ends without attaching, and then no more")
+    @Test("are repeated after growing delays, up to the maximum, when the program does not attach")
     func backoff() throws {
         try world.begin()
         for delay: Int64 in [60_000, 120_000] {
@@ -113,7 +113,7 @@ struct LaunchControllerTests {
         #expect(!world.launches.isBusy)
     }
 
-    @Test("begin without a delay once a host has connected of itself")
+    @Test("begin without a delay after a host has connected without a launch")
     func hostEndsDelay() throws {
         try world.begin()
         world.process.end()
@@ -124,7 +124,7 @@ struct LaunchControllerTests {
         #expect(world.started == 2)
     }
 
-    @Test("of a program that cannot be started count and say why")
+    @Test("of a program that cannot be started are counted, with the error")
     func cannotStart() throws {
         world.starter.failure = Failure(.internal, "no such file")
         try world.begin()
@@ -137,7 +137,7 @@ struct LaunchControllerTests {
         #expect(world.started == 2)
     }
 
-    @Test("take over the launch of an engine that has died, and count it when its host is gone")
+    @Test("continue the launch of an earlier engine, and count it when its host has ended")
     func restored() throws {
         var launch = world.launch
         launch.backoff.launched(now: world.runtime.now, LaunchPolicy(launch.command))
@@ -155,7 +155,7 @@ struct LaunchControllerTests {
 
     // MARK: The launched host
 
-    @Test("are ended when the program attaches nothing in time: it is asked, and killed ten seconds later")
+    @Test("end with SIGTERM, and ten seconds later SIGKILL, when the program attaches no session in time")
     func attachTimeout() throws {
         try world.begin()
         _ = try world.connect(isLaunched: true)
@@ -171,7 +171,7 @@ struct LaunchControllerTests {
             world.info.errorMessage == "the launched program attached no session within 60000 ms and was ended")
     }
 
-    @Test("last as long as a program that has attached lives, connected or not")
+    @Test("last while the program that has attached runs, connected or not")
     func attached() throws {
         try world.begin()
         let host = try world.connect(isLaunched: true)
@@ -186,7 +186,7 @@ struct LaunchControllerTests {
         #expect(world.info.state == .due)
     }
 
-    @Test("last while a host that a wrapper has started is connected")
+    @Test("last while a host is connected that a wrapper program has started")
     func wrapper() throws {
         try world.begin()
         let host = FakeClient(world.clients, process: 2_000, launch: world.starter.tokens.last)
@@ -197,7 +197,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("do not blame a program that has nothing to attach because another host has the session")
+    @Test("do not end a program that attaches no session because another host has it")
     func extendsAttachTime() throws {
         try world.begin()
         _ = try world.connect(isLaunched: true)
@@ -208,7 +208,7 @@ struct LaunchControllerTests {
 
     // MARK: Completion
 
-    @Test("are over with the completion, and the next one begins without a delay")
+    @Test("end with the completion, and the next one begins without a delay")
     func completion() throws {
         try world.begin()
         let host = try world.connect(isLaunched: true)
@@ -226,14 +226,14 @@ struct LaunchControllerTests {
         #expect(world.started == 2)
     }
 
-    @Test("keep their delay when the host gives credentials that do not serve")
+    @Test("keep their delay when the host's credentials are refused")
     func inVain() throws {
         try world.begin()
         let host = try world.connect(isLaunched: true)
         try world.attach(host)
         try world.complete(isRepeated: true)
         try world.disconnect(host)
-        #expect(world.info.errorMessage == "the answers of the launched program to a challenge do not serve")
+        #expect(world.info.errorMessage == "the server rejects the credentials of the launched program")
         world.waiting = [world.session()]
         world.launches.look(at: LaunchWorld.name)
         try world.pass(milliseconds: 50_000)
@@ -259,7 +259,7 @@ struct LaunchControllerTests {
         #expect(world.started == 1)
     }
 
-    @Test("do not begin for a stopped consumer whose session does not ask for it")
+    @Test("do not begin for a stopped consumer if its session has no such option")
     func patientSession() throws {
         world.launches.restore([world.launch])
         let host = try world.connect(5)
@@ -270,7 +270,7 @@ struct LaunchControllerTests {
         #expect(world.started == 0)
     }
 
-    @Test("do not begin for a consumer that was stopped and continues in time")
+    @Test("do not begin for a stopped consumer that continues in time")
     func continues() throws {
         world.launches.restore([world.launch])
         let host = try world.connect(5)

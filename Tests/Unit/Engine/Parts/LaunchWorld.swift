@@ -4,13 +4,13 @@ import BackhaulPlatform
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// One application with a launch command, on a fake loop: the rows, the programs and the processes are the test's.
+/// One application with a launch command, on a fake loop. Rows, programs and processes are fakes.
 final class LaunchWorld {
     typealias Seen = LaunchedApplication.Seen
 
     static let name = "org.example"
 
-    /// What happens to a launched program, and what is asked of it.
+    /// A launched program, with the signals that it got.
     final class FakeProcess: HostProcess {
         let identity: ProcessIdentity
         private let state = Lock<(hasEnded: Bool, signals: [String])>((false, []))
@@ -29,7 +29,7 @@ final class LaunchWorld {
         let runtime: FakeRuntime
         private(set) var started: [FakeProcess] = []
         private(set) var tokens: [LaunchToken] = []
-        /// The next programs cannot be started.
+        /// The failure of the next starts, or nil.
         var failure: Failure?
 
         init(_ runtime: FakeRuntime) { self.runtime = runtime }
@@ -61,11 +61,11 @@ final class LaunchWorld {
     let stopped = Stopped()
     let launches: LaunchController
     let launch: StoredLaunch
-    /// Rows of sessions that need their host.
+    /// The rows of sessions that need their host.
     var waiting: [WaitingSession] = []
-    /// A launch lists sessions that were not completed.
+    /// Whether a launch lists sessions that are not completed.
     var isOutstanding = false
-    /// The store cannot write launches.
+    /// Whether the store cannot write launches.
     var isFull = false
 
     init() {
@@ -93,14 +93,14 @@ final class LaunchWorld {
             identifier: "photos", launchIfStoppedMilliseconds: launchIfStopped, consumer: consumer, isLaunched: false)
     }
 
-    /// The command is registered, and a session needs its host.
+    /// Registers the command, and lets a session need its host.
     func begin() throws {
         launches.restore([launch])
         waiting = [session()]
         try pass(milliseconds: 1_000)
     }
 
-    /// The store does all that it was asked for.
+    /// Ends all pending calls of the store.
     func answer() throws {
         repeat {
             while runtime.pendingStoreCalls > 0 {
@@ -136,7 +136,7 @@ final class LaunchWorld {
         }
     }
 
-    /// A host connects. `isLaunched`: it is that of the last launch.
+    /// Connects a host. `isLaunched`: it is the host of the last launch.
     func connect(_ number: Int32 = 1, isLaunched: Bool = false, isObserver: Bool = false) throws -> FakeClient {
         let client = FakeClient(
             clients, process: isLaunched ? process.identity.processID : number, isObserver: isObserver,
@@ -152,7 +152,7 @@ final class LaunchWorld {
         try answer()
     }
 
-    /// The launched host attaches the session that it was launched for.
+    /// Lets the launched host attach the session that it was launched for.
     func attach(_ client: FakeClient) throws {
         guard let hello = client.connection.hello, let process = client.connection.process else { return }
         launches.attached(
@@ -162,7 +162,7 @@ final class LaunchWorld {
         try answer()
     }
 
-    /// The host completes its session, which then waits for nothing. `isRepeated`: its credentials did not serve.
+    /// Lets the host complete its session, which then needs no host. `isRepeated`: its credentials were refused.
     func complete(isRepeated: Bool = false, isWaiting: Bool = false) throws {
         isOutstanding = false
         if !isWaiting { waiting = [] }

@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-/// The parts below the scheduler, on one fake loop.
+/// The scheduler and the parts that it uses, on one fake loop.
 final class PartWorld {
     let runtime = FakeRuntime()
     let sessions = SessionTable()
@@ -73,7 +73,7 @@ extension [EngineEffect] {
 }
 
 extension TaskScheduler {
-    /// What is to be done until so many tasks have started.
+    /// Returns the effects until `room` tasks have started.
     func next(room: Int) -> [EngineEffect] {
         var effects: [EngineEffect] = []
         while effects.started.count < room, let effect = next() { effects.append(effect) }

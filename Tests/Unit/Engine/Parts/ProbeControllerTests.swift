@@ -10,7 +10,7 @@ struct ProbeControllerTests {
     var probes: ProbeController { world.parts.probes }
     let key = ConditionWorld.laneGroup
 
-    /// Tasks wait in the lane, and the uplink is held. A probe may start now.
+    /// Lets tasks wait in the lane while the uplink is held. A probe may start now.
     private func loseUplink() {
         _ = world.holds.add(ConditionWorld.group)
         _ = world.conditions.reconsider()
@@ -29,7 +29,7 @@ struct ProbeControllerTests {
         try world.runtime.storeReturns((task: task, nextDue: Int64?.none))
     }
 
-    @Test("start the first waiting task of a lane that nothing else holds")
+    @Test("start the first waiting task of a lane without another hold")
     func starts() throws {
         loseUplink()
         probes.probeUplink()
@@ -48,7 +48,7 @@ struct ProbeControllerTests {
         #expect(world.runtime.pendingStoreCalls == calls)
     }
 
-    @Test("release their slot when no task waits, and the lane is loaded again")
+    @Test("release their slot when no task waits, and their lane is loaded again")
     func noTask() throws {
         loseUplink()
         probes.probeUplink()
@@ -72,7 +72,7 @@ struct ProbeControllerTests {
         #expect(world.runtime.takeEffects().probes == [7])
     }
 
-    @Test("are void when the hold is over before they start")
+    @Test("are dropped when the hold ends before they start")
     func void() throws {
         loseUplink()
         probes.probeUplink()
@@ -82,7 +82,7 @@ struct ProbeControllerTests {
         #expect(!probes.isStillToProbe(key, .uplink))
     }
 
-    @Test("list the lanes that a person can try")
+    @Test("list the lanes that a manual retry would release")
     func listed() {
         loseUplink()
         #expect(probes.heldByUplink(of: PartWorld.session) == [ConditionWorld.lane.id: [.session]])

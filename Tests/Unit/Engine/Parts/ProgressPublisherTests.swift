@@ -39,7 +39,7 @@ struct ProgressPublisherTests {
         return client
     }
 
-    @Test("is sent at most once in the interval, and only what has changed")
+    @Test("is sent at most once in an interval, and only for changed tasks")
     func interval() throws {
         let client = try watching()
         source.offsets = [1: 10, 2: 20]
@@ -55,7 +55,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client).isEmpty)
     }
 
-    @Test("is not sent to a peer that has not read the last")
+    @Test("is not sent to a peer with unread messages")
     func behind() throws {
         let client = try watching()
         source.offsets = [1: 10]
@@ -68,7 +68,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[10]])
     }
 
-    @Test("has the last reading of a task that runs no more")
+    @Test("includes the last reading of an ended task")
     func ended() throws {
         let client = try watching()
         publisher.ended(TaskID(rawValue: 1), of: session) { Self.reading(1, 99, .succeeded) }
@@ -76,15 +76,15 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[99]])
     }
 
-    @Test("is read of no ended task when no handle watches")
+    @Test("of an ended task is not read when no handle watches")
     func unwatched() {
         publisher.ended(TaskID(rawValue: 1), of: session) {
-            Issue.record("it was read")
+            Issue.record("the progress was read")
             return Self.reading(1, 1)
         }
     }
 
-    @Test("is no longer sent when the watch or its connection ends")
+    @Test("is not sent after the watch has ended")
     func stops() throws {
         let client = try watching()
         source.offsets = [1: 10]
@@ -94,7 +94,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client).isEmpty)
     }
 
-    @Test("is watched by 256 handles of one client at most")
+    @Test("can be watched by at most 256 handles of a client")
     func limit() throws {
         let client = FakeClient(clients)
         for handle in 1...257 as ClosedRange<UInt64> { client.attach(handle, session) }

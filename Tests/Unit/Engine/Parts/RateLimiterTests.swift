@@ -19,13 +19,13 @@ struct RateLimiterTests {
         }
     }
 
-    @Test("do not concern a transfer without a limit")
+    @Test("are not limited by default")
     func unlimited() {
         #expect(limiter.isUnlimited && limiter.mayMove(task, of: session))
         #expect(!limiter.isLimited(task, of: session))
     }
 
-    @Test("stop a transfer that has used its allowance up, and resume it when that has grown")
+    @Test("pause a transfer that has used its allowance, and resume it later")
     func resumes() {
         limiter.setRate(100_000, of: .session(session))
         limiter.moved(200_000, by: task, of: session)
@@ -38,7 +38,7 @@ struct RateLimiterTests {
         #expect(resumed == [task])
     }
 
-    @Test("let a waiting transfer go on when the limit is taken away")
+    @Test("resume a paused transfer when the limit is removed")
     func limitTakenAway() {
         limiter.setRate(1_000, of: .engine)
         limiter.moved(1_000_000, by: task, of: session)

@@ -10,7 +10,7 @@ struct ReachabilityControllerTests {
     var reachability: ReachabilityController { world.reachability }
     let lane = PartWorld.lane.id
 
-    @Test("are held, with a wait record, until the first look after five seconds")
+    @Test("are held with one wait record, until the first check after five seconds")
     func held() throws {
         let (untilLook, effects) = reachability.hold(world.task(1))
         #expect(untilLook == 5_000)
@@ -18,10 +18,10 @@ struct ReachabilityControllerTests {
         #expect(reachability.isHeld(lane))
         #expect(world.runtime.pendingStoreCalls == 1)
         #expect(reachability.hold(world.task(2)).untilLook == 5_000)
-        #expect(world.runtime.pendingStoreCalls == 1, "one record for the lane")
+        #expect(world.runtime.pendingStoreCalls == 1, "the lane has one wait record")
     }
 
-    @Test("are all tried at the look, and the next look comes later")
+    @Test("are all released at the check, and the next check comes later")
     func tried() throws {
         _ = reachability.hold(world.task(1))
         world.runtime.advance(milliseconds: 5_000)
@@ -32,7 +32,7 @@ struct ReachabilityControllerTests {
         #expect(reachability.hold(world.task(1)).untilLook == 10_000)
     }
 
-    @Test("are looked at again by due time when the store cannot release their tasks")
+    @Test("are checked again later when the store cannot release their tasks")
     func failed() throws {
         _ = reachability.hold(world.task(1))
         world.runtime.advance(milliseconds: 5_000)
@@ -41,17 +41,17 @@ struct ReachabilityControllerTests {
         #expect(world.runtime.takeEffects().contains { if case .due(.some) = $0 { true } else { false } })
     }
 
-    @Test("are tried at once when a person asks for it")
+    @Test("are released at once by a manual retry")
     func asked() {
         _ = reachability.hold(world.task(1))
         #expect(reachability.tryNow([LaneID(rawValue: 9)]).isEmpty)
         #expect(reachability.tryNow([lane]).heldLanes == [[1]])
         #expect(!reachability.isHeld(lane))
         world.runtime.advance(milliseconds: 10_000)
-        #expect(world.runtime.takeEffects().isEmpty, "no look is left")
+        #expect(world.runtime.takeEffects().isEmpty, "no check is planned")
     }
 
-    @Test("are looked at after the shortest pause again when a server has responded")
+    @Test("are checked after the shortest pause again when a server has responded")
     func connected() {
         _ = reachability.hold(world.task(1))
         world.runtime.advance(milliseconds: 5_000)

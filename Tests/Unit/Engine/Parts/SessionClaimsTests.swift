@@ -28,12 +28,12 @@ struct SessionClaimsTests {
                 newestEvent: .zero, unacknowledged: 0, isInvalidating: false))
     }
 
-    /// The handles that got the session, in order.
+    /// Returns the handles that got the session, in order.
     private func openings() -> [HandleAddress] {
         runtime.takeEffects().compactMap { if case .opened(_, let opening, _) = $0 { opening.address } else { nil } }
     }
 
-    @Test("are served in the order in which they came")
+    @Test("get the session in order of arrival")
     func order() throws {
         let (first, second) = (FakeClient(clients), FakeClient(clients))
         claims.wait(opening(first))
@@ -48,7 +48,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("ask the consumer to yield, and try each second while it is not connected")
+    @Test("ask the consumer to yield, and retry each second while it is not connected")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))
@@ -78,7 +78,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("that give up are told so, and what they get in that moment is given back")
+    @Test("that stop waiting get a failure, and a session granted meanwhile is released")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -87,7 +87,7 @@ struct SessionClaimsTests {
         #expect(client.replies == [.failed(SessionClaims.gaveUp)])
         try runtime.storeReturns(opened())
         #expect(openings().isEmpty)
-        // The handle is released in the store again.
+        // The store is called to release the handle.
         #expect(runtime.pendingStoreCalls == 1)
     }
 
@@ -99,7 +99,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("try again once the claims of an earlier engine's clients have lapsed")
+    @Test("retry after the claims of an earlier engine's clients have expired")
     func absentClients() throws {
         let client = FakeClient(clients)
         claims.expectClients()
@@ -114,7 +114,7 @@ struct SessionClaimsTests {
         #expect(openings() == [client.address(1)])
     }
 
-    @Test("learn of another failure than that the session is in use")
+    @Test("get a failure other than in use as their reply")
     func fails() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))

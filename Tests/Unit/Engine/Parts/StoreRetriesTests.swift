@@ -11,7 +11,7 @@ struct StoreRetriesTests {
     let runtime = FakeRuntime()
     let done = Done()
 
-    @Test("is repeated a second later, in order, and once")
+    @Test("is repeated once, in order, a second later")
     func repeats() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("first") }
@@ -37,7 +37,7 @@ struct StoreRetriesTests {
         #expect(done.names == ["again"])
     }
 
-    @Test("is not repeated after the end")
+    @Test("is not repeated after close")
     func closed() {
         let retries = StoreRetries(runtime)
         retries.add { [done] in done.names.append("late") }

@@ -4,12 +4,12 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("Tasks are loaded ahead of their slots")
+@Suite("Loading tasks ahead of their slots")
 struct TaskLoaderTests {
     let world = ConditionWorld()
     let lane = ConditionWorld.lane.id
 
-    /// The store has these tasks, and tasks with these constraints wait.
+    /// Loads the lane. The store returns these tasks, and the constraints of waiting tasks.
     private func load(
         _ tasks: StoredTask..., isAll: Bool = true, waiting: Set<ConstraintsID> = [.session], nextDue: Int64? = nil
     ) throws -> [EngineEffect] {
@@ -20,14 +20,14 @@ struct TaskLoaderTests {
         return world.runtime.takeEffects()
     }
 
-    @Test("and wait ready")
+    @Test("loaded tasks are ready")
     func ready() throws {
         _ = try load(world.below.task(1), world.below.task(2))
         #expect(Set(world.scheduler.ready.keys.map(\.rawValue)) == [1, 2])
         #expect(!world.holds.isLoading)
     }
 
-    @Test("except held ones, which stay in the store")
+    @Test("held tasks are not ready and stay in the store")
     func held() throws {
         world.configure { $0.constraints.requiresExternalPower = true }
         world.source.current.externalPower = Reading(false)
@@ -37,14 +37,14 @@ struct TaskLoaderTests {
         #expect(effects.deferred == [.constraintGroup(ConditionWorld.group)])
     }
 
-    @Test("the wait record of a group that they have left ends before they start, whatever else is loaded")
+    @Test("the wait record of a group without tasks ends before its former tasks start")
     func left() throws {
         let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
         world.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
         world.source.current.externalPower = Reading(false)
         _ = try load(world.below.task(1, stating: preset), waiting: [preset])
         try world.runtime.storeReturns(WaitID(rawValue: 1))
-        // Its latest start has come: it has other constraints.
+        // The task's latest start has passed, so it has other constraints.
         _ = world.holds.beginLoad(of: LaneID(rawValue: 2))
         world.scheduler.tasksWait(in: [lane], reload: true)
         _ = try load(world.below.task(1, stating: past), waiting: [past])
@@ -59,7 +59,7 @@ struct TaskLoaderTests {
         return StoredConstraints(id: id, session: PartWorld.session, constraints: stated)
     }
 
-    @Test("except those that run since the load began")
+    @Test("tasks that started during the load are not ready")
     func running() throws {
         _ = world.scheduler.next(room: 1)
         world.loader.load(lane, limit: 10)
@@ -71,7 +71,7 @@ struct TaskLoaderTests {
         #expect(world.scheduler.ready.keys.map(\.rawValue) == [2])
     }
 
-    @Test("behind those that became held during the load, others are loaded")
+    @Test("the lane is loaded again when its loaded tasks are held")
     func behind() throws {
         world.configure { $0.constraints.requiresExternalPower = true }
         world.source.current.externalPower = Reading(false)
@@ -79,7 +79,7 @@ struct TaskLoaderTests {
         #expect(effects.waiting.contains([1]))
     }
 
-    @Test("a store that cannot read is asked again a second later")
+    @Test("a failed load is repeated later")
     func failed() throws {
         _ = world.scheduler.next(room: 1)
         world.loader.load(lane, limit: 10)
@@ -88,7 +88,7 @@ struct TaskLoaderTests {
         #expect(!world.holds.isLoading)
     }
 
-    @Test("those that are too large for a budget are delayed")
+    @Test("tasks that are too large for a budget are delayed")
     func tooLarge() throws {
         world.configure { $0.budget = ByteBudget(daily: 1_000) }
         world.source.current.network = Reading(Network(name: "phone", kind: .cellular))

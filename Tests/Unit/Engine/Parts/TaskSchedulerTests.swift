@@ -11,14 +11,14 @@ struct TaskSchedulerTests {
     var scheduler: TaskScheduler { world.scheduler }
     var lane: Lane { PartWorld.lane }
 
-    /// The lane has these tasks, which are loaded.
+    /// Loads these tasks of the lane.
     private func load(_ numbers: ClosedRange<UInt64>) {
         scheduler.add(lane, reload: false)
         #expect(scheduler.next(room: 100).loaded == [1])
         scheduler.loaded(lane.id, numbers.map { world.task($0) }, isAll: true)
     }
 
-    @Test("starts tasks in their order, as many as its session's limit for a lane allows")
+    @Test("starts tasks in order, up to the session's limit for a lane")
     func limit() {
         load(1...10)
         let limit = Int(SessionConfiguration(identifier: "a").connectionsPerOrigin)
@@ -28,7 +28,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [UInt64(limit) + 1])
     }
 
-    @Test("starts no task without room, and goes on when there is some")
+    @Test("starts only as many tasks as there are free slots")
     func room() {
         load(1...3)
         #expect(scheduler.next(room: 0).started.isEmpty)
@@ -44,7 +44,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [2])
     }
 
-    @Test("looks for what may start once at the end of a turn, however often it is asked")
+    @Test("runs once at the end of a loop iteration, even if planned twice")
     func once() {
         scheduler.plan()
         scheduler.plan()
@@ -52,7 +52,7 @@ struct TaskSchedulerTests {
         #expect(world.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
     }
 
-    @Test("reads a lane that it does not know from the store")
+    @Test("reads an unknown lane from the store")
     func unknownLane() throws {
         scheduler.tasksWait(in: [lane.id], reload: false)
         try world.runtime.storeReturns([lane])
@@ -74,7 +74,7 @@ struct TaskSchedulerTests {
         #expect(world.runtime.takeEffects().isToStart)
     }
 
-    @Test("loads a lane again with what is due when the store could not change its tasks")
+    @Test("loads a lane again later when the store could not change its tasks")
     func reloadsLater() throws {
         load(1...1)
         scheduler.reloadLater([lane.id])
@@ -86,7 +86,7 @@ struct TaskSchedulerTests {
         #expect(world.runtime.takeEffects().isToStart)
     }
 
-    @Test("starts nothing of a lane without a route, until it is tried again")
+    @Test("starts no task of a lane without a route until the lane is released")
     func unreachable() {
         load(1...1)
         let (_, effects) = world.reachability.hold(world.task(1))

@@ -22,7 +22,7 @@ struct ThroughputControllerTests {
         world.running.tasks = [world.below.task(1)]
     }
 
-    /// One second in which the task moves so many bytes; nil: it waits for something else.
+    /// Measures one second in which the task transfers `bytes`. Nil: the task does not wait for the network.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         world.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(
@@ -35,14 +35,14 @@ struct ThroughputControllerTests {
         _ = probes.reconsiderThroughput()
     }
 
-    @Test("are held after the configured time, and their running tasks leave")
+    @Test("are held after the configured time, and their running tasks stop")
     func slow() {
         #expect(measure(100))
         #expect(probes.reconsiderThroughput().deferred == [.laneGroup(key, sparesProbes: false)])
         #expect(world.holds.slow[key] != nil)
     }
 
-    @Test("are not held for transfers that are young, fast, or wait for something other than the network")
+    @Test("are not held if transfers are young, fast, or do not wait for the network")
     func notSlow() {
         #expect(!measure(100, began: world.runtime.now))
         #expect(!measure(100_000))
@@ -51,7 +51,7 @@ struct ThroughputControllerTests {
         #expect(world.holds.slow.isEmpty)
     }
 
-    @Test("are probed with one task after the pause, which takes a slot")
+    @Test("are probed with one task after the pause")
     func probed() throws {
         becomeSlow()
         world.runtime.advance(milliseconds: 1_000)
@@ -61,7 +61,7 @@ struct ThroughputControllerTests {
         #expect(probes.isStillToProbe(key, .slow))
     }
 
-    @Test("are released when their probe is fast, and held for longer when it is not", arguments: [true, false])
+    @Test("are released if their probe is fast, and otherwise held for longer", arguments: [true, false])
     func decided(isFast: Bool) throws {
         becomeSlow()
         world.runtime.advance(milliseconds: 1_000)
@@ -74,11 +74,11 @@ struct ThroughputControllerTests {
         let effects = probes.reconsiderThroughput()
         #expect(!probes.isProbe(TaskID(rawValue: 1)))
         #expect((world.holds.slow[key] == nil) == isFast)
-        // The probe itself leaves with its lane.
+        // A slow probe stops with its lane.
         #expect(effects.deferred.isEmpty == isFast)
     }
 
-    @Test("are released when the probe ended with a response before it was decided")
+    @Test("are released when the probe ends with a response before its measurement is complete")
     func answered() {
         becomeSlow()
         world.runtime.advance(milliseconds: 1_000)

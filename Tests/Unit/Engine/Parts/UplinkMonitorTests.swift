@@ -16,12 +16,12 @@ struct UplinkMonitorTests {
         return task
     }
 
-    /// Attempts at three servers fail.
+    /// Lets attempts at three servers fail.
     private func loseUplink(_ suffix: String = ".example") -> [EngineEffect] {
         ["a", "b", "c"].flatMap { uplink.ended(task(at: $0 + suffix), .unreachable) }
     }
 
-    @Test("is held when three origins in a row were unreachable")
+    @Test("is held after failures of three origins in a row")
     func held() {
         #expect(loseUplink().count(\.isReconsider) == 1)
         #expect(uplink.isHeld)
@@ -30,7 +30,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld(for: task(at: "192.168.0.1")))
     }
 
-    @Test("is not judged by servers of this machine or link")
+    @Test("is not judged by servers on this machine or link")
     func local() {
         #expect(loseUplink(".local").isEmpty)
         #expect(!uplink.isHeld)
@@ -53,7 +53,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld)
     }
 
-    @Test("gets its next probe at once when a person asks for it")
+    @Test("is probed at once on a manual retry")
     func probes() {
         _ = loseUplink()
         #expect(!uplink.mayProbe)

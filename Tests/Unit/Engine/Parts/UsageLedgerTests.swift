@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("The ledger of moved bytes")
+@Suite("The usage ledger")
 struct UsageLedgerTests {
     let runtime = FakeRuntime()
     let ledger: UsageLedger
@@ -27,7 +27,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("is saved a second after the first byte where there is a budget")
+    @Test("is saved a second after the first byte with a budget")
     func savesSoon() {
         add(1)
         add(1, hasBudget: true)
@@ -35,7 +35,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("is saved at once when a mebibyte of a budget is not saved yet, one save at a time")
+    @Test("is saved at once when 1 MiB with a budget is unsaved, one save at a time")
     func savesAtOnce() throws {
         add(1 << 20, hasBudget: true)
         add(1 << 20, hasBudget: true)
@@ -45,7 +45,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("saves again what the store could not take")
+    @Test("saves bytes again that the store could not write")
     func savesAgain() throws {
         add(1)
         runtime.advance(milliseconds: 10_000)

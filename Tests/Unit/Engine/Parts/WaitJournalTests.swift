@@ -28,7 +28,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("that end before the store has made them end when it has")
+    @Test("that end before they are stored end when they are stored")
     func endsEarly() throws {
         let (row, _) = journal.begin(scope, hold)
         journal.end(row)
@@ -37,7 +37,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("that the store could not make are not ended")
+    @Test("that could not be stored are not ended")
     func lost() throws {
         let (row, _) = journal.begin(scope, hold)
         try runtime.storeReturns(Result<WaitID, Failure>.failure(Failure(.storeFull, "no space")))
@@ -45,7 +45,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("of an earlier engine go on when the same wait goes on")
+    @Test("of an earlier engine continue with the same wait")
     func inherits() {
         journal.inherit([inherited(7)])
         let (_, began) = journal.begin(scope, hold)
@@ -54,7 +54,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("of an earlier engine end after five seconds when the wait does not go on, at once when there are two")
+    @Test("of an earlier engine end after five seconds without the wait; duplicates end at once")
     func endsInherited() {
         journal.inherit([inherited(7), inherited(8)])
         #expect(runtime.pendingStoreCalls == 1)

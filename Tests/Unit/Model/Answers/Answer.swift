@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// What is there when the server is asked: nothing, or 500 bytes of which a checkpoint tells.
+/// The state before the request: no bytes, or 500 bytes with a checkpoint.
 struct Kept {
     var offset: UInt64
     var checkpoint: Checkpoint?
@@ -12,7 +12,7 @@ struct Kept {
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())
-    /// The server has contradicted itself: what it said of the file is there without its bytes.
+    /// The state after the server has contradicted itself: the checkpoint exists without bytes.
     static let promised = Kept(
         offset: 0,
         checkpoint: Checkpoint(
@@ -29,7 +29,7 @@ struct Kept {
     }
 }
 
-/// What the task must do.
+/// What the task does with the response.
 enum Doing: Equatable {
     case appends(of: UInt64, through: UInt64)
     case startsOver(size: UInt64?)
@@ -53,7 +53,7 @@ enum Doing: Equatable {
     }
 }
 
-/// One row: what was there, what the server says, what the task must do.
+/// One row of the table: the state before the request, the response, and what the task does.
 struct Answer: CustomTestStringConvertible {
     var kept: Kept
     var status: Int32

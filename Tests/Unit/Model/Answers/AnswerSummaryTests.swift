@@ -1,9 +1,9 @@
 @testable import BackhaulModel
 import Testing
 
-@Suite("What is kept of an answer")
+@Suite("The stored summary of a response")
 struct AnswerSummaryTests {
-    @Test("are its headers: first the chosen ones, under their usual names, then the others as they came")
+    @Test("has the selected headers first, with their standard names, and then the others in order")
     func allHeaders() {
         let summary = AnswerSummary(
             head(
@@ -20,7 +20,7 @@ struct AnswerSummaryTests {
         #expect(summary.errorBody == nil)
     }
 
-    @Test("takes bounded room, whatever the server sends")
+    @Test("has a limited size, even for long headers")
     func bounded() {
         let long = String(repeating: "x", count: 1 << 20)
         let summary = AnswerSummary(
@@ -30,14 +30,14 @@ struct AnswerSummaryTests {
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
     }
 
-    @Test("are as many headers as fit into 16 KiB")
+    @Test("has as many headers as fit into 16 KiB")
     func fitting() {
         let half = String(repeating: "x", count: AnswerSummary.headersSize / 2)
         let summary = AnswerSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
-    @Test("repeats no secret that was sent")
+    @Test("contains no secret of the request")
     func secrets() {
         var secrets = SentSecrets()
         secrets.add(.headers([HeaderField("Authorization", "Bearer opensesame")]))

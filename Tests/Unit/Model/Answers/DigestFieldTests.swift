@@ -12,7 +12,7 @@ struct DigestFieldTests {
         DigestField(head(200, lines: lines.map { "Repr-Digest: \($0)" }), "Repr-Digest").preferred
     }
 
-    @Test("are read from a dictionary, other algorithms and parameters passed over")
+    @Test("are read from a dictionary, without other algorithms and parameters")
     func wellFormed() {
         #expect(read("sha-256=:\(Self.zeros32):") == sha256)
         #expect(read("sha-512=:\(Self.zeros64):") == sha512)
@@ -20,11 +20,11 @@ struct DigestFieldTests {
         #expect(read("sha-512=:\(Self.zeros64): ,\t sha-256=:\(Self.zeros32):") == sha256)
         let others = "a=\"quoted, \\\"comma\\\"\", b=(1 2;q=1.5 \"x\"), c=?1, d, e=tok/en, f=-3"
         #expect(read(others, "sha-256=:\(Self.zeros32):") == sha256)
-        // Padding may be left out.
+        // Padding is optional.
         #expect(read("sha-256=:\(Self.zeros32.dropLast()):") == sha256)
     }
 
-    @Test("count for nothing when the field breaks the rules of structured fields anywhere", arguments: [
+    @Test("are ignored when the field is not a valid structured field", arguments: [
         "", "sha-256", "sha-256=", "sha-256=AAAA", "sha-256=:AAAA", "sha-256=:A*AA:", "sha-256=:\(zeros32): sha-512",
         "sha-256=:\(zeros32):,", ",sha-256=:\(zeros32):", "SHA-256=:\(zeros32):", "sha-256 =:\(zeros32):",
         "sha-256= :\(zeros32):", "sha-256=:\(zeros32):;", "sha-256=:\(zeros32):;=1", "a=\"open, sha-256=:\(zeros32):",
@@ -34,7 +34,7 @@ struct DigestFieldTests {
     ])
     func malformed(_ text: String) { #expect(read(text) == nil) }
 
-    @Test("of another length than the algorithm's are no digests")
+    @Test("are ignored when their length is not the algorithm's")
     func wrongLength() {
         #expect(read("sha-256=:AAAA:") == nil)
         #expect(read("sha-256=::") == nil)
@@ -42,13 +42,13 @@ struct DigestFieldTests {
         #expect(read("sha-256=:AAAA:, sha-512=:\(Self.zeros64):") == sha512)
     }
 
-    @Test("the last member of a name counts")
+    @Test("are those of the last member when a name occurs twice")
     func repeated() {
         #expect(read("sha-256=:\(Self.zeros32):, sha-256=1") == nil)
         #expect(read("sha-256=1", "sha-256=:\(Self.zeros32):") == sha256)
     }
 
-    @Test("are not looked for in a field of 10,000 bytes")
+    @Test("are ignored in a field of 10,000 bytes")
     func flood() {
         #expect(read("sha-256=:\(Self.zeros32):, a=\"\(String(repeating: "x", count: 10_000))\"") == nil)
     }
@@ -62,7 +62,7 @@ struct DigestFieldTests {
     private let repr = "Repr-Digest: sha-256=:\(zeros32):"
     private let content = "Content-Digest: sha-512=:\(zeros64):"
 
-    @Test("Repr-Digest is of the file, Content-Digest of what is sent: of a part it says nothing of the file")
+    @Test("are those of Repr-Digest, or of Content-Digest if the response is not partial")
     func kinds() {
         #expect(digest(head(200, repr)) == sha256)
         #expect(digest(head(200, content)) == sha512)
@@ -71,7 +71,7 @@ struct DigestFieldTests {
         #expect(digest(head(206, content)) == nil)
     }
 
-    @Test("Repr-Digest is believed only where the answer is the resource")
+    @Test("are those of Repr-Digest only if the response is the requested resource")
     func otherAnswers() {
         #expect(digest(head(404, repr)) == nil)
         #expect(digest(head(404, content)) == sha512)
@@ -81,7 +81,7 @@ struct DigestFieldTests {
         #expect(digest(head(204, content)) == nil)
     }
 
-    @Test("the request's own checksum takes their place, and a host may ignore them")
+    @Test("are not used if the request has a checksum or ignores them")
     func notWanted() {
         #expect(digest(head(200, repr)) { $0.checksum = sha512 } == nil)
         #expect(digest(head(200, repr)) { $0.ignoresDigests = true } == nil)

@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The head of an answer, written as it comes over the wire: `head(206, "ETag: \"a\"")`.
+/// Returns the head of a response from its header lines: `head(206, "ETag: \"a\"")`.
 func head(
     _ status: Int32, _ lines: String..., url: String = "https://example.org/file", retryAfter: Int64? = nil
 ) -> ResponseHead {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a task does with an answer")
+@Suite("The plan for a response")
 struct ResponsePlanTests {
     private static let largest = String(UInt64.max)
     private static let longest = String(Int64.max)
@@ -33,7 +33,7 @@ struct ResponsePlanTests {
     ])
     func wholeFile(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("that is not a file", arguments: [
+    @Test("with a status that is not a file", arguments: [
         Answer(.nothing, 300, does: .fails(.httpStatus)), Answer(.nothing, 302, does: .fails(.httpStatus)),
         Answer(.nothing, 304, does: .fails(.httpStatus)), Answer(.nothing, 400, does: .fails(.httpStatus)),
         Answer(.nothing, 401, does: .fails(.httpStatus)), Answer(.nothing, 403, does: .fails(.httpStatus)),
@@ -46,19 +46,19 @@ struct ResponsePlanTests {
         Answer(.nothing, 505, does: .fails(.httpStatus)), Answer(.nothing, 599, does: .fails(.httpStatus)),
         Answer(.nothing, 0, does: .fails(.httpStatus)), Answer(.nothing, -1, does: .fails(.httpStatus)),
         Answer(.nothing, .max, does: .fails(.httpStatus)), Answer(.nothing, .min, does: .fails(.httpStatus)),
-        // What is there stays: the next try continues it.
+        // The bytes stay, and the next attempt resumes them.
         Answer(.tagged, 503, does: .triesAgain), Answer(.tagged, 429, does: .triesAgain),
         Answer(.tagged, 404, does: .fails(.httpStatus)),
     ])
     func notAFile(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("that contradicts an earlier one: it starts over once, and a shorter file is never the file", arguments: [
+    @Test("that contradicts an earlier one is to start over once", arguments: [
         // A strong entity tag promises the same bytes.
         Answer(.tagged, 200, "Content-Length: 0", "ETag: \"a\"", does: .startsOverOnce),
         Answer(.tagged, 200, "Content-Length: 500", "ETag: \"a\"", does: .startsOverOnce),
         Answer(.taggedOfUnknownSize, 200, "Content-Length: 499", "ETag: \"a\"", does: .startsOverOnce),
         Answer(.taggedOfUnknownSize, 200, "Content-Length: 900", "ETag: \"a\"", does: .startsOver(size: 900)),
-        // Of unknown length: it must become as long.
+        // Without a length, the file must have the earlier length in the end.
         Answer(.tagged, 200, "ETag: \"a\"", does: .startsOver(size: 1000)),
         Answer(.tagged, 202, "Content-Length: 10", does: .startsOverOnce),
         Answer(.tagged, 204, does: .startsOverOnce), Answer(.dated, 204, does: .startsOverOnce),
@@ -70,7 +70,7 @@ struct ResponsePlanTests {
             does: .triesAgainFromZero),
         Answer(
             .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", does: .triesAgainFromZero),
-        // The second time.
+        // The response contradicts the checkpoint for the second time.
         Answer(.promised, 200, "Content-Length: 0", "ETag: \"a\"", does: .fails(.badResponse)),
         Answer(.promised, 204, does: .fails(.badResponse)),
         Answer(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", does: .startsOver(size: 1000)),
@@ -89,19 +89,19 @@ struct ResponsePlanTests {
         Answer(
             .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
             does: .appends(of: 1000, through: 1000)),
-        // Only a part of the rest, which a server may choose to send.
+        // A part of the rest: a server may send less than requested.
         Answer(
             .tagged, 206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"", does: .appends(of: 1000, through: 600)),
         Answer(.tagged, 206, "Content-Range: bytes 500-500/*", "ETag: \"a\"", does: .appends(of: 1000, through: 501)),
-        // The tag decides, whatever the date: nodes differ in theirs.
+        // The entity tag decides, not the date, because servers of a cluster may have different dates.
         Answer(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Last-Modified: \(tuesday)",
             does: .appends(of: 1000, through: 1000)),
-        // The server ignores ranges, or If-Range says that the file is another one.
+        // The server ignores ranges, or the file has changed (If-Range).
         Answer(.tagged, 200, "Content-Length: 1000", "ETag: \"a\"", does: .startsOver(size: 1000)),
         Answer(.tagged, 200, "Content-Length: 800", "ETag: \"b\"", does: .startsOver(size: 800)),
         Answer(.tagged, 200, does: .startsOver(size: nil)),
-        // Not provably the same.
+        // The response does not prove that the file is the same.
         Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"", does: .triesAgainFromZero),
         Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: W/\"a\"", does: .triesAgainFromZero),
         Answer(.tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"A\"", does: .triesAgainFromZero),
@@ -140,11 +140,11 @@ struct ResponsePlanTests {
         Answer(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(monday)",
             does: .appends(of: 1000, through: 1000)),
-        // A 206 to an If-Range may leave it out (RFC 9110, section 15.3.7).
+        // A 206 for an If-Range may omit Last-Modified (RFC 9110, section 15.3.7).
         Answer(.dated, 206, "Content-Range: bytes 500-999/1000", does: .appends(of: 1000, through: 1000)),
         Answer(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", does: .triesAgainFromZero),
-        // Changed in this very second, with the same size: the date is no validator, but it is another one.
+        // The file was changed in this second and has the same size. The date is no validator, but differs.
         Answer(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
             does: .triesAgainFromZero),
@@ -155,7 +155,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("that comes from another address than the bytes that are there", arguments: [
+    @Test("from another URL than that of the stored bytes", arguments: [
         Answer(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             does: .appends(of: 1000, through: 1000)),
@@ -171,7 +171,7 @@ struct ResponsePlanTests {
     ])
     func otherAddress(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("that there is no rest", arguments: [
+    @Test("to a request for the rest, with 416", arguments: [
         Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", does: .isWhole),
         Answer(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),
         Answer(.datedOfUnknownSize, 416, "Content-Range: bytes */500", does: .isWhole),
@@ -193,7 +193,7 @@ struct ResponsePlanTests {
     ])
     func noRest(_ answer: Answer) { #expect(Doing(answer.plan) == answer.doing) }
 
-    @Test("A failure names the status that the server answered with")
+    @Test("that is a failure has the status in its message")
     func failureNamesTheStatus() {
         guard case .fail(let failure) = ResponsePlan.decide(head(404), offset: 0, known: nil) else {
             Issue.record("a 404 is not a failure")
@@ -215,7 +215,7 @@ struct ResponsePlanTests {
                 head, offset: kept.offset, known: kept.checkpoint, terms: terms, isConditional: isConditional))
     }
 
-    @Test("An accepted status makes a file of the answer; what is not accepted is a failure, or tried again")
+    @Test("depends on the accepted and the retried statuses of the request")
     func accepted() throws {
         let list = try #require(StatusList("200,404"))
         let found = head(404, "Content-Length: 10")
@@ -230,7 +230,7 @@ struct ResponsePlanTests {
         #expect(decide(redirect) { $0.acceptedStatuses = StatusList("302")! } == .startsOver(size: 3))
     }
 
-    @Test("The rest of an accepted file is accepted, too")
+    @Test("accepts the rest of a file whose status is accepted")
     func acceptedRest() throws {
         let rest = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"")
         let only200 = try #require(StatusList("200"))
@@ -239,14 +239,14 @@ struct ResponsePlanTests {
         #expect(decide(rest, .tagged) { $0.acceptedStatuses = only404 } == .fails(.httpStatus))
     }
 
-    @Test("An answer without a body is an empty file, whatever its head says of a length")
+    @Test("without a body is to make an empty file, even with a Content-Length")
     func bodiless() {
         #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))
         let same = head(304, "Content-Length: 9")
         #expect(decide(same) { $0.acceptedStatuses = StatusList("304")! } == .startsOver(size: 0))
     }
 
-    @Test("What only GET gives a meaning to is not kept of other methods, nor of answers that are not the file")
+    @Test("has no validators for other methods than GET, or for error statuses")
     func validators() {
         for (status, method) in [(Int32(200), "POST"), (404, "GET")] {
             var terms = DownloadTerms()
@@ -257,7 +257,7 @@ struct ResponsePlanTests {
         }
     }
 
-    @Test("304 is an answer to a condition of ours only")
+    @Test("accepts a 304 only for a conditional request")
     func notModified() {
         #expect(decide(head(304), isConditional: true) == .isUnchanged)
         #expect(decide(head(304)) == .fails(.httpStatus))

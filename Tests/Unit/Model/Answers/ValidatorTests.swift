@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("What a download can be continued with")
+@Suite("The validator for If-Range")
 struct ValidatorTests {
     struct Row: CustomTestStringConvertible {
         var says: [String]
@@ -13,7 +13,7 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("is a strong entity tag, or else a Last-Modified that is older than Date", arguments: [
+    @Test("is a strong entity tag, or otherwise a Last-Modified that is older than Date", arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),
         Row("ETag: \"\"", continuesWith: "\"\""),
@@ -21,7 +21,7 @@ struct ValidatorTests {
         Row("ETag: \"a,b/W;c!~\"", continuesWith: "\"a,b/W;c!~\""),
         Row("ETag: \"a\"", "Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: "\"a\""),
         Row("Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: monday),
-        // A weak or malformed tag is still an entity tag: no date beside it (RFC 9110, section 13.1.5).
+        // A weak or malformed tag is still an entity tag, so the date is not used (RFC 9110, section 13.1.5).
         Row("ETag: W/\"a\"", continuesWith: nil),
         Row("ETag: W/\"a\"", "Last-Modified: \(monday)", "Date: \(tuesday)", continuesWith: nil),
         Row("ETag: a", continuesWith: nil),
@@ -35,7 +35,8 @@ struct ValidatorTests {
         Row("ETag: ", continuesWith: nil),
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
-        // Changed in the second of the answer, or later by another clock, or at an unknown time: not strong (8.8.2.2).
+        // The file changed in the second of the response, or later by another clock, or at an unknown time. So the
+        // date is not strong (8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),
@@ -49,7 +50,7 @@ struct ValidatorTests {
         #expect(Validator(of: head(200, lines: row.says)).ifRange == row.ifRange)
     }
 
-    @Test("Dates of HTTP are ordered by their time, not by their text", arguments: [
+    @Test("has a date that is ordered by time, not by text", arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT"),
         ("Fri, 31 Dec 1999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:00 GMT"),
         ("Wed, 30 Sep 2026 10:00:00 GMT", "Thu, 01 Oct 2026 09:00:00 GMT"),
@@ -62,7 +63,7 @@ struct ValidatorTests {
         #expect(!(second < first))
     }
 
-    @Test("What is no date of HTTP is not read as one", arguments: [
+    @Test("has no date when the text is not an HTTP date", arguments: [
         "", "Mon, 05 Oct 2026 08:00:00", "Mon, 05 Oct 2026 08:00:00 UTC", "Mon, 05 Okt 2026 08:00:00 GMT",
         "Mon, 00 Oct 2026 08:00:00 GMT", "Mon, 32 Oct 2026 08:00:00 GMT", "Mon, 05 Oct 2026 24:00:00 GMT",
         "Mon, 05 Oct 2026 08:60:00 GMT", "Mon, 05 Oct 2026 08:00:61 GMT", "Mon,  5 Oct 2026 08:00:00 GMT",

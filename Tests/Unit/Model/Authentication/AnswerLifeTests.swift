@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("Answers that end, and answers that are none")
+@Suite("Credentials that expire, and default handling")
 struct AnswerLifeTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
@@ -29,7 +29,7 @@ struct AnswerLifeTests {
         book.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
     }
 
-    @Test("the strongest offered scheme is used for a credential, and no weaker one")
+    @Test("a credential is used with the strongest offered scheme")
     mutating func strongest() {
         let all: [(AuthenticationSchemes, ChallengeResponse, AuthenticationSchemes)] = [
             (.basic, secret, .basic), ([.basic, .digest], secret, .digest), ([.negotiate, .digest], secret, .digest),
@@ -41,7 +41,7 @@ struct AnswerLifeTests {
         }
     }
 
-    @Test("one that is too old is sent no more, and its tasks wait without being tried, in the old one's place")
+    @Test("an expired one is not sent, and its tasks wait untried")
     mutating func tooOld() throws {
         let asked = try demand()
         book.met(asked, in: Self.origin)
@@ -57,7 +57,7 @@ struct AnswerLifeTests {
         #expect(book.answer(server: Self.origin, url: "https://example.org/files/2") == nil)
         #expect(!book.isEmpty)
         guard case .ask(let question, let old) = wait("https://example.org/files/2") else {
-            Issue.record("nothing is asked for")
+            Issue.record("no credential is requested")
             return
         }
         #expect(question.space == space && question.schemes == .basic)
@@ -65,12 +65,12 @@ struct AnswerLifeTests {
         book.met(question, in: Self.origin)
         book.settled(space, challenge: ChallengeID(rawValue: 2))
         #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
-        // A request with the old answer that was under way then.
+        // A request with the old credential was in progress when it expired.
         let verdict = book.verdict(on: space, sent: [sent.number], in: Self.origin)
         #expect(verdict == .ask(failures: 0, replacing: nil))
     }
 
-    @Test("one that was kept is sent, and no lane is probed for it")
+    @Test("a kept one is sent without probing its lane")
     mutating func kept() {
         book.learn(KeptAnswer(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
         let answer = book.answer(server: Self.origin, url: "https://example.org/any")
@@ -80,7 +80,7 @@ struct AnswerLifeTests {
         #expect(verdict == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
-    @Test("tasks that go on without one are neither asked nor held again; others are")
+    @Test("tasks with default handling are not challenged again; others are")
     mutating func without() throws {
         book.met(try demand(), in: Self.origin)
         book.settled(space, challenge: ChallengeID(rawValue: 1))
@@ -108,7 +108,7 @@ struct AnswerLifeTests {
         return options
     }
 
-    @Test("is asked for at its time, and at 401 and 403, of headers by the URL's own origin only", arguments: [
+    @Test("a refresh is due at its time and at 401 and 403; for headers only from the URL's origin", arguments: [
         (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
         (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
         (.headers, 404, Self.origin, false),
@@ -122,7 +122,7 @@ struct AnswerLifeTests {
         #expect(!RefreshNeed.isOver(options(kind), now: 100))
     }
 
-    @Test("of headers is one for all tasks of the origin, of a URL one for each task")
+    @Test("a refresh of headers is for all tasks of the origin, that of a URL for one task")
     func spaces() {
         #expect(headers == RefreshNeed.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
         #expect(address != RefreshNeed.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
@@ -130,7 +130,7 @@ struct AnswerLifeTests {
         #expect(headers.failure.status == .authenticationRequired)
     }
 
-    @Test("of headers: tasks wait untried while it is open, one goes first then, and others run beside them")
+    @Test("tasks wait while a refresh of headers is open, and one probes the new headers")
     mutating func refreshed() {
         let asked = AuthenticationDemand(refreshing: headers)
         #expect(book.wait(forRefresh: headers, isOver: false) == nil)
@@ -148,12 +148,12 @@ struct AnswerLifeTests {
         #expect(verdict == .again)
         _ = book.accepted([1], in: Self.origin)
         #expect(!book.isProbed(Self.origin))
-        // It has served until it was too old: nothing has failed.
+        // The headers were accepted before they expired, so no failure is counted.
         verdict = book.verdict(on: headers, sent: [1], in: Self.origin)
         #expect(verdict == .ask(failures: 0, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("an answer to a refresh that does not serve is counted")
+    @Test("a refused response to a refresh is counted")
     mutating func wrong() {
         book.answered(challenge(1, headers, [], failures: 2), .headers([]))
         var verdict = book.verdict(on: headers, sent: [1], in: Self.origin)
@@ -166,7 +166,7 @@ struct AnswerLifeTests {
         #expect(verdict == .ask(failures: 0, replacing: nil))
     }
 
-    @Test("what was given is laid over the request: fields by their names, and nothing more is asked when nothing came")
+    @Test("refreshed fields replace those of the request by name; a declined refresh changes no fields")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]
@@ -182,7 +182,7 @@ struct AnswerLifeTests {
         #expect(declined.headers == request.headers && declined.options.refresh == .none)
         let moved = RefreshedRequest(challenge: id, url: "https://b/").applied(to: request)
         #expect(moved.url == "https://b/")
-        #expect(moved.headers.isEmpty && moved.isElsewhere, "headers stay with the origin that they were given for")
+        #expect(moved.headers.isEmpty && moved.isElsewhere, "headers are not sent to another origin")
         var dumped = ""
         dump(given, to: &dumped)
         #expect(!dumped.contains("new"))

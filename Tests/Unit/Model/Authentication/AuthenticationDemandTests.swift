@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("What a 401 or 407 asks for")
+@Suite("The challenge of a 401 or 407")
 struct AuthenticationDemandTests {
     private func demand(_ fields: String..., status: Int32 = 401, proxy: String? = nil) -> AuthenticationDemand? {
         let name = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
@@ -12,14 +12,14 @@ struct AuthenticationDemandTests {
                 fields: fields.map { ResponseField(name, $0) }, origin: "https://example.org:443", proxy: proxy))
     }
 
-    /// Schemes with their realms, "basic:staff".
+    /// Returns the schemes with their realms, such as "basic:staff".
     private func read(_ fields: String...) -> [String] {
         AuthenticationField.schemes(fields).map { scheme in
             scheme.realm.map { "\(scheme.name):\($0)" } ?? scheme.name
         }
     }
 
-    @Test("several challenges in one field and several fields are told apart (RFC 9110, section 11.6.1)")
+    @Test("several challenges in one or more fields are parsed (RFC 9110, section 11.6.1)")
     func grammar() {
         #expect(
             read("Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"")
@@ -36,7 +36,7 @@ struct AuthenticationDemandTests {
         #expect(read("Basic charset=\"UTF-8\", realm=\"one\", realm=\"two\"") == ["basic:one"])
     }
 
-    @Test("what breaks the grammar is passed over, whatever it is", arguments: [
+    @Test("malformed fields are skipped", arguments: [
         "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
         "Basic realm=\"\\",
         "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z", String(repeating: "\"", count: 20_000),
@@ -49,7 +49,7 @@ struct AuthenticationDemandTests {
         #expect(demand(field) != nil)
     }
 
-    @Test("random bytes are read to their end")
+    @Test("random text is parsed without a trap")
     func random() {
         var random = Random(seed: 5)
         let alphabet = Array("Basic realm=\"x\\,; \t\u{1}é".unicodeScalars)
@@ -62,14 +62,14 @@ struct AuthenticationDemandTests {
         }
     }
 
-    @Test("a realm is text that can be shown: bounded, and without what cannot be seen")
+    @Test("a realm has a limited size and no invisible characters")
     func realm() {
         #expect(demand("Basic realm=\"a\tb\u{202E}c\u{7F}d\u{200B}\u{85}e\u{2028}\"")?.space.realm == "abcde")
         let long = demand("Basic realm=\"\(String(repeating: "ä", count: 2_000))\"")?.space.realm
         #expect(long?.utf8.count == 1_024)
     }
 
-    @Test("the realm is that of the challenge that can be answered best, the schemes are all")
+    @Test("the realm is that of the strongest supported scheme, and all schemes are listed")
     func best() {
         let all = demand("Digest realm=\"d\", Bearer realm=\"t\"", "Basic realm=\"b\"", "Negotiate", "Hawk")
         #expect(all?.space == ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "d"))
@@ -80,13 +80,13 @@ struct AuthenticationDemandTests {
         #expect(demand("Bearer")?.space.realm == nil)
     }
 
-    @Test("a 401 without its field is a question without a realm, which headers can answer")
+    @Test("a 401 without its field is a challenge without a realm, for headers")
     func withoutField() {
         #expect(demand()?.space.realm == nil)
         #expect(demand()?.schemes == .other)
     }
 
-    @Test("a 407 is the proxy's question, and without a proxy none; other statuses ask nothing")
+    @Test("a 407 is a challenge of the proxy; without a proxy, and for other statuses, there is none")
     func proxy() {
         let asked = demand("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))
@@ -94,7 +94,7 @@ struct AuthenticationDemandTests {
         #expect(demand("Basic realm=\"p\"", status: 403) == nil)
     }
 
-    @Test("the directory of the URL is taken for the space's extent", arguments: [
+    @Test("the scope of a space is the directory of the URL", arguments: [
         ("https://example.org/a/b?c=/d", "/a/"), ("https://example.org", "/"), ("https://example.org/", "/"),
         ("https://example.org?x", "/"), ("http://[::1]:80/a", "/"), ("http://h/a/b/#/c/d", "/a/b/"), ("", "/"),
     ])

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("What was sent to a server is not kept when it comes back")
+@Suite("Secrets in responses are not stored")
 struct SentSecretsTests {
     private func secrets(_ responses: ChallengeResponse...) -> SentSecrets {
         var secrets = SentSecrets()
@@ -13,7 +13,7 @@ struct SentSecretsTests {
     private let credential = ChallengeResponse.credential(user: "user", password: "password")
     private let token = ChallengeResponse.headers([HeaderField("Authorization", "Bearer abc.def")])
 
-    @Test("the password, and user and password in base64, become as many asterisks")
+    @Test("a password, plain or in base64 with its user, is replaced by asterisks")
     func credentials() {
         let secrets = secrets(credential)
         #expect(secrets.redacted("user sent password, dXNlcjpwYXNzd29yZA==.") == "user sent ********, \(stars(20)).")
@@ -21,26 +21,26 @@ struct SentSecretsTests {
     }
 
     @Test(
-        "base64 has its padding",
+        "base64 is recognized with its padding",
         arguments: [("p", "dTpw"), ("pq", "dTpwcQ=="), ("pqr", "dTpwcXI="), ("ÿ~>?", "dTrDv34+Pw==")])
     func padding(_ password: String, _ encoded: String) {
         let secrets = secrets(.credential(user: "u", password: password))
         #expect(secrets.redacted("<\(encoded)>") == "<\(stars(encoded.utf8.count))>")
     }
 
-    @Test("values of header fields go whole, and without their scheme")
+    @Test("values of header fields are replaced, with and without their scheme")
     func headers() {
         let secrets = secrets(token, .headers([HeaderField("X-Key", "k3y!")]))
         #expect(secrets.redacted("Bearer abc.def, abc.def, k3y!, Bearer") == "\(stars(14)), \(stars(7)), ****, Bearer")
     }
 
-    @Test("what is shorter than four bytes stands everywhere, and is left")
+    @Test("secrets shorter than four bytes are not replaced")
     func short() {
         #expect(secrets(.credential(user: "u", password: "the")).redacted("the end") == "the end")
         #expect(secrets(.refuse, .headers([HeaderField("A", "")])).redacted("the end") == "the end")
     }
 
-    @Test("the start of a secret at the end of what was cut goes, too")
+    @Test("the start of a secret at the end of a truncated body is replaced")
     func cut() {
         let body = Array("so: passwo".utf8)
         #expect(secrets(credential).redacted(body, isCut: true) == Array("so: ******".utf8))
@@ -48,13 +48,13 @@ struct SentSecretsTests {
         #expect(secrets(credential).redacted(Array("a pas".utf8), isCut: true) == Array("a pas".utf8))
     }
 
-    @Test("secrets that overlap go both")
+    @Test("overlapping secrets are both replaced")
     func overlapping() {
         let secrets = secrets(.headers([HeaderField("A", "abcdef"), HeaderField("B", "defghi")]))
         #expect(secrets.redacted("-abcdefghi-") == "-*********-")
     }
 
-    @Test("of a head its kept fields and an address that the host has not given are without secrets")
+    @Test("the fields of a head, and a URL that the server gave, contain no secrets")
     func heads() {
         let fields = [
             ResponseField("ETag", "\"password\""), ResponseField("link", "<password>"),
@@ -73,7 +73,7 @@ struct SentSecretsTests {
         #expect(SentSecrets().redacted(head, requested: "") == head)
     }
 
-    @Test("no text of it shows a secret")
+    @Test("no description contains a secret")
     func silent() {
         var dumped = ""
         dump(secrets(credential), to: &dumped)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import BackhaulModel
 
-@Suite("What a session knows of protection spaces")
+@Suite("A session's credentials")
 struct SessionCredentialsTests {
     private static let origin = "https://example.org:443"
     private let secret = ChallengeResponse.credential(user: "user", password: "open sesame")
@@ -27,7 +27,7 @@ struct SessionCredentialsTests {
             timeMilliseconds: 0, waitingTasks: 1)
     }
 
-    /// Of what changes the book, which the macro cannot take.
+    /// Compares results of mutating calls, which the macro does not accept.
     private func expect<Value: Equatable>(_ value: Value, _ right: Value, location: SourceLocation = #_sourceLocation) {
         #expect(value == right, sourceLocation: location)
     }
@@ -38,13 +38,13 @@ struct SessionCredentialsTests {
         book.verdict(on: demand.space, sent: Set([sent].compactMap(\.self)), in: lane)
     }
 
-    /// The open challenge that it waits for.
+    /// Returns the open challenge that a task with this URL waits for.
     private func waits(for url: String, in lane: String, last: UInt64? = nil) -> ChallengeID? {
         guard case .open(let id) = book.wait(for: url, in: lane, last: last.map(ChallengeID.init)) else { return nil }
         return id
     }
 
-    @Test("its lane is probed from the first question to the first success of an answer")
+    @Test("a lane is probed from the first challenge to the first success")
     mutating func probed() throws {
         let asked = try demand()
         #expect(!book.isProbed(Self.origin))
@@ -63,7 +63,7 @@ struct SessionCredentialsTests {
         #expect(!book.isProbed("https://other.org:443"))
     }
 
-    @Test("an answer that is asked for again is dropped once, whoever finds out, and counted once")
+    @Test("a refused credential is dropped and counted once")
     mutating func dropped() throws {
         let asked = try demand()
         book.answered(challenge(1, asked), secret)
@@ -77,7 +77,7 @@ struct SessionCredentialsTests {
         expect(verdict(asked, sent: number), .ask(failures: 1, replacing: nil))
     }
 
-    @Test("a request that went without the answer, or with an older one, goes again")
+    @Test("a request that was sent without the credential, or with an older one, is sent again")
     mutating func again() throws {
         let asked = try demand()
         book.met(asked, in: Self.origin)
@@ -88,7 +88,7 @@ struct SessionCredentialsTests {
         expect(verdict(asked, sent: first), .again)
     }
 
-    @Test("a refusal also holds for the requests that were under way")
+    @Test("a refusal also applies to requests that were in progress")
     mutating func refused() throws {
         let asked = try demand()
         for _ in 0..<2 { book.met(asked, in: Self.origin) }
@@ -100,7 +100,7 @@ struct SessionCredentialsTests {
         expect(verdict(asked, sent: nil), .ask(failures: 0, replacing: nil))
     }
 
-    @Test("files of a directory that was asked for wait without being tried, others are tried")
+    @Test("tasks in the directory of a challenge wait, and others are tried")
     mutating func scope() throws {
         let asked = try demand()
         book.met(asked, in: Self.origin)
@@ -116,7 +116,7 @@ struct SessionCredentialsTests {
         #expect(book.isEmpty)
     }
 
-    @Test("with several realms each file gets the answer of the one that asked for it, and others none")
+    @Test("with several realms each task gets the credential of its directory, and others none")
     mutating func realms() throws {
         let staff = try demand()
         let board = try demand("board", url: "https://example.org/files/board/1")
@@ -133,7 +133,7 @@ struct SessionCredentialsTests {
         #expect(book.answer(proxy: Self.origin) == nil)
     }
 
-    @Test("a proxy's answer is for that proxy, and its question holds for every lane that met it")
+    @Test("a proxy's credential is for that proxy, and its challenge for every lane that met it")
     mutating func proxies() throws {
         let asked = try demand(proxy: "http://proxy:3128")
         book.met(asked, in: Self.origin)
@@ -149,7 +149,7 @@ struct SessionCredentialsTests {
     private let proxy = "http://proxy:3128"
     private let other = "http://other.org:80"
 
-    /// A proxy's answer that has served for one lane.
+    /// Sets a proxy's credential that was accepted for one lane.
     private mutating func serve() throws -> (AuthenticationDemand, UInt64) {
         let asked = try demand(proxy: proxy)
         for lane in [Self.origin, other] { book.met(asked, in: lane) }
@@ -160,7 +160,7 @@ struct SessionCredentialsTests {
         return (asked, number)
     }
 
-    @Test("a proxy's answer that has served is not dropped for one lane, which waits alone")
+    @Test("a proxy's accepted credential is not dropped when one lane refuses it; that lane waits")
     mutating func disputed() throws {
         let (asked, number) = try serve()
         book.met(asked, in: other)
@@ -171,14 +171,14 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         #expect(!book.isProbed(Self.origin))
         #expect(book.isProbed(other))
-        // It has expired after all: who meets that joins, and it counts once.
+        // Another lane refuses the credential, too: it joins the open challenge, and the failure counts once.
         book.met(asked, in: Self.origin)
         expect(verdict(asked, sent: number, in: Self.origin), .ask(failures: 1, replacing: nil))
         book.settled(asked.space, challenge: ChallengeID(rawValue: 2))
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("a lane that disputed what served others afterwards cannot make them drop the next answer")
+    @Test("a lane that refuses a good credential cannot drop the next one for others")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         book.met(asked, in: other)
@@ -192,13 +192,13 @@ struct SessionCredentialsTests {
         book.settled(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(book.answer(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // Of a lane that disputed nothing it is dropped.
+        // A lane that has refused no credential before can drop it.
         book.met(asked, in: Self.origin)
         expect(verdict(asked, sent: second), .ask(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(book.answer(proxy: proxy) == nil)
     }
 
-    @Test("an answer that was sent before and is asked for again after another realm's has not served")
+    @Test("a credential that is requested again after another realm's counts as refused")
     mutating func alternating() throws {
         let (staff, board) = (try demand(), try demand("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {
@@ -212,14 +212,14 @@ struct SessionCredentialsTests {
             .ask(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("a lane that is led to the asking server by a redirect is probed like that server's own")
+    @Test("a lane that was redirected to the challenging server is probed like that server's lane")
     mutating func redirected() throws {
         book.met(try demand(), in: "https://front.org:443")
         #expect(book.isProbed("https://front.org:443"))
         #expect(book.isProbed(Self.origin))
     }
 
-    @Test("a server that invents realms opens no more than so many challenges")
+    @Test("the number of challenges of a server is limited")
     mutating func invented() throws {
         for number in 0..<SessionCredentials.challengeLimit {
             let asked = try demand("realm \(number)")
@@ -232,7 +232,7 @@ struct SessionCredentialsTests {
         #expect(book.mayOpen(try demand("one more", origin: "https://other.org:443").space))
     }
 
-    @Test("no text of it shows an answer")
+    @Test("no description contains a credential")
     mutating func silent() throws {
         let asked = try demand()
         book.answered(challenge(1, asked), secret)

@@ -1,14 +1,14 @@
 import BackhaulModel
 import Testing
 
-@Suite("What the wire's bounds are made of")
+@Suite("Bounded collections of the wire")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
         Progress(
             task: TaskID(rawValue: task), state: .running, reason: .none, offset: offset, size: nil, bytesPerSecond: 0)
     }
 
-    @Test("the newest reading of a task takes the place of older ones")
+    @Test("the newest progress of a task replaces older ones")
     func newest() {
         var table = ProgressTable()
         table.add([reading(2, 1), reading(1, 1), reading(2, 5)])
@@ -16,7 +16,7 @@ struct BoundsTests {
         #expect(table.isEmpty)
     }
 
-    @Test("a table that is full gives up the reading that has waited longest")
+    @Test("a full table drops the oldest entry")
     func full() {
         var table = ProgressTable()
         table.add((1...UInt64(ProgressTable.limit) + 3).map { reading($0) })
@@ -25,7 +25,7 @@ struct BoundsTests {
         #expect(readings.first?.task.rawValue == 4)
     }
 
-    @Test("a budget is spent by what is under way, and free again when that is answered")
+    @Test("a byte budget is used by pending commands and freed by their replies")
     func budget() {
         var budget = CommandBudget()
         let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
@@ -37,7 +37,7 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
-    @Test("a sequence that a peer uses for several commands is freed once for each")
+    @Test("a sequence number used for several commands is freed once for each")
     func repeatedSequence() {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
@@ -54,7 +54,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of results gives back what was put in, and how many were applied first")
+    @Test("a list of results returns its items and the applied count")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),
@@ -71,7 +71,7 @@ struct BoundsTests {
         #expect(Array(EnqueuedList([item(.max), item(0)])) == [item(.max), item(0)])
     }
 
-    @Test("a list of results keeps how each task stood that was found")
+    @Test("a list of results keeps the state of each existing task")
     func found() {
         func found(_ task: UInt64, _ state: TaskState, _ end: UInt64 = 0) -> Enqueued {
             Enqueued(

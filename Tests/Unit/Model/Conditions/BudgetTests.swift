@@ -13,14 +13,14 @@ struct BudgetPeriodTests {
         (period.endMilliseconds - period.beginMilliseconds) / Self.hour
     }
 
-    @Test("a day lasts from midnight to midnight: 23 hours when the clocks go forward, 25 when they go back")
+    @Test("a day lasts from midnight to midnight, with 23 or 25 hours at a daylight saving change")
     func daylightSaving() {
         #expect(hours(day(Berlin.spring)) == 23)
         #expect(hours(day(Berlin.autumn)) == 25)
         #expect(hours(day(Berlin.autumn + 30 * Self.hour)) == 24)
     }
 
-    @Test("days follow each other without a gap, each moment in the one that is said for it")
+    @Test("days follow each other without a gap and contain their moments")
     func seamless() {
         for start in [Berlin.spring, Berlin.autumn] {
             for step in stride(from: -72 * Self.hour, through: 72 * Self.hour, by: 977_000) {
@@ -31,7 +31,7 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("where the clocks leap over midnight the day begins with its first moment")
+    @Test("a day whose midnight is skipped begins at its first moment")
     func noMidnight() {
         // 2018-11-04 00:00 becomes 01:00 in São Paulo, UTC-3 to UTC-2.
         let leap: Int64 = 1_541_300_400_000
@@ -40,9 +40,9 @@ struct BudgetPeriodTests {
         #expect(hours(period) == 23)
     }
 
-    @Test("where the clocks go back over midnight no moment is in no day")
+    @Test("a day with two midnights has no gap")
     func twoMidnights() {
-        // 00:00 becomes 23:00 of the day before, UTC-2 to UTC-3: 2018-02-18 in São Paulo.
+        // On 2018-02-18 in São Paulo, 00:00 becomes 23:00 of the day before, UTC-2 to UTC-3.
         let back: Int64 = 1_518_919_200_000
         let offset = { (unix: Int64) in (unix >= back ? -3 : -2) * Self.hour }
         #expect(hours(day(back - 1, offset)) == 25)
@@ -50,7 +50,7 @@ struct BudgetPeriodTests {
         #expect(day(back + Self.hour, offset).beginMilliseconds == back + Self.hour)
     }
 
-    @Test("the calendar agrees with one that is counted day by day from 1970 to 2200")
+    @Test("dates from 1970 to 2200 equal those of a count day by day")
     func calendar() {
         var (year, month, day) = (Int64(1970), 1, 1)
         for number in Int64(0)..<84_006 {
@@ -67,8 +67,8 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a month begins on its day, in the month before where that has not come", arguments: [
-        // 2026-11-20: from the 1st, 20th, 21st, 28th.
+    @Test("a month begins on its start day, in this calendar month or the one before", arguments: [
+        // The day is 2026-11-20. Months start on the 1st, 20th, 21st and 28th.
         (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
         (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
     ] as [(UInt8, String, String)])
@@ -83,7 +83,7 @@ struct BudgetPeriodTests {
         #expect(text(period.nextDay) == next)
     }
 
-    @Test("a month ends with the year, too")
+    @Test("December ends with the year")
     func december() {
         let period = BudgetPeriod.month(at: 1_798_000_000_000, startsOn: 1, localOffsetMilliseconds: Berlin.offset)
         #expect(period.days.count == 31)
@@ -91,14 +91,14 @@ struct BudgetPeriodTests {
     }
 }
 
-@Suite("Bytes that are counted for budgets")
+@Suite("Byte usage")
 struct ByteUsageTests {
     private let one = SessionID(rawValue: 1)
     private let other = SessionID(rawValue: 2)
     private let today = BudgetPeriod.day(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
     private let month = BudgetPeriod.month(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
 
-    @Test("days are summed up to months, by session and of all sessions, each network for itself")
+    @Test("usage is added up by day and month, by session and in total, for each network")
     func sums() {
         var usage = ByteUsage()
         usage.add(1, network: "Home", session: one, day: today.firstDay)
@@ -114,7 +114,7 @@ struct ByteUsageTests {
         #expect(usage.networks(in: month) == ["Home", "Hotspot"])
     }
 
-    @Test("a clock that is set back into another day and comes again finds what was counted")
+    @Test("usage of a day is kept while the clock is set back")
     func clockGoesBack() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: today.firstDay)
@@ -124,7 +124,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == 17)
     }
 
-    @Test("neither a clock in the far future nor one in the far past makes a month forgotten")
+    @Test("a clock far off does not delete a month")
     func clockIsWrong() {
         var usage = ByteUsage()
         for day in month.firstDay..<month.nextDay { usage.add(1, network: "Home", session: one, day: day) }
@@ -133,7 +133,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == UInt64(month.days.count))
     }
 
-    @Test("what is kept is bounded, the earliest days go, and are told")
+    @Test("only the latest 64 days are kept, and the removed days are returned")
     func bounded() {
         var usage = ByteUsage()
         for day in 0..<1_000 as Range<Int64> { usage.add(1, network: "Home", session: one, day: day) }
@@ -143,7 +143,7 @@ struct ByteUsageTests {
         #expect(usage.takeRemoved().isEmpty)
     }
 
-    @Test("what has changed is told once as a sum, again when it could not be saved, and is the same when it is read")
+    @Test("changed entries are returned once, and again after a failed save")
     func unsaved() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: 1)
@@ -158,7 +158,7 @@ struct ByteUsageTests {
         #expect(ByteUsage(again) == usage)
     }
 
-    @Test("sums that are too large for a number stay the largest")
+    @Test("sums do not overflow")
     func saturates() {
         var usage = ByteUsage()
         usage.add(.max, network: "Home", session: one, day: today.firstDay)
@@ -166,7 +166,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == .max)
     }
 
-    @Test("all budgets that hold for a session are compared with what they are about")
+    @Test("each budget of a session and its network is compared with its own usage")
     func budgets() {
         var usage = ByteUsage()
         usage.add(3, network: "Home", session: one, day: today.firstDay)

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("How long something has been transferred")
+@Suite("Continuous transfer time")
 struct BusySpansTests {
     private func lasting(noted times: [Int64], at now: Int64) -> Set<String> {
         var spans = BusySpans<String>()
@@ -9,13 +9,13 @@ struct BusySpansTests {
         return spans.lasting(now: now)
     }
 
-    @Test("one transfer lasts after five seconds")
+    @Test("a transfer counts as long after five seconds")
     func one() {
         #expect(lasting(noted: [0, 1_000, 2_000, 3_000, 4_000, 4_999], at: 4_999) == [])
         #expect(lasting(noted: [0, 1_000, 2_000, 3_000, 4_000, 5_000], at: 5_000) == ["a"])
     }
 
-    @Test("short ones that follow one another are one that lasts, and two seconds without any are its end")
+    @Test("consecutive short transfers count as one, which ends after two idle seconds")
     func stream() {
         let begins = stride(from: Int64(0), through: 8_000, by: 2_000).map(\.self)
         #expect(lasting(noted: begins, at: 10_000) == ["a"])
@@ -25,7 +25,7 @@ struct BusySpansTests {
         #expect(spans.nextEnd == 10_001)
     }
 
-    @Test("bursts that are over within five seconds last as little as one does, however many there are")
+    @Test("separate bursts shorter than five seconds never count as long")
     func bursts() {
         var spans = BusySpans<String>()
         for burst in 0..<100 as Range<Int64> {
@@ -37,7 +37,7 @@ struct BusySpansTests {
         }
     }
 
-    @Test("each is counted by itself")
+    @Test("keys are counted separately")
     func several() {
         var spans = BusySpans<String>()
         for time in stride(from: Int64(0), through: 6_000, by: 500) { spans.note(time < 3_000 ? "a" : "b", now: time) }

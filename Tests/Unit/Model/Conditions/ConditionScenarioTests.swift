@@ -1,10 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// A task that is looked at whenever something changes, and its history of waits: readings go through the filter, and
-/// what the filter and the decision name as their next looks is looked at, nothing else.
+/// Evaluates a task at each change of the situation, and records its reasons. Readings go through the filter. Besides
+/// the changes, only the times that the filter and the decision return are evaluated.
 struct Scenario {
-    /// Milliseconds after the start, and what changes then.
+    /// A change of the situation, at a time in milliseconds after the start.
     typealias Change = (at: Int64, change: (inout Situation) -> Void)
 
     static let second: Int64 = 1_000
@@ -13,7 +13,7 @@ struct Scenario {
 
     var situation = Situation()
 
-    /// "21:40:00 power": the first reason at each change of it; "runs" where there is none.
+    /// Returns the first reason at each change, such as "21:40:00 power", or "runs" if there is none.
     func history(until end: Int64, _ changes: [Change]) -> [String] {
         var situation = situation
         var filter = ConditionsFilter()
@@ -53,12 +53,12 @@ struct Scenario {
     }
 }
 
-/// All begin on Friday, 20 November 2026, at 21:40.
-@Suite("What becomes of a task as conditions change")
+/// All scenarios begin on Friday, 20 November 2026, at 21:40.
+@Suite("A task while conditions change")
 struct ConditionScenarioTests {
     typealias S = Scenario
 
-    @Test("a laptop that is unplugged in mid-download goes on ten seconds after it is plugged in again")
+    @Test("on a laptop it stops when unplugged, and continues ten seconds after power is back")
     func unplugged() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -72,7 +72,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:40:05 power", "22:00:10 runs"])
     }
 
-    @Test("a plug that is loose stops it once, not each time")
+    @Test("flapping power stops it once")
     func loosePlug() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -82,7 +82,7 @@ struct ConditionScenarioTests {
         #expect(scenario.history(until: S.hour, changes) == ["21:40:00 power", "21:41:09 runs"])
     }
 
-    @Test("on a phone's hotspot it waits, and at home it goes on")
+    @Test("it waits on a metered hotspot, and continues at home")
     func hotspot() {
         var scenario = Scenario()
         scenario.situation.session.requiresUnmetered = true
@@ -96,7 +96,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 metered", "22:10:10 runs"])
     }
 
-    @Test("a machine that is hot lets it go when it was cool for half a minute")
+    @Test("it continues half a minute after the heat has ended")
     func hot() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -111,7 +111,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:41:00 heat", "21:43:30 runs"])
     }
 
-    @Test("an overnight job runs at night, and after its deadline by day")
+    @Test("with the preset overnight it runs at night, and after its latest start also by day")
     func overnight() {
         var scenario = Scenario()
         scenario.situation.session.preset = .overnight
@@ -119,7 +119,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
     }
 
-    @Test("a month's budget that is reached on the 20th lets it go on the 1st at midnight")
+    @Test("it waits for a used monthly budget until midnight of the 1st")
     func budget() {
         let end = 11 * 24 * S.hour
         var scenario = Scenario()
@@ -133,7 +133,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "22:40:00 budget", "00:00:00 runs"])
     }
 
-    @Test("a battery that runs low and is charged holds it until it has five percent more")
+    @Test("it waits for a low battery until that has five percent more than the minimum")
     func battery() {
         var scenario = Scenario()
         scenario.situation.session.minimumBatteryPercent = 40

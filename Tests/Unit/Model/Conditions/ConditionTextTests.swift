@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Conditions as listings show them")
+@Suite("Texts of conditions in listings")
 struct ConditionTextTests {
     private func texts(_ conditions: Conditions, _ bytesPerSecond: UInt64? = nil) -> [ConditionKind: String] {
         let infos = ConditionTexts.infos(conditions, bytesPerSecond: bytesPerSecond, since: [:], now: 0)
@@ -12,7 +12,7 @@ struct ConditionTextTests {
         ConditionTexts.infos(conditions, bytesPerSecond: nil, since: [:], now: 0).first { $0.kind == .network }
     }
 
-    @Test("there is one of each kind, in order, and what cannot be read says so and why")
+    @Test("each kind has an entry, in order, and unknown ones have the reason")
     func unknown() {
         let infos = ConditionTexts.infos(Conditions(), bytesPerSecond: nil, since: [.battery: 5], now: 9)
         #expect(infos.map(\.kind) == ConditionKind.allCases)
@@ -22,7 +22,7 @@ struct ConditionTextTests {
         #expect(infos.map(\.sinceMilliseconds).filter { $0 == 5 }.count == 1)
     }
 
-    @Test("what is known is told in a few words, with its number and where it was read")
+    @Test("known conditions have a short text, a number and their source")
     func known() {
         var conditions = Conditions.onTheRoad
         conditions.thermalState = Reading(.serious, source: "x86_pkg_temp")
@@ -45,7 +45,7 @@ struct ConditionTextTests {
         #expect(network?.source == "NetworkManager")
     }
 
-    @Test("that there is no network is known")
+    @Test("having no network is a known condition")
     func noNetwork() {
         var conditions = Conditions()
         conditions.connectivity = Reading(ConnectivityState.none, source: "routes")
@@ -53,14 +53,14 @@ struct ConditionTextTests {
         #expect(info?.isKnown == true && info?.value == 0 && info?.text == "no default route")
     }
 
-    @Test("what is better but has not lasted says both")
+    @Test("an improvement that has not lasted shows the old value and the remaining time")
     func settling() {
         var conditions = Conditions.onTheRoad
         conditions.externalPower.settling = Settling(durationMilliseconds: 10_000, endsAt: 0)
         #expect(texts(conditions)[.externalPower] == "on battery until better has lasted 10 s")
     }
 
-    @Test("each is so since it has changed, whoever says it")
+    @Test("each has the time of its last change, whatever the source")
     func since() {
         var conditions = Conditions.onTheRoad
         let first = ConditionTexts.since([:], from: nil, to: conditions, now: 1)

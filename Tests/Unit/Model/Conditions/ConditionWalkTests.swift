@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Pauses and probes over hours")
 struct ConditionWalkTests {
-    /// What a link moves in a second, hour by hour.
+    /// Simulates a link. `speed` is its rate in bytes per second for each hour.
     private func walk(
         _ seed: UInt64, hours: Int, _ speed: (Int) -> UInt64
     ) -> (moved: [UInt64], isOpen: Bool, probes: Int) {
@@ -35,17 +35,17 @@ struct ConditionWalkTests {
         return (moved, watch.permission("lane", SlowLink.terms, now: Int64(hours) * 3_600_000) == .open, probes)
     }
 
-    @Test("a link that is fast is never held", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a fast link is never held", arguments: 1...5 as ClosedRange<UInt64>)
     func fast(seed: UInt64) {
         let walk = walk(seed, hours: 3) { _ in 20_000 }
         #expect(walk.isOpen && walk.probes == 0)
     }
 
-    @Test("a link that is slow for hours is tried a few times, and nothing else",
+    @Test("a link that is slow for hours is only probed a few times",
         arguments: 1...5 as ClosedRange<UInt64>)
     func slow(seed: UInt64) {
         let walk = walk(seed, hours: 6) { _ in 3_000 }
-        // 5, 10, 20, 40 and then each 60 minutes.
+        // The pauses are 5, 10, 20, 40 and then 60 minutes.
         #expect(walk.probes == 8 || walk.probes == 9)
         #expect(walk.moved.reduce(0, +) < 3_000 * 200)
     }
@@ -57,7 +57,7 @@ struct ConditionWalkTests {
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("an uplink that comes back is found within five minutes for each origin to be tried, whichever are dead",
+    @Test("an uplink that is back is found within five minutes for each origin",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }
@@ -76,7 +76,7 @@ struct ConditionWalkTests {
         #expect(probes < 25)
     }
 
-    @Test("an activity starts at most once in each of its intervals, however often the engine is away",
+    @Test("an activity starts at most once in each interval, also if the engine is often away",
         arguments: 1...20 as ClosedRange<UInt64>)
     func activity(seed: UInt64) {
         var random = Random(seed: seed)
@@ -97,11 +97,11 @@ struct ConditionWalkTests {
                 #expect(next.begin > now && next.begin % 1_000 == 0)
                 window = next
             }
-            // The engine is away now and then; else it looks when the window says.
+            // Sometimes the engine is away. Otherwise it checks at the time that the window returns.
             let isAway = random.once(in: 10)
             now = isAway ? now + Int64(random.number(1...5_000)) : window.nextLook(now: now) ?? now + 1
         }
-        // No two in one window of the grid.
+        // No two starts are in the same interval.
         #expect(Set(starts.map { $0 / 1_000 }).count == starts.count)
         #expect(starts.count > 50)
     }

@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// The table of decisions, written a second time and as plainly as the header puts it: for each reason, whether it
-/// holds. It shares nothing with the decision but the values.
+/// A second, simple implementation of the table of decisions: for each reason, whether it applies. It shares only the
+/// value types with `DeferralDecision`.
 enum DecisionOracle {
     static func reasons(_ row: Situation) -> Set<WaitReason> {
         var reasons: Set<WaitReason> = []
@@ -55,7 +55,7 @@ enum DecisionOracle {
         return reasons
     }
 
-    /// What session and task say for themselves, which holds always.
+    /// The values that session and task state themselves. They apply always.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }
@@ -64,7 +64,7 @@ enum DecisionOracle {
         row.task.stated.preset ?? (row.task.isLaunched ? .discretionary : nil)
     }
 
-    /// Session or task ask for it: by the field, or where that says nothing by a preset before the latest start.
+    /// Whether session or task demands it: by the field, or if the field is nil, by a preset before the latest start.
     private static func demands(_ row: Situation, _ field: (Constraints) -> Bool?, preset asks: Bool) -> Bool {
         func one(_ stated: Bool?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated }
@@ -78,7 +78,7 @@ enum DecisionOracle {
         return preset != nil && !row.task.isPastLatestStart ? .fair : nil
     }
 
-    /// At 21:40 on a Friday it is quiet by `overnight` and by the texts that the tables use.
+    /// Whether Friday 21:40 is in the quiet hours, by the preset `overnight` or by the values that the tables use.
     private static func isQuiet(_ row: Situation) -> Bool {
         func one(_ stated: QuietHours?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated == quietNow }

@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("What is true of every decision")
+@Suite("Properties of every decision")
 struct DecisionPropertyTests {
-    /// The first row of which it is not true is enough.
+    /// Checks random rows. Records the first row for which the property is false.
     private func everyRow(
         _ seed: UInt64, _ location: SourceLocation = #_sourceLocation, _ isTrue: (Situation, inout Random) -> Bool
     ) {
@@ -17,7 +17,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("whatever a task states, it is held for all for which its session alone would hold it")
+    @Test("constraints of a task never remove a hold of its session")
     func stricterTask() {
         everyRow(21) { row, _ in
             var bare = row
@@ -27,7 +27,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("a condition that cannot be read any more holds nothing back that was not held before")
+    @Test("a condition that becomes unknown adds no hold")
     func unknown() {
         everyRow(22) { row, random in
             var blind = row
@@ -47,7 +47,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("past its latest start a task is held for nothing for which it was not held before")
+    @Test("passing the latest start adds no hold")
     func pastLatestStart() {
         everyRow(23) { row, _ in
             var (before, after) = (row, row)
@@ -57,7 +57,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("what was held goes on no sooner than what was not")
+    @Test("hysteresis never releases a held task earlier")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -66,7 +66,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each reason is a hold of its own, with a sentence that neither begins nor ends like a paragraph")
+    @Test("each hold has a sentence that starts in lower case and has no full stop")
     func sentences() {
         everyRow(25) { row, _ in
             row.holds.allSatisfy { hold in
@@ -76,7 +76,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("what must be read at the start is part of what is read, and nothing for who asks for nothing")
+    @Test("needs at the start are a subset of all needs, and empty without constraints")
     func neededAtStart() {
         everyRow(27) { row, _ in
             let effective = row.effective
@@ -89,7 +89,7 @@ struct DecisionPropertyTests {
         #expect(discretionary.neededAtStart(isLocal: true) == [.power, .heat])
     }
 
-    @Test("what it depends on is all that it needs to be read")
+    @Test("only the needed conditions affect the decision")
     func needs() {
         everyRow(26) { row, _ in
             var read = row

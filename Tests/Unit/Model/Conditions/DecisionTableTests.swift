@@ -1,13 +1,13 @@
 import BackhaulModel
 import Testing
 
-/// Condition × policy × state with the expected decision. All columns at once would be some 10^17 rows. So each
-/// reason's own columns, at session and task, by field and by preset, launched and past its latest start, are walked
-/// through without exception, while the columns of all other reasons are drawn anew for every row, and the whole answer
-/// is compared: each row of a reason meets others, and nothing that a column does to another reason's goes unseen.
+/// Tests combinations of conditions, policies and states. All columns together would have about 10^17 rows. So for each
+/// reason, the test takes every combination of the reason's own columns: session and task, field and preset, launched,
+/// past its latest start. The columns of other reasons are random in each row. The whole decision is compared, so an
+/// effect of one reason's columns on another reason is found.
 @Suite("The table of decisions")
 struct DecisionTableTests {
-    /// Calls `row` with everything that session and task can say about one field.
+    /// Calls `row` for every policy of session and task about one field.
     private func policies<Value>(
         _ field: WritableKeyPath<Constraints, Value?>, _ values: [Value?], _ random: inout Random,
         _ row: (inout Situation) -> Void
@@ -32,7 +32,7 @@ struct DecisionTableTests {
         }
     }
 
-    /// Rows that are decided in another way than they should be. `#expect` of each row would take most of the time.
+    /// Counts rows with a wrong decision. An `#expect` for each row would be slow.
     private final class Table {
         var rows = 0
         var wrong = 0
@@ -53,7 +53,7 @@ struct DecisionTableTests {
         }
     }
 
-    @Test("external power, by every policy, with every reading")
+    @Test("external power: every policy and reading")
     func power() {
         let table = Table()
         var random = Random(seed: 1)
@@ -66,7 +66,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("a metered network, by every policy, with every reading, near and far")
+    @Test("metered networks: every policy and reading, local and remote")
     func metered() {
         let table = Table()
         var random = Random(seed: 2)
@@ -82,7 +82,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("heat, by every policy, with every reading")
+    @Test("heat: every policy and reading")
     func heat() {
         let table = Table()
         var random = Random(seed: 3)
@@ -95,7 +95,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("a battery, by every policy, with every charge and source of power, before and after it was held")
+    @Test("battery: every policy, charge and power source, held before or not")
     func battery() {
         let table = Table()
         var random = Random(seed: 4)
@@ -114,7 +114,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("pressure of each kind, by every policy, with every reading, before and after it was held",
+    @Test("pressure of each kind: every policy and reading, held before or not",
         arguments: [0, 1, 2])
     func pressure(kind: Int) {
         let table = Table()
@@ -137,7 +137,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("kinds of network, by every policy, with every reading, near and far")
+    @Test("kinds of networks: every policy and reading, local and remote")
     func networks() {
         let table = Table()
         var random = Random(seed: 9)
@@ -153,7 +153,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("quiet hours, by every policy")
+    @Test("quiet hours: every policy")
     func quietHours() {
         let table = Table()
         var random = Random(seed: 10)
@@ -161,7 +161,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("the uplink, budgets and sleep, with every reading, near and far")
+    @Test("uplink, budgets and sleep: every reading, local and remote")
     func others() {
         let table = Table()
         var random = Random(seed: 11)
@@ -182,7 +182,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("every combination of readings that are good, bad or unknown with every combination of demands")
+    @Test("all combinations of good, bad and unknown readings with all demands")
     func combinations() {
         let table = Table()
         let answers = Column.answers

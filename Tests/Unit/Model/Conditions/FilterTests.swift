@@ -1,7 +1,7 @@
 @testable import BackhaulModel
 import Testing
 
-@Suite("Conditions that flap")
+@Suite("The filter of conditions")
 struct ConditionsFilterTests {
     private var onPower: Conditions { power(true) }
     private var onBattery: Conditions { power(false) }
@@ -18,7 +18,7 @@ struct ConditionsFilterTests {
         return conditions
     }
 
-    @Test("the first readings count at once", arguments: [true, false, nil])
+    @Test("the first readings are used at once", arguments: [true, false, nil])
     func first(value: Bool?) {
         var filter = ConditionsFilter()
         let seen = filter.take(power(value), now: 5)
@@ -26,7 +26,7 @@ struct ConditionsFilterTests {
         #expect(seen.nextLook == nil)
     }
 
-    @Test("worse counts at once, better after ten seconds, and until then it is said that it settles")
+    @Test("a worse reading is used at once, a better one after ten seconds of settling")
     func power() {
         var filter = ConditionsFilter()
         _ = filter.take(onPower, now: 0)
@@ -42,7 +42,7 @@ struct ConditionsFilterTests {
         #expect(settled.nextLook == nil)
     }
 
-    @Test("better that does not last begins anew")
+    @Test("an interrupted improvement starts its time again")
     func interrupted() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -59,7 +59,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), now: 11_000).conditions == power(nil))
     }
 
-    @Test("heat goes down level by level, each after its thirty seconds")
+    @Test("heat falls level by level, each after thirty seconds")
     func levels() {
         var filter = ConditionsFilter()
         _ = filter.take(heat(.critical), now: 0)
@@ -72,7 +72,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(heat(.critical), now: 41_001).conditions == heat(.critical))
     }
 
-    @Test("connectivity, network, battery and sleep are as they were told")
+    @Test("connectivity, network, battery and sleep are not delayed")
     func told() {
         var filter = ConditionsFilter()
         var conditions = Conditions.onTheRoad
@@ -87,7 +87,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
-    @Test("who comes and goes where a condition stays bad has seen no flapping")
+    @Test("short interest in a bad condition is no flapping")
     func notRead() {
         var filter = ConditionsFilter()
         for round in 0..<20 as Range<Int64> {
@@ -101,7 +101,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: 200_001).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("what was read before nobody needed it holds nobody back when it is needed again")
+    @Test("old readings do not hold when a condition is needed again")
     func forgotten() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -109,7 +109,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(onPower, now: 3_600_000).conditions == onPower)
     }
 
-    @Test("what is not known for a moment is as it was, and what was becoming better goes on to do so")
+    @Test("a pending reading keeps the old value, and the time of an improvement continues")
     func pending() {
         var filter = ConditionsFilter()
         #expect(filter.take(power(nil), pending: .power, now: 0).conditions == power(nil))
@@ -120,8 +120,8 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), pending: .power, now: 31_000).conditions == onPower)
     }
 
-    /// How often the outcome changes in the worst five minutes, of an hour in which a plug is in for so many
-    /// milliseconds, and out for so many.
+    /// Simulates an hour in which power is present for `good` and absent for `bad` milliseconds in turn. Returns the
+    /// largest number of changes of the outcome within five minutes.
     private func changes(inFor good: Int64, outFor bad: Int64) -> Int {
         var filter = ConditionsFilter()
         var times: [Int64] = []
@@ -142,10 +142,10 @@ struct ConditionsFilterTests {
         return times.map { begin in times.count { $0 >= begin && $0 < begin + 300_000 } }.max() ?? 0
     }
 
-    @Test("a plug that flaps every second stays out")
+    @Test("power that flaps every second counts as absent")
     func flapsEverySecond() { #expect(changes(inFor: 1_000, outFor: 1_000) <= 1) }
 
-    @Test("however a plug flaps, the outcome changes at most ten times in five minutes")
+    @Test("flapping power changes the outcome at most ten times in five minutes")
     func anyFlapping() {
         for good in stride(from: Int64(1_000), through: 320_000, by: 3_000) {
             for bad in [1, 1_000, 7_000, 60_000] as [Int64] {
@@ -155,7 +155,7 @@ struct ConditionsFilterTests {
         }
     }
 
-    @Test("after more than three turns the time doubles, up to five minutes, and is as before after five calm minutes")
+    @Test("the settling time grows after three changes, up to five minutes, and is reset by calm")
     func doubles() {
         var filter = ConditionsFilter()
         var now: Int64 = 0
@@ -175,7 +175,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: now + 1).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("pressure that trembles is no flapping")
+    @Test("small changes of pressure are no flapping")
     func trembles() {
         var filter = ConditionsFilter()
         var conditions = Conditions()
@@ -188,7 +188,7 @@ struct ConditionsFilterTests {
         #expect(last == 30_000)
     }
 
-    @Test("clocks that show nonsense neither trap nor go back", arguments: [.min, -1, .max] as [Int64])
+    @Test("extreme clock values do not trap", arguments: [.min, -1, .max] as [Int64])
     func nonsense(now: Int64) {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 100_000)

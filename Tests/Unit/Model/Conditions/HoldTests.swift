@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("Why tasks are held back")
+@Suite("Holds and their sentences")
 struct HoldTests {
-    @Test("what cannot be read holds nothing back")
+    @Test("unknown conditions hold no task")
     func unknown() {
         let strict = Constraints(.discretionary) {
             $0.minimumBatteryPercent = 50
@@ -13,10 +13,10 @@ struct HoldTests {
         #expect(Situation { $0.session = strict }.holds.isEmpty)
     }
 
-    @Test("a session without wishes runs on battery and on a metered network")
+    @Test("a session without constraints runs on battery and on a metered network")
     func noWishes() { #expect(Situation { $0.conditions = .onTheRoad }.holds.isEmpty) }
 
-    @Test("discretionary work waits for power and for an unmetered network, and says so")
+    @Test("a discretionary task waits for external power and an unmetered network")
     func discretionary() {
         let situation = Situation { ($0.session, $0.conditions) = (Constraints(.discretionary), .onTheRoad) }
         #expect(situation.reasons == [.power, .metered])
@@ -28,7 +28,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("a battery without a percentage is not spoken of")
+    @Test("a battery without a percentage is ignored")
     func noPercentage() {
         let situation = Situation {
             $0.session.requiresExternalPower = true
@@ -37,7 +37,7 @@ struct HoldTests {
         #expect(situation.sentences == ["the machine is on battery, and it waits for external power"])
     }
 
-    @Test("a field that is stated beside a preset takes its place, also when it asks for less")
+    @Test("a stated field overrides the preset, even if it is less strict")
     func fieldBesidePreset() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.requiresExternalPower = false }
@@ -46,7 +46,7 @@ struct HoldTests {
         #expect(situation.reasons == [.metered])
     }
 
-    @Test("a task cannot loosen what its session asks for")
+    @Test("a task cannot weaken its session's constraints")
     func taskCannotLoosen() {
         let situation = Situation {
             $0.session = Constraints(.discretionary)
@@ -56,7 +56,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power, .metered])
     }
 
-    @Test("past its latest start a task waits for no preset, its session's included, but for what was stated")
+    @Test("past its latest start a task ignores presets, and obeys stated constraints")
     func pastLatestStart() {
         let situation = Situation {
             $0.session = Constraints(.overnight) { $0.requiresUnmetered = true }
@@ -66,7 +66,7 @@ struct HoldTests {
         #expect(situation.reasons == [.metered])
     }
 
-    @Test("a task of a launched host is discretionary beside what it states itself")
+    @Test("a task of a launched host is discretionary, except for its stated fields")
     func launched() {
         let situation = Situation {
             $0.task = TaskConstraints(Constraints { $0.requiresUnmetered = false }, isLaunched: true)
@@ -75,7 +75,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power])
     }
 
-    @Test("a battery that is too low holds on battery only, and until it has five percent more", arguments: [
+    @Test("a low battery holds only on battery power, until it has five percent more", arguments: [
         (39, false, true), (40, false, false), (44, true, true), (45, true, false),
     ] as [(UInt8, Bool, Bool)])
     func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
@@ -90,7 +90,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("no battery is asked for more than it can have")
+    @Test("the required charge is 100 % at most")
     func fullBattery() {
         let situation = Situation {
             $0.session.minimumBatteryPercent = 98
@@ -102,7 +102,7 @@ struct HoldTests {
             situation.sentences == ["the battery is at 99 %, and it waits until that is 100 %, or for external power"])
     }
 
-    @Test("serious heat holds what is discretionary, critical heat everything", arguments: [
+    @Test("serious heat holds discretionary tasks, and critical heat all tasks", arguments: [
         (ThermalState.fair, [], []), (.serious, [.heat], []), (.critical, [.heat], [.heat]),
     ] as [(ThermalState, [WaitReason], [WaitReason])])
     func heat(state: ThermalState, discretionary: [WaitReason], ordinary: [WaitReason]) {
@@ -115,7 +115,7 @@ struct HoldTests {
         #expect(situation.reasons == discretionary)
     }
 
-    @Test("the sentence about heat names the sensor, and with how many degrees it is over, when that is known")
+    @Test("the sentence about heat names the sensor and its limits, if known")
     func heatSentence() {
         var situation = Situation {
             $0.session.preset = .discretionary
@@ -134,7 +134,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("the sentence about pressure says how much there is, how much may be, and with how much it goes on")
+    @Test("the sentence about pressure has the value, the limit and the value that releases")
     func pressureSentence() {
         let situation = Situation {
             $0.session.maximumCPUPressurePercent = 30
@@ -147,7 +147,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("who says that a network is metered is told: the system, or somebody with a command")
+    @Test("the sentence about metering names its source")
     func saidMetered() {
         let situation = Situation {
             $0.session.requiresUnmetered = true
@@ -161,7 +161,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("pressure holds above its limit, and until it is five points below", arguments: [
+    @Test("pressure holds above its limit, until it is five points below", arguments: [
         (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false), (5, 8, true, true),
         (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
     ] as [(UInt8, UInt8, Bool, Bool)])
@@ -174,7 +174,7 @@ struct HoldTests {
         #expect(situation.reasons == (isHeld ? [.pressure] : []))
     }
 
-    @Test("the kind of network that is missing is named in the fewest words")
+    @Test("the missing kinds of networks are named briefly")
     func kinds() {
         var situation = Situation {
             $0.session.networks = [.ethernet, .wifi]
@@ -190,7 +190,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("networks of session and task that exclude each other are named as what they are, on any network")
+    @Test("networks of session and task that exclude each other hold without an end")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi
@@ -200,7 +200,7 @@ struct HoldTests {
         #expect(situation.holds.first?.nextLookMilliseconds == nil)
     }
 
-    @Test("nothing about the network holds back what this machine serves itself")
+    @Test("conditions of the network do not hold tasks for this machine's servers")
     func local() {
         let situation = Situation {
             $0.session = Constraints { ($0.requiresUnmetered, $0.networks) = (true, .ethernet) }
@@ -213,7 +213,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("a portal or dead uplink holds whoever needs the uplink, unless some origin has answered", arguments: [
+    @Test("a portal or dead uplink holds tasks that need the uplink, unless an origin has responded", arguments: [
         ConnectivityState.portal, .limited,
     ])
     func portal(state: ConnectivityState) {
@@ -225,7 +225,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("a machine that is about to sleep holds everything, this machine's own servers included")
+    @Test("a machine that is about to sleep holds all tasks, also for its own servers")
     func sleep() {
         let situation = Situation {
             $0.conditions.isAboutToSleep = Reading(true)
@@ -234,7 +234,7 @@ struct HoldTests {
         #expect(situation.reasons == [.sleep])
     }
 
-    @Test("what is better already but has not lasted is not called what it was")
+    @Test("the sentence of an improvement that has not lasted names the improvement")
     func settling() {
         let situation = Situation {
             $0.session.preset = .discretionary

@@ -3,12 +3,12 @@ import Testing
 
 @Suite("Quiet hours as text")
 struct QuietHoursTextTests {
-    @Test("what is read is written in the same form", arguments: [
+    @Test("parsed quiet hours have the same text", arguments: [
         "22:00-06:30", "00:00-24:00", "mon-fri 08:00-18:00, sat 10:00-14:00", "fri-mon 22:00-06:00", "sun 23:59-00:00",
     ])
     func sameText(text: String) throws { #expect(try #require(QuietHours(text)).text == text) }
 
-    @Test("hours of days that are no range are written as several, and mean the same")
+    @Test("days that are not a range are written as several spans with the same meaning")
     func severalRanges() throws {
         let hours = QuietHours(spans: [.init(days: 0b001_0101, begin: 60, end: 120)])
         #expect(hours.text == "mon 01:00-02:00, wed 01:00-02:00, fri 01:00-02:00")
@@ -28,14 +28,14 @@ struct QuietHoursTextTests {
     ])
     func refused(text: String) { #expect(QuietHours(text) == nil) }
 
-    @Test("a text of more spans than anybody needs is refused")
+    @Test("a text with too many spans is refused")
     func tooMany() {
         func text(_ count: Int) -> String { (0..<count).map { _ in "22:00-06:00" }.joined(separator: ",") }
         #expect(QuietHours(text(QuietHours.spanLimit)) != nil)
         #expect(QuietHours(text(QuietHours.spanLimit + 1)) == nil)
     }
 
-    @Test("whether a minute is left is told of the whole week", arguments: [
+    @Test("quiet hours that cover the whole week are recognized", arguments: [
         ("00:00-24:00", true), ("07:00-23:00, 23:00-07:00", true), ("07:00-23:00, 23:00-06:59", false),
         ("mon-sat 00:00-24:00", false), ("mon-sat 00:00-24:00, sun 00:00-24:00", true), ("12:00-11:59", false),
     ])

@@ -10,14 +10,14 @@ struct QuietHoursTimeTests {
         "sun 02:30-02:00",
     ]
 
-    /// What a clock on the wall shows, counted from a Monday 00:00 that is known: minute of the week.
+    /// The minute of the week in local time, counted from Monday 00:00.
     private func wall(_ unix: Int64) -> Int {
-        // Monday, 5 January 1970, 00:00.
+        // The reference is Monday, 5 January 1970, 00:00.
         let local = (unix + Berlin.offset(unix)) / Self.minute - 4 * 1_440
         return Int(local % 10_080)
     }
 
-    /// Written a second time, minute by minute.
+    /// A second implementation: for each minute of the week whether it is quiet.
     private func covered(_ hours: QuietHours) -> [Bool] {
         var minutes = [Bool](repeating: false, count: 10_080)
         for span in hours.spans {
@@ -32,7 +32,7 @@ struct QuietHoursTimeTests {
         return minutes
     }
 
-    @Test("in the weeks in which the clocks change they hold by the clock on the wall, minute by minute",
+    @Test("quiet hours follow the local time in weeks with a daylight saving change",
         arguments: [Berlin.spring, Berlin.autumn], texts)
     func changes(of clocks: Int64, text: String) throws {
         let hours = try #require(QuietHours(text))
@@ -55,7 +55,7 @@ struct QuietHoursTimeTests {
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
     }
 
-    @Test("hours that cover the whole week never end, and none never begin")
+    @Test("quiet hours of the whole week never end, and empty ones never begin")
     func always() throws {
         let whole = QuietHours(spans: [.init(begin: 0, end: 720), .init(begin: 720, end: 1_440)])
         let state = whole.state(at: Berlin.spring, localOffsetMilliseconds: Berlin.offset)
@@ -64,7 +64,7 @@ struct QuietHoursTimeTests {
         #expect(!never.isQuiet && never.changes == nil)
     }
 
-    @Test("clocks and zones that show nonsense neither trap nor hang", arguments: [
+    @Test("extreme times and time zones do not trap or hang", arguments: [
         .min, -1, 0, 1, .max, -1_000_000_000_000, 1 << 60,
     ] as [Int64])
     func nonsense(number: Int64) throws {
@@ -77,7 +77,7 @@ struct QuietHoursTimeTests {
         _ = BudgetPeriod.month(at: number, startsOn: 200, localOffsetMilliseconds: { $0 % 2 == 0 ? number : 0 })
     }
 
-    @Test("a time is told as people tell it", arguments: [
+    @Test("a time is formatted in local time", arguments: [
         (0, "21:40 today"), (9 * 60, "06:40 tomorrow"), (48 * 60, "Sunday 21:40"), (6 * 24 * 60, "Thursday 21:40"),
         (11 * 24 * 60, "1 December 21:40"),
     ] as [(Int64, String)])

@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The values that each column of the table can have, at and around its limits.
+/// The values of each column of the table, at and around its limits.
 enum Column {
     static let answers: [Bool?] = [nil, true, false]
     static let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
@@ -17,7 +17,7 @@ enum Column {
 }
 
 extension Situation {
-    /// Any row, with every column drawn.
+    /// Returns a row with a random value in every column.
     static func random(_ random: inout Random) -> Situation {
         func draw<Value>(_ values: [Value]) -> Value { values[random.number(0...(values.count - 1))] }
         func constraints() -> Constraints {

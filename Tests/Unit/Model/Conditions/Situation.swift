@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// What is demanded, what is offered, and what else is known: one row of the table of decisions.
+/// One row of the table of decisions: the constraints, the conditions and the other facts.
 struct Situation {
     var session = Constraints()
     var task = TaskConstraints()
@@ -10,7 +10,7 @@ struct Situation {
     var isUplinkProven = false
     var held: Set<WaitReason> = []
     var budgets: [BudgetUse] = []
-    /// Friday, 20 November 2026, 21:40 in Berlin.
+    /// The current time: Friday, 20 November 2026, 21:40 in Berlin.
     var now: Int64 = 1_795_207_200_000
 
     init(_ change: (inout Situation) -> Void = { _ in }) { change(&self) }
@@ -28,13 +28,13 @@ struct Situation {
     var sentences: [String] { holds.map(\.sentence) }
 }
 
-/// Europe/Berlin in 2026 and 2027, by tzdata.
+/// The time zone Europe/Berlin in 2026 and 2027, as in tzdata.
 enum Berlin {
     static let winter: Int64 = 3_600_000
     static let summer: Int64 = 7_200_000
-    /// Sunday, 29 March 2026, 02:00 becomes 03:00.
+    /// Sunday, 29 March 2026, when 02:00 becomes 03:00.
     static let spring: Int64 = 1_774_746_000_000
-    /// Sunday, 25 October 2026, 03:00 becomes 02:00.
+    /// Sunday, 25 October 2026, when 03:00 becomes 02:00.
     static let autumn: Int64 = 1_792_890_000_000
 
     static func offset(_ unix: Int64) -> Int64 { unix >= spring && unix < autumn ? summer : winter }
@@ -49,7 +49,7 @@ extension Constraints {
 }
 
 extension Conditions {
-    /// A laptop without its plug on a phone's hotspot.
+    /// The conditions of a laptop on battery, on the metered hotspot of a phone.
     static let onTheRoad: Conditions = {
         var conditions = Conditions()
         conditions.externalPower = Reading(false, source: "/sys/class/power_supply/AC")

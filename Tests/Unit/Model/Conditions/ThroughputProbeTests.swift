@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("One probe of what is too slow")
+@Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
-    /// Two servers that are too slow, each by itself, with their pauses over.
+    /// Returns two slow servers whose pauses are over.
     private func slow() -> SlowLink {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -14,7 +14,7 @@ struct ThroughputProbeTests {
 
     private static let both = [(lane: "lane", terms: SlowLink.terms), (lane: "second", terms: SlowLink.terms)]
 
-    @Test("while one lane has the probe no other gets one, and each says what it waits for")
+    @Test("only one lane has a probe at a time, and the sentences name it")
     func alone() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -26,7 +26,7 @@ struct ThroughputProbeTests {
         #expect(holds.map { $0?.nextLookMilliseconds } == [nil, nil])
     }
 
-    @Test("the next is the lane that was tried longest ago")
+    @Test("the next probe goes to the lane that was probed longest ago")
     func turns() {
         var link = slow()
         var tried: [String] = []
@@ -39,7 +39,7 @@ struct ThroughputProbeTests {
         #expect(tried == ["lane", "second", "lane", "second"])
     }
 
-    @Test("a lane of which no task may start gives the probe back, and after a moment it is another's")
+    @Test("a lane without a startable task releases the probe to another")
     func givenBack() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -50,7 +50,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("what has become slow since a probe began is not decided by it")
+    @Test("a probe does not release lanes that became slow after it began")
     func decidesItsOwn() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -61,19 +61,19 @@ struct ThroughputProbeTests {
         #expect(link.permission() == .held(until: link.now + 300_000))
     }
 
-    @Test("the words of the session may change while a probe is under way: it ends all the same")
+    @Test("changed settings during a probe do not keep it from ending")
     func otherTerms() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
         link.now += 300_000
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        // Its terms are asked for no more.
+        // The lane's terms are not used any more.
         #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission("third") == .open)
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a probe that does not wait for the network is over after a minute, and held against nobody")
+    @Test("a probe without measured time ends after a minute and releases its lane")
     func undecided() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -84,7 +84,7 @@ struct ThroughputProbeTests {
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("who has no probe any more is told to stop, and nobody hears of it")
+    @Test("a lost probe is stopped without a result")
     func nobodys() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -93,7 +93,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.endProbe("lane", hasAnswered: false, now: link.now) == false)
     }
 
-    @Test("a lane without tasks leaves the probe to the others")
+    @Test("a lane without tasks releases the probe to another at once")
     func forgotten() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -101,7 +101,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a pause that nobody ends in an hour is forgotten, and all are asked again")
+    @Test("a pause ends after an hour without a probe")
     func unused() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

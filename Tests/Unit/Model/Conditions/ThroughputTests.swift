@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// Lanes that move bytes, second by second.
+/// Lanes whose transferred bytes the test sets for each second.
 struct SlowLink {
     typealias Watch = ThroughputWatch<String>
     static let terms = Watch.Terms(
@@ -11,7 +11,7 @@ struct SlowLink {
 
     var watch = Watch()
     var now: Int64 = 1_000_000
-    /// What `take` has said, at those times.
+    /// The times at which `take` has reported a change.
     var changes: [Int64] = []
 
     init() {}
@@ -29,7 +29,7 @@ struct SlowLink {
 
     func permission(_ lane: String = "lane") -> Watch.Permission { watch.permission(lane, Self.terms, now: now) }
 
-    /// Lets the pause go by and probes with so many bytes in each second.
+    /// Waits for the end of the pause, and probes with `bytes` per second. Returns whether the probe was decided.
     mutating func probe(_ bytes: UInt64) -> Bool {
         if case .held(let until?) = permission() { now = until }
         guard permission() == .probe else { return false }
@@ -45,7 +45,7 @@ struct SlowLink {
 
 @Suite("Throughput that is too low")
 struct ThroughputTests {
-    @Test("a lane that gets less than its minimum for a minute pauses, and says what came")
+    @Test("a lane below its minimum rate for a minute pauses, and its sentence has the rate")
     func pauses() {
         var link = SlowLink()
         link.pass(59, SlowLink.sample(3_100))
@@ -62,7 +62,7 @@ struct ThroughputTests {
                         + "again after a pause of 5 min", nextLookMilliseconds: 305_000))
     }
 
-    @Test("a lane that gets its minimum never pauses, nor one without a minimum")
+    @Test("a lane with its minimum rate, or without one, never pauses")
     func fastEnough() {
         var link = SlowLink()
         link.pass(600, SlowLink.sample(10_000), SlowLink.sample(1, "free", SlowLink.other, hasTerms: false))
@@ -71,7 +71,7 @@ struct ThroughputTests {
         #expect(link.watch.hold("free", nil, now: link.now, unix: 0) == nil)
     }
 
-    @Test("what comes in bursts is judged by its mean")
+    @Test("bursts are judged by their mean rate")
     func bursts() {
         var link = SlowLink()
         for _ in 0..<20 {
@@ -81,14 +81,14 @@ struct ThroughputTests {
         #expect(link.changes.isEmpty)
     }
 
-    @Test("an origin's lanes are judged together: who shares a fast link is not slow")
+    @Test("lanes of an origin are judged by their total rate")
     func shared() {
         var link = SlowLink()
         link.pass(600, SlowLink.sample(500), SlowLink.sample(9_500, "other", SlowLink.mirror))
         #expect(link.changes.isEmpty)
     }
 
-    @Test("seconds in which nothing counts say nothing, and a long break makes what came before it void")
+    @Test("seconds without samples are not counted, and a long break resets the measurement")
     func breaks() {
         var link = SlowLink()
         for _ in 0..<3 {
@@ -103,7 +103,7 @@ struct ThroughputTests {
         #expect(link.changes.count == 1)
     }
 
-    @Test("after the pause one task may try, and no other while it does")
+    @Test("after the pause one task may probe")
     func oneProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -116,7 +116,7 @@ struct ThroughputTests {
         #expect(link.permission() == .held(until: nil))
     }
 
-    @Test("a probe that is fast enough lets all go, after 256 KiB already")
+    @Test("a fast probe releases all after 256 KiB")
     func fastProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -126,7 +126,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("each probe that is too slow doubles the pause, up to twelve times the first")
+    @Test("each slow probe doubles the pause, up to twelve times the first")
     func slowProbes() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -138,7 +138,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("what is slow again right after its probe goes on with the longer pause; later it begins anew")
+    @Test("a lane that is slow again soon after its probe gets a longer pause; later the first one")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -155,7 +155,7 @@ struct ThroughputTests {
         #expect(until - (link.changes.last ?? 0) == 300_000)
     }
 
-    @Test("a probe that fetched something small has shown that it works; one that failed is made up for after a pause")
+    @Test("a probe that ends with a response releases its lane; a failed one is repeated after a pause")
     func endedProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -169,7 +169,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("a probe of which nothing is heard does not hold the lane for ever")
+    @Test("a probe without a result times out")
     func lostProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -180,7 +180,7 @@ struct ThroughputTests {
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
     }
 
-    @Test("when two origins together stay below it, lanes to other origins wait, too, and one probe frees them")
+    @Test("when two origins together are slow, other lanes wait, too, and one probe releases them")
     func everything() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(2_000), SlowLink.sample(2_000, "second", SlowLink.other))
@@ -192,18 +192,18 @@ struct ThroughputTests {
         #expect(link.permission("fourth") == .held(until: nil))
         #expect(link.watch.probed("third", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission("fourth") == .open)
-        // Those that were slow by themselves show it by themselves.
+        // A lane that was slow by itself needs its own probe.
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("one origin alone says nothing about others")
+    @Test("one slow origin does not hold others")
     func oneOrigin() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
         #expect(link.permission("third") == .open)
     }
 
-    @Test("another network lets all go")
+    @Test("another network releases all lanes")
     func networkChanges() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -212,7 +212,7 @@ struct ThroughputTests {
         #expect(link.watch.networkChanged() == false)
     }
 
-    @Test("what all move together is known while something moves")
+    @Test("the total rate is known while something is transferred")
     func total() {
         var link = SlowLink()
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
@@ -222,7 +222,7 @@ struct ThroughputTests {
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
     }
 
-    @Test("numbers at the end of their range do not trap")
+    @Test("extreme numbers do not trap")
     func extremes() {
         var watch = SlowLink.Watch()
         for now in [0, 1, 1_000, .max / 2, 0] as [Int64] {

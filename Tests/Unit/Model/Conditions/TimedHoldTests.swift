@@ -1,19 +1,19 @@
 import BackhaulModel
 import Testing
 
-@Suite("What is held until a time")
+@Suite("Holds until a time")
 struct TimedHoldTests {
     private func date(_ hold: Hold?) -> Int64? { hold?.nextLookMilliseconds }
 
-    @Test("quiet hours say from when to when they are")
+    @Test("the sentence about quiet hours has their begin and end")
     func quiet() {
         let situation = Situation { $0.session.quietHours = QuietHours("21:00-06:30") }
         #expect(situation.sentences == ["it is in its quiet hours 21:00-06:30, until 06:30 tomorrow"])
-        // 05:30 UTC of the next day.
+        // The end is 05:30 UTC of the next day.
         #expect(date(situation.holds.first) == 1_795_239_000_000)
     }
 
-    @Test("quiet hours that end on another day name it")
+    @Test("quiet hours that end on a later day name that day")
     func quietForDays() {
         let situation = Situation { $0.session.quietHours = QuietHours("fri-sun 00:00-24:00") }
         #expect(situation.sentences == ["it is in its quiet hours, until Monday 00:00"])
@@ -28,7 +28,7 @@ struct TimedHoldTests {
         #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
-    @Test("quiet hours that together leave no hour are said to be for ever")
+    @Test("quiet hours that cover the week are endless")
     func neverLoud() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("07:00-23:00")
@@ -38,25 +38,25 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("a budget that is used up says how much of it, where, and when the next month begins")
+    @Test("the sentence about a used budget has its size, network and next month")
     func budget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot()] }
         #expect(
             situation.sentences == [
                 "5.0 GB of this month's 5.0 GB are used on Hotspot; the next month begins on 1 December"
             ])
-        // 2026-12-01 00:00 in Berlin.
+        // The next month begins on 2026-12-01 at 00:00 in Berlin.
         #expect(date(situation.holds.first) == 1_796_079_600_000)
     }
 
-    @Test("a budget of nothing has no month to wait for")
+    @Test("a budget of 0 bytes holds without an end")
     func noBudget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot(limit: 0, used: 0)] }
         #expect(situation.reasons == [.budget])
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("what lasts longest is said first")
+    @Test("holds are ordered by how long they last")
     func order() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
@@ -75,7 +75,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("time alone changes the answer when quiet hours begin or end, or a budget's time is over")
+    @Test("the next change by time is that of quiet hours or of a budget's period")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
@@ -85,7 +85,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("a task that expects more than is left waits for the next month")
+    @Test("a task that expects more than the rest of a budget waits for the next month")
     func fits() {
         let budget = BudgetUse.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)

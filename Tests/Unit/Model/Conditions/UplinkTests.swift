@@ -11,7 +11,7 @@ struct UplinkTests {
     private let c = origin("c")
     private let login = origin("login")
 
-    /// Three origins that cannot be reached, one second after the other.
+    /// Returns a watch after failures of three origins, one second after the other.
     private func dead(_ ending: UplinkWatch.Ending = .unreachable) -> UplinkWatch {
         var watch = UplinkWatch()
         for (second, origin) in [a, b, c].enumerated() {
@@ -20,7 +20,7 @@ struct UplinkTests {
         return watch
     }
 
-    @Test("three origins that fail in a row are an uplink that is dead, and say so")
+    @Test("the uplink is dead after three origins failed in a row, and its sentence says why")
     func limited() {
         let watch = dead()
         #expect(watch.state == .limited)
@@ -32,7 +32,7 @@ struct UplinkTests {
                         + "again after a pause", nextLookMilliseconds: 60_000))
     }
 
-    @Test("two are enough when there are no others, one never")
+    @Test("two failed origins are enough if no others are in use; one is not")
     func fewOrigins() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
@@ -42,7 +42,7 @@ struct UplinkTests {
         #expect(watch.state == .limited)
     }
 
-    @Test("an answer in between, or a transfer that moves, begins the count anew")
+    @Test("a response or transferred bytes reset the count of failures")
     func answered() {
         var watch = UplinkWatch()
         for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 0) }
@@ -54,21 +54,21 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a connection that is refused says nothing of the way: some machine is there")
+    @Test("a refused connection proves that the route works")
     func refused() {
         let ending = UplinkWatch.Ending(Failure(.connectionFailed, "refused"), wasRefused: true)
         #expect(ending == .unknown)
         #expect(dead(ending).state == .open)
     }
 
-    @Test("the first that is tried again is one that has not failed")
+    @Test("the first probe goes to an origin that has not failed")
     func likeliest() {
         var watch = dead()
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 12_000) == Self.origin("z"))
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 40_000) == a)
     }
 
-    @Test("one 511 where others have answered within two minutes stops nobody")
+    @Test("a single 511 is ignored while other origins respond")
     func lively() {
         var watch = UplinkWatch()
         _ = watch.take(b, .answered, originsInUse: 5, now: 0)
@@ -78,7 +78,7 @@ struct UplinkTests {
         #expect(watch.state == .portal)
     }
 
-    @Test("failures of more than two minutes ago do not count")
+    @Test("failures that are older than two minutes are not counted")
     func old() {
         var watch = UplinkWatch()
         for (minute, origin) in [a, b, c].enumerated() {
@@ -87,13 +87,13 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("origins that all send to the same other one, or show a certificate that does not fit, are a portal")
+    @Test("origins that redirect to the same origin, or have an untrusted certificate, mean a portal")
     func portal() {
         #expect(dead(.redirected(to: login)).state == .portal)
         #expect(dead(.untrusted).state == .portal)
     }
 
-    @Test("origins that send to different ones answer for themselves, and so does one that sends to its own")
+    @Test("redirects of origins to different origins count as responses")
     func redirects() {
         var watch = UplinkWatch()
         for origin in [a, b, c] {
@@ -109,7 +109,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("511 alone is a portal; but an origin that says so while others answer is not believed again")
+    @Test("a 511 means a portal, unless its origin sent one before while others responded")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -121,7 +121,7 @@ struct UplinkTests {
         #expect(watch.take(a, .portal, originsInUse: 5, now: 700_000) == true)
     }
 
-    @Test("the pauses between probes grow from ten seconds to five minutes, and each probe goes to another origin")
+    @Test("pauses between probes grow from ten seconds to five minutes, and probes change the origin")
     func probes() {
         var watch = dead()
         var now: Int64 = 2_000
@@ -141,7 +141,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("a try for which no task was found does not count: another origin is tried after a moment")
+    @Test("a probe without a task is not counted, and another origin is probed a second later")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)
@@ -151,7 +151,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 13_000) == 33_000)
     }
 
-    @Test("who knows better has one tried at once, and the pauses after it go on to grow")
+    @Test("a manual retry probes at once, and the pauses keep growing")
     func atOnce() {
         var watch = dead()
         watch.tryAtOnce(now: 3_000)
@@ -160,7 +160,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 3_000) == 23_000)
     }
 
-    @Test("one proper answer or another network lets all go at once")
+    @Test("one response or another network releases all at once")
     func opens() {
         var watch = dead()
         #expect(watch.take(b, .answered, originsInUse: 5, now: 5_000) == true)
@@ -170,7 +170,7 @@ struct UplinkTests {
         #expect(!watch.isHeld)
     }
 
-    @Test("what the system says is tried out, too, but no page of a portal is fetched in place of a file")
+    @Test("a portal reported by the system is probed, but only at an https origin")
     func system() {
         var watch = UplinkWatch()
         _ = watch.connectivity(.portal, now: 0)
@@ -185,7 +185,7 @@ struct UplinkTests {
         #expect(!watch.isProven)
     }
 
-    @Test("failures are told apart by what they say of the way")
+    @Test("failures are classified by what they prove about the route")
     func endings() {
         func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasAnswered: Bool = false)
             -> UplinkWatch.Ending
@@ -205,7 +205,7 @@ struct UplinkTests {
         #expect(ending(.cancelled) == .unknown)
     }
 
-    @Test("what is beside the uplink is known by its name", arguments: [
+    @Test("servers that need no uplink are recognized by their names", arguments: [
         ("localhost", true), ("127.0.0.1", true), ("10.1.2.3", true), ("172.31.0.1", true), ("172.32.0.1", false),
         ("192.168.1.5", true), ("192.169.1.5", false), ("169.254.1.1", true), ("nas.local", true), ("[fd00::1]", true),
         ("[fe80::1]", true), ("[2001:db8::1]", false), ("[::1]", true), ("[::ffff:1]", false), ("10.1.2", false),

@@ -1,11 +1,11 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that is asked for a credential")
+@Suite("A challenged download")
 struct AskingTests {
     private let demand = AuthenticationDemand(challenge)
 
-    @Test("keeps what is there, reads what little the server says, and concludes with the challenge")
+    @Test("keeps its bytes, reads the response's body, and concludes with the challenge")
     func keeps() throws {
         let demand = try #require(demand)
         var attempt = Attempt(from: .kept(500), asks: true)
@@ -16,7 +16,7 @@ struct AskingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("does not read an endless page", arguments: [
+    @Test("concludes when the body is too long or the connection is lost", arguments: [
         DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
     ])
     func endless(_ event: DownloadMachine.Event) {
@@ -26,7 +26,7 @@ struct AskingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("fails when no credential will come, and leaves no part file")
+    @Test("fails when the challenge is refused, and leaves no part file")
     func refused() throws {
         let demand = try #require(demand)
         var attempt = Attempt(from: .kept(500), asks: true)
@@ -35,14 +35,14 @@ struct AskingTests {
         attempt.when(.discarded, .conclude(.failed(demand.failure), nil))
     }
 
-    @Test("fails at once when its session does not ask for credentials")
+    @Test("fails at once when its session opens no challenges")
     func off() {
         var attempt = Attempt()
         attempt.after(.start, .head(challenge))
         attempt.when(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("takes a 407 without a proxy for a failure")
+    @Test("fails on a 407 without a proxy")
     func withoutProxy() {
         var attempt = Attempt(asks: true)
         attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A script: each line is an event and the actions that must follow from it.
+/// A machine and its expectations: each line of a test is an event and the actions that must follow.
 struct Attempt {
     private(set) var machine: DownloadMachine
 
@@ -24,7 +24,7 @@ struct Attempt {
 
     mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { machine.handle(event) }
 
-    /// Events whose actions another test tells.
+    /// Handles events without checking their actions, which another test does.
     mutating func after(_ events: DownloadMachine.Event...) {
         for event in events { _ = machine.handle(event) }
     }
@@ -42,7 +42,7 @@ extension DownloadMachine.BufferLimits {
         return limits
     }
 
-    /// As small, but the transfer never has to wait for the disk.
+    /// The small limits, but the transfer never waits for the disk.
     static var wide: Self {
         var limits = small
         limits.outstanding = 1_000_000
@@ -51,7 +51,7 @@ extension DownloadMachine.BufferLimits {
 }
 
 extension Checkpoint {
-    /// Of a file with the entity tag "a" or a date.
+    /// Returns the checkpoint of a file with the entity tag "a" or a date.
     static func kept(
         _ synced: UInt64, of size: UInt64? = 1_000, tag: String? = "\"a\"", date: String? = nil, boot: String = "boot"
     ) -> Checkpoint {
@@ -70,7 +70,7 @@ extension DownloadTerms {
 }
 
 extension FileVersion {
-    /// What an earlier task has put at the destination.
+    /// The version of the file that an earlier task has placed at the destination.
     static let known = FileVersion(
         entityTag: "\"a\"", lastModified: nil, finalURL: "https://example.org/file", size: 1_000)
 }
@@ -89,7 +89,7 @@ extension Failure {
 }
 
 extension DownloadMachine.Conclusion {
-    /// Tried again after the usual delay, from what is there.
+    /// The conclusion of an attempt that is retried after the usual delay, from its offset.
     static func again(
         _ failure: Failure, reason: WaitReason = .retry, after seconds: Int64? = nil, fromZero: Bool = false
     ) -> Self {

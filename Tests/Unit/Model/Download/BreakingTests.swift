@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that breaks")
+@Suite("A failed download")
 struct BreakingTests {
-    @Test("What came is written and synced before the next attempt")
+    @Test("Received bytes are written and synced before the next attempt")
     func connectionLost() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -14,7 +14,7 @@ struct BreakingTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("A sync that was under way does not cover the last bytes: another one follows")
+    @Test("A sync that began before the last bytes is followed by another one")
     func syncUnderWay() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .tick, .received(count: 20))
@@ -23,7 +23,7 @@ struct BreakingTests {
         attempt.when(.synced(length: 90), .conclude(.again(.lost), .kept(90)))
     }
 
-    @Test("An answer that is too short is a broken connection")
+    @Test("A response that is too short counts as a lost connection")
     func short() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -32,7 +32,7 @@ struct BreakingTests {
         attempt.when(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
 
-    @Test("Nothing is kept that could not be continued, and it does not count as progress")
+    @Test("Bytes that cannot be resumed are dropped and are no progress")
     func nothingToContinue() {
         var attempt = Attempt()
         attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
@@ -41,7 +41,7 @@ struct BreakingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Without a new byte the old checkpoint stays")
+    @Test("Without new bytes the old checkpoint stays")
     func nothingNew() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -49,7 +49,7 @@ struct BreakingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("When the session allows no further try, the task fails and leaves no part file")
+    @Test("When a retry is refused, the task fails and leaves no part file")
     func lastTry() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500), .transferFailed(.lost, isTransient: true))
@@ -59,7 +59,7 @@ struct BreakingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("What trying again does not change ends the task and leaves no part file")
+    @Test("A permanent failure ends the task and leaves no part file")
     func permanent() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -67,7 +67,7 @@ struct BreakingTests {
         attempt.when(.discarded, .conclude(.failed(.refused), nil))
     }
 
-    @Test("`Not now` is read to its end, and tried again when the server says, from what is there")
+    @Test("A 503 is read to its end, and retried after Retry-After from the offset")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server answered with status 503", domain: .http, detail: 503)
@@ -77,7 +77,7 @@ struct BreakingTests {
         attempt.when(.transferComplete, .releaseSlot, .conclude(.again(failure, after: 30), .kept(400)))
     }
 
-    @Test("An answer that is not accepted is read to its end, which ends the task")
+    @Test("A response with an error status is read to its end, and ends the task")
     func refused() {
         let failure = Failure(.httpStatus, "the server answered with status 404", domain: .http, detail: 404)
         var attempt = Attempt()
@@ -89,7 +89,7 @@ struct BreakingTests {
         attempt.when(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("An error page that drips is read for a few seconds")
+    @Test("The body of an error is read for a limited time")
     func drippingErrorBody() {
         var limits = DownloadMachine.BufferLimits.small
         limits.errorTicks = 2
@@ -98,26 +98,26 @@ struct BreakingTests {
         attempt.when(.tick, .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("No more of it is read than is kept")
+    @Test("The body of an error is read up to the size that is stored")
     func endlessErrorBody() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(404)), .received(count: 49))
         attempt.when(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("It ends the task also when its connection breaks")
+    @Test("A connection that is lost during the body of an error ends the task, too")
     func brokenErrorBody() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(404)))
         attempt.when(.transferFailed(.lost, isTransient: true), .releaseSlot, .discardPart)
         guard case .conclude(.failed(let failure), nil)? = attempt.conclusion(after: .discarded) else {
-            Issue.record("the task does not fail")
+            Issue.record("the task has not failed")
             return
         }
         #expect(failure.detail == 404)
     }
 
-    @Test("A transfer that ends without an answer is tried again")
+    @Test("A transfer that ends without a response is retried")
     func noAnswer() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -126,9 +126,9 @@ struct BreakingTests {
     }
 }
 
-@Suite("A disk that fails")
+@Suite("Disk failures of a download")
 struct DiskFailureTests {
-    @Test("A failed sync is final: the file is cut at the last one that went well, and nothing more is believed")
+    @Test("After a failed sync the file is cut to its last synced length")
     func failedSync() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .tick)
@@ -139,7 +139,7 @@ struct DiskFailureTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("The same holds for the last sync before a suspended task is left")
+    @Test("After a failed sync of a suspended task the file is cut to its last synced length")
     func failedLastSync() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .leave)
@@ -148,7 +148,7 @@ struct DiskFailureTests {
             .conclude(.left, .kept(500, boot: "")))
     }
 
-    @Test("And for the sync that seals")
+    @Test("After a failed seal the file is cut to its last synced length")
     func failedSeal() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
@@ -158,7 +158,7 @@ struct DiskFailureTests {
         attempt.when(.sealed(.sealed))
     }
 
-    @Test("A full disk is a reason to wait")
+    @Test("On a full disk the task waits")
     func full() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 100))
@@ -166,14 +166,14 @@ struct DiskFailureTests {
             .diskFailed(.full), .stopTransfer, .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
-    @Test("A file that has its intent is not cut: it is looked for by the next attempt")
+    @Test("A file with a finish intent is not cut, and the next attempt looks for it")
     func failedPlacing() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded)
         attempt.when(.diskFailed(.broken), .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("A destination that cannot be had ends the task", arguments: [
+    @Test("An unusable destination ends the task", arguments: [
         Status.destinationExists, .destinationUnavailable, .tooLarge,
     ])
     func destination(_ status: Status) {
@@ -185,7 +185,7 @@ struct DiskFailureTests {
         attempt.when(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("What may be better next time is tried again", arguments: [
+    @Test("A transient failure of the disk is retried", arguments: [
         Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
     ])
     func nextTime(_ status: Status) {
@@ -195,7 +195,7 @@ struct DiskFailureTests {
         attempt.when(.diskFailed(failure), .stopTransfer, .releaseSlot, .conclude(.again(failure), nil))
     }
 
-    @Test("Running out of descriptors when the part is opened costs no byte")
+    @Test("A lack of descriptors when the part is opened loses no bytes")
     func noDescriptors() {
         let failure = Failure(.outOfResources, "no descriptors")
         var attempt = Attempt(from: .kept(400))
@@ -203,7 +203,7 @@ struct DiskFailureTests {
         attempt.when(.diskFailed(failure), .releaseSlot, .conclude(.again(failure), .kept(400)))
     }
 
-    @Test("A part file of another length than it should have is started again")
+    @Test("A part file with a wrong length is started again")
     func wrongLength() {
         let failure = Failure(.badResponse, "another length")
         var attempt = Attempt(from: .kept(500))
@@ -212,7 +212,7 @@ struct DiskFailureTests {
         attempt.when(.discarded, .conclude(.again(failure, fromZero: true), nil))
     }
 
-    @Test("A part file that cannot be removed does not keep the task from ending")
+    @Test("A task ends even if its part file cannot be removed")
     func cannotDiscard() {
         var attempt = Attempt()
         attempt.after(.start, .transferFailed(.refused, isTransient: false))

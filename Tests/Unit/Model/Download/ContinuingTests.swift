@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that goes on after a break")
+@Suite("A resumed download")
 struct ContinuingTests {
-    @Test("In the same boot it goes on from all that was written")
+    @Test("In the same boot it resumes from all written bytes")
     func sameBoot() {
         var attempt = Attempt(from: .kept(400))
         attempt.when(.start, .openPart(isSameBoot: true, syncedOffset: 400))
@@ -13,27 +13,27 @@ struct ContinuingTests {
         attempt.when(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("After another boot it goes on from what was synced", arguments: ["old", ""])
+    @Test("After a reboot it resumes from the synced bytes", arguments: ["old", ""])
     func otherBoot(_ boot: String) {
         var attempt = Attempt(from: .kept(500, boot: boot))
         attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 500))
         attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("When the same entity tag comes with another length it starts over, and remembers what was said of the file")
+    @Test("The same entity tag with another length starts over, and keeps the file's validator and size")
     func contradiction() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
         attempt.when(
             .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseSlot, .discardPart)
         guard case .conclude(.retry(_, _, _, fromZero: true), let promise)? = attempt.handle(.discarded).first else {
-            Issue.record("it is not tried again")
+            Issue.record("the download is not retried")
             return
         }
         #expect(promise == .kept(0, boot: ""))
     }
 
-    @Test("What was said of a file without its bytes asks for the whole file, and goes when that comes")
+    @Test("A checkpoint without bytes requests the whole file, and is removed when it comes")
     func promise() {
         var attempt = Attempt(from: .kept(0, boot: ""))
         attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 0))
@@ -42,27 +42,27 @@ struct ContinuingTests {
         attempt.when(.forgotten, .restartPart, .resumeTransfer)
     }
 
-    @Test("A boot that cannot be told is no boot that can be trusted")
+    @Test("Without a boot id only synced bytes are trusted")
     func unknownBoot() {
         var attempt = Attempt(from: .kept(500, boot: ""), boot: "")
         attempt.when(.start, .openPart(isSameBoot: false, syncedOffset: 500))
     }
 
-    @Test("It goes on by date where there is no entity tag")
+    @Test("Without an entity tag it resumes with the date")
     func byDate() {
         var attempt = Attempt(from: .kept(500, tag: nil, date: monday))
         attempt.after(.start)
         attempt.when(.opened(length: 500), .startTransfer(offset: 500, ifRange: monday))
     }
 
-    @Test("When all bytes are there already, none is asked for")
+    @Test("A complete part file is sealed without a request")
     func wholeAlready() {
         var attempt = Attempt(from: .kept(400))
         attempt.after(.start)
         attempt.when(.opened(length: 1_000), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("When the server says that there is no more, all bytes are there")
+    @Test("A 416 with the length of the part file means that it is complete")
     func unsatisfiable() {
         var attempt = Attempt(from: .kept(400, of: nil))
         attempt.after(.start, .opened(length: 500))
@@ -70,12 +70,12 @@ struct ContinuingTests {
             .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
     }
 
-    @Test("A part file that is not as it was left counts for nothing", arguments: [
-        // gone, shorter than what was synced, longer than the file
+    @Test("A part file with an unexpected length is started again", arguments: [
+        // missing, shorter than its synced length, longer than the file
         (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
-        // longer than may be trusted after another boot
+        // longer than its synced length after a reboot
         (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
-        // nothing to continue it with
+        // no validator to resume it with
         (.kept(400, tag: nil), 400),
     ] as [(Checkpoint, UInt64)])
     func strangePart(_ checkpoint: Checkpoint, _ length: UInt64) {
@@ -87,7 +87,7 @@ struct ContinuingTests {
         attempt.when(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("Another file is written only after it is durable that the old bytes count for nothing")
+    @Test("Another file is written only after the old checkpoint has been removed durably")
     func changedFile() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -99,7 +99,7 @@ struct ContinuingTests {
         attempt.when(.synced(length: 700), .recordCheckpoint(.kept(700, of: 800, tag: "\"b\"")))
     }
 
-    @Test("Bytes that arrive while the old ones are being forgotten are part of the file")
+    @Test("Bytes that arrive while the old checkpoint is removed are part of the file")
     func bytesWhileForgetting() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(wholeOther))
@@ -109,7 +109,7 @@ struct ContinuingTests {
         attempt.when(.transferComplete, .releaseSlot, .seal(size: 800))
     }
 
-    @Test("An answer that ends while the old bytes are being forgotten is not asked for again")
+    @Test("A response that ends while the old checkpoint is removed is not requested again")
     func emptyWhileForgetting() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -118,7 +118,7 @@ struct ContinuingTests {
         attempt.when(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("An answer that may be of another file is thrown away, and so is what was there")
+    @Test("A response of another file starts over")
     func mixture() {
         let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
         var attempt = Attempt(from: .kept(500))
@@ -130,7 +130,7 @@ struct ContinuingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("A part of what was asked for is kept, and the next attempt asks for the rest")
+    @Test("A partial range is kept, and the next attempt requests the rest")
     func slice() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -142,7 +142,7 @@ struct ContinuingTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("What is fetched again up to where an earlier attempt came is no progress, what passes it is")
+    @Test("Only bytes beyond the furthest offset of earlier attempts are progress")
     func furthest() {
         for (count, isProgress) in [(400, false), (401, true)] {
             var machine = DownloadMachine(
@@ -157,7 +157,7 @@ struct ContinuingTests {
         }
     }
 
-    @Test("Bytes behind the announced ones make all of them doubtful", arguments: [
+    @Test("More bytes than announced invalidate the part", arguments: [
         (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
         (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
     ])
@@ -167,7 +167,7 @@ struct ContinuingTests {
         attempt.when(.received(count: count), .stopTransfer, .releaseSlot, .discardPart)
         guard case .conclude(.retry(let failure, _, _, fromZero: true), nil)? = attempt.conclusion(after: .discarded)
         else {
-            Issue.record("it is not tried again from the start")
+            Issue.record("the download is not retried from the start")
             return
         }
         #expect(failure.status == .badResponse)

@@ -5,7 +5,7 @@ import Testing
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
 
-    /// How each phase is reached.
+    /// The events that lead to each phase.
     static let ways: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
         ("ready", nil, nil, []),
         ("ready, sealed", .sealed, .kept(500), []),
@@ -40,7 +40,7 @@ struct EveryEventTests {
         ("over", .sealed, nil, [.start, .lookedForSealed(isThere: true), .placed, .concluded]),
     ]
 
-    /// Each kind once, with numbers at their ends.
+    /// Each kind of event, with extreme numbers.
     static let events: [Event] = [
         .start, .lookedForSealed(isThere: true), .lookedForSealed(isThere: false), .opened(length: 0),
         .opened(length: .max), .head(whole), .head(head(404)), .head(head(503)), .head(head(416)), .head(challenge),
@@ -53,7 +53,7 @@ struct EveryEventTests {
         .cancel, .leave, .expire(.timeOver), .tick,
     ]
 
-    @Test("lead to one conclusion, one slot released, no transfer left behind, and silence", arguments: ways.indices)
+    @Test("lead to one conclusion, one released slot and no running transfer", arguments: ways.indices)
     func twoEvents(_ way: Int) {
         let (phase, intent, kept, events) = Self.ways[way]
         for first in Self.events {
@@ -69,7 +69,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("the result of an action that was not given changes nothing")
+    @Test("a result without its action is ignored")
     func unasked() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 0))
@@ -83,7 +83,7 @@ struct EveryEventTests {
     }
 }
 
-/// A machine whose actions are all answered, each as if it went well.
+/// A machine for which every action succeeds.
 private struct AnsweredRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
@@ -100,7 +100,7 @@ private struct AnsweredRun {
     mutating func handle(_ event: DownloadMachine.Event) {
         switch event {
         case .transferComplete, .transferFailed: transferRuns = false
-        // Nothing was committed: another conclusion has to follow.
+        // The conclusion was not committed, so another one must follow.
         case .retryRefused where machine.phase == .concluding: refusals += 1
         default: break
         }
@@ -109,7 +109,7 @@ private struct AnsweredRun {
             if wasOver { problems.append("\(action) after the end") }
             perform(action)
         }
-        // Asked for at any time: must not trap.
+        // `wantsBytes` may be read at any time and must not trap.
         _ = machine.wantsBytes
     }
 

@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that goes well")
+@Suite("A successful download")
 struct FinishingTests {
-    @Test("A file is sealed, its intent recorded, placed, and only then ended")
+    @Test("A file is sealed, its intent recorded and the file placed, before the task ends")
     func small() {
         var attempt = Attempt()
         attempt.when(.start, .startTransfer(offset: 0, ifRange: nil))
@@ -17,14 +17,14 @@ struct FinishingTests {
         #expect(attempt.machine.isOver)
     }
 
-    @Test("An empty file is a file")
+    @Test("An empty response makes an empty file")
     func empty() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(200, "Content-Length: 0")))
         attempt.when(.transferComplete, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("Without a length the end of the answer is the end of the file")
+    @Test("Without a length the end of the response is the end of the file")
     func unknownLength() {
         var attempt = Attempt()
         attempt.after(.start, .head(endless), .received(count: 70))
@@ -32,7 +32,7 @@ struct FinishingTests {
         #expect(attempt.machine.size == 70)
     }
 
-    @Test("Bytes go to the disk in pieces; a checkpoint follows the first sync")
+    @Test("Bytes are written in chunks, and a checkpoint follows the first sync")
     func pieces() {
         var attempt = Attempt()
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")))
@@ -46,7 +46,7 @@ struct FinishingTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Much of an answer is synced without waiting for the tick, and again after more")
+    @Test("Many bytes are synced before the next tick, and again after more bytes")
     func syncs() {
         var attempt = Attempt(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")), .received(count: 1_000))
@@ -59,7 +59,7 @@ struct FinishingTests {
         attempt.when(.synced(length: 5_000), .recordCheckpoint(.kept(5_000, of: 9_000)))
     }
 
-    @Test("Later syncs are some ticks apart")
+    @Test("Later syncs are several ticks apart")
     func ticks() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 10), .tick, .synced(length: 10), .received(count: 10))
@@ -68,7 +68,7 @@ struct FinishingTests {
         attempt.when(.tick, .sync)
     }
 
-    @Test("Nothing is synced on the way when it could not be continued")
+    @Test("Without a validator there are fewer syncs and no checkpoint")
     func noValidator() {
         var attempt = Attempt(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 90000")), .received(count: 3_000))
@@ -80,7 +80,7 @@ struct FinishingTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("The transfer waits while the disk is behind, and goes on when half of that is written")
+    @Test("The transfer pauses while the disk is behind, and resumes when half of the bytes are written")
     func backPressure() {
         var attempt = Attempt()
         attempt.after(.start, .head(endless), .received(count: 400))
@@ -93,7 +93,7 @@ struct FinishingTests {
         attempt.when(.appended(length: 401))
     }
 
-    @Test("The transfer goes on also when the byte that was too many did not fill the buffer")
+    @Test("The transfer resumes also when the bytes that paused it did not fill the buffer")
     func backPressureBelowFlush() {
         var attempt = Attempt()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))
@@ -103,7 +103,7 @@ struct FinishingTests {
         attempt.when(.appended(length: 401), .resumeTransfer)
     }
 
-    @Test("A buffer smaller than a flush cannot hold a transfer up")
+    @Test("A buffer smaller than a flush does not block a transfer")
     func smallBuffer() {
         var limits = DownloadMachine.BufferLimits.small
         limits.outstanding = 10

@@ -1,11 +1,11 @@
 import BackhaulModel
 import Testing
 
-@Suite("A download that is crashed into, cancelled, left or too late")
+@Suite("A download after a crash, a cancel, a stop or a timeout")
 struct LeavingTests {
-    // MARK: After a crash behind the intent
+    // MARK: After a crash with a finish intent
 
-    @Test("A sealed file needs nothing but its name, and releases its slot")
+    @Test("A sealed file releases its slot and is placed")
     func sealedIsThere() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.when(.start, .lookForSealed(.sealed))
@@ -15,7 +15,7 @@ struct LeavingTests {
         #expect(attempt.machine.size == 1_000)
     }
 
-    @Test("A sealed file that is gone is fetched again, from its first byte")
+    @Test("A missing sealed file is fetched again from its first byte")
     func sealedIsGone() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -23,14 +23,14 @@ struct LeavingTests {
         attempt.when(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("A directory that cannot be read now is looked at again later")
+    @Test("A directory that cannot be read is read again by the next attempt")
     func lookingFails() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.after(.start)
         attempt.when(.diskFailed(.broken), .releaseSlot, .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("Leaving while it is looked for keeps the intent for the next attempt")
+    @Test("A stop during the search for a sealed file keeps the intent")
     func leaveWhileLooking() {
         var attempt = Attempt(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -39,16 +39,16 @@ struct LeavingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    // MARK: Too late
+    // MARK: After the timeout
 
-    @Test("A task whose time is over fails and leaves no part file")
+    @Test("A task past its deadline fails and leaves no part file")
     func expired() {
         var attempt = Attempt(from: .kept(500))
         attempt.when(.expire(.timeOver), .releaseSlot, .discardPart)
         attempt.when(.discarded, .conclude(.failed(.timeOver), nil))
     }
 
-    @Test("When all bytes had come in time, it is not too late to give them their name")
+    @Test("A sealed file is placed even after the timeout")
     func expiredButSealed() {
         var attempt = Attempt(intent: .sealed)
         attempt.when(.expire(.timeOver), .lookForSealed(.sealed))
@@ -56,7 +56,7 @@ struct LeavingTests {
         attempt.when(.lookedForSealed(isThere: true), .releaseSlot, .place(.sealed))
     }
 
-    @Test("But too late to fetch them again")
+    @Test("After the timeout a missing sealed file is not fetched again")
     func expiredAndGone() {
         var attempt = Attempt(intent: .sealed)
         attempt.after(.start, .expire(.timeOver))
@@ -64,9 +64,9 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.failed(.timeOver), nil))
     }
 
-    // MARK: Left
+    // MARK: Stopped
 
-    @Test("A suspended task keeps what came")
+    @Test("A suspended task keeps its bytes")
     func suspended() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -75,7 +75,7 @@ struct LeavingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("What cannot be continued is not kept")
+    @Test("A suspended task drops bytes that cannot be resumed")
     func suspendedWithoutValidator() {
         var attempt = Attempt()
         attempt.after(.start, .head(unvalidated), .received(count: 70))
@@ -83,7 +83,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("A task that has all its bytes is finished all the same")
+    @Test("A task with all its bytes is finished even if it is suspended")
     func suspendedWhileSealing() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -93,7 +93,7 @@ struct LeavingTests {
 
     // MARK: Cancelled
 
-    @Test("A cancelled task leaves no part file, even one that never ran and one whose crash left some bytes")
+    @Test("A cancelled task leaves no part file, even if it never ran")
     func cancelledBeforeTheStart() {
         var attempt = Attempt()
         attempt.when(.cancel, .releaseSlot, .discardPart)
@@ -102,7 +102,7 @@ struct LeavingTests {
         attempt.when(.start)
     }
 
-    @Test("Cancelling stops the transfer and wins over what the disk still has to say")
+    @Test("Cancelling stops the transfer, and later results of the disk are ignored")
     func cancelled() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .tick)
@@ -112,7 +112,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("Cancelled while its last bytes are being saved, nothing is saved")
+    @Test("A task that is cancelled while its last bytes are saved leaves no part file")
     func cancelledWhileSaving() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
@@ -121,7 +121,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("Cancelled while the file is sealed, it is not placed")
+    @Test("A task that is cancelled during the seal places no file")
     func cancelledWhileSealing() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -130,7 +130,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("Cancelled before the intent is recorded, the intent is refused and the file is not placed")
+    @Test("A task that is cancelled before its intent is recorded places no file")
     func refusedIntent() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete, .sealed(.sealed))
@@ -138,7 +138,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("Cancelled while the seal fails, no part file is left")
+    @Test("A task that is cancelled during a failing seal leaves no part file")
     func cancelledWhileSealFails() {
         var attempt = Attempt(from: .kept(500))
         attempt.after(.start, .opened(length: 1_000), .cancel)
@@ -146,7 +146,7 @@ struct LeavingTests {
         attempt.when(.discarded, .conclude(.left, nil))
     }
 
-    @Test("Cancelled while the conclusion is being committed, the kept part file goes too")
+    @Test("A task that is cancelled during its conclusion leaves no part file")
     func cancelledWhileConcluding() {
         var attempt = Attempt()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
@@ -157,7 +157,7 @@ struct LeavingTests {
         #expect(attempt.machine.isOver)
     }
 
-    @Test("A placed file stays whatever comes then")
+    @Test("A placed file stays after a late cancel")
     func cancelledAfterPlacing() {
         var attempt = Attempt(intent: .sealed)
         attempt.after(.start, .lookedForSealed(isThere: true), .cancel)
@@ -165,7 +165,7 @@ struct LeavingTests {
         attempt.when(.concluded, .closePart)
     }
 
-    @Test("A part that is being removed for another reason is removed for a cancelled task")
+    @Test("A cancel while the part file is removed changes the conclusion only")
     func cancelledWhileDiscarding() {
         var attempt = Attempt()
         attempt.after(.start, .transferFailed(.refused, isTransient: false))

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a kill may cost a download")
+@Suite("Bytes that a kill may cost")
 struct SeamTests {
     static var limits: DownloadMachine.BufferLimits {
         var limits = DownloadMachine.BufferLimits.small
@@ -12,7 +12,7 @@ struct SeamTests {
 
     static let large = head(200, "Content-Length: 9000", "ETag: \"a\"")
 
-    @Test("With the first bytes in the file their validators are recorded, before anything is synced")
+    @Test("The validators are recorded with the first bytes in the file, before a sync")
     func firstCheckpoint() {
         var attempt = Attempt(limits: Self.limits)
         attempt.after(.start, .head(Self.large))
@@ -23,7 +23,7 @@ struct SeamTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Bytes that have waited are written, and the validators of a small file that takes so long are recorded")
+    @Test("Old buffered bytes are written, and a slow small file gets its checkpoint")
     func aged() {
         var limits = Self.limits
         limits.aged = 50
@@ -40,7 +40,7 @@ struct SeamTests {
         attempt.when(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("Only so many bytes are taken until that is done")
+    @Test("A limited number of bytes is taken until the validators are recorded")
     func backPressure() {
         var attempt = Attempt(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 100), .appended(length: 100))
@@ -53,7 +53,7 @@ struct SeamTests {
         attempt.when(.appended(length: 400))
     }
 
-    @Test("A small file of which too much has come when it proves slow waits for its checkpoint, and goes on")
+    @Test("A slow small file with many unrecorded bytes pauses until its checkpoint is recorded")
     func slowTooLate() {
         var attempt = Attempt(limits: Self.limits)
         attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))
@@ -65,7 +65,7 @@ struct SeamTests {
         attempt.when(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("A sync that is under way brings the checkpoint")
+    @Test("A sync in progress records the checkpoint")
     func syncedFirst() {
         var attempt = Attempt(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 90))
@@ -76,7 +76,7 @@ struct SeamTests {
         attempt.when(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("A small file, one without a validator and one that is continued need none", arguments: [
+    @Test("Small files, files without a validator and resumed files need no first checkpoint", arguments: [
         (Checkpoint?.none, head(200, "Content-Length: 1000", "ETag: \"a\"")),
         (nil, head(200, "Content-Length: 9000")),
         (.kept(500, of: 9_000), head(206, "Content-Range: bytes 500-8999/9000", "ETag: \"a\"")),
@@ -89,7 +89,7 @@ struct SeamTests {
         #expect(attempt.machine.wantsBytes)
     }
 
-    @Test("The bytes of another file are under its own validators only when they are written")
+    @Test("The validators of another file are recorded after its first bytes are written")
     func changedFile() {
         var attempt = Attempt(from: .kept(500), limits: Self.limits)
         attempt.after(.start, .opened(length: 500))
@@ -99,7 +99,7 @@ struct SeamTests {
         attempt.when(.appended(length: 100), .recordCheckpoint(.kept(0, of: 9_000, tag: "\"b\"")))
     }
 
-    @Test("When the first sync fails, nothing is left that the validators could stand for")
+    @Test("After a failed first sync the checkpoint has no bytes")
     func failedSync() {
         var attempt = Attempt(limits: Self.limits)
         attempt.after(

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("What a host asks of a file")
+@Suite("Checksum, size and other terms of a download")
 struct TermsTests {
     private let right = Checksum(.sha256, [UInt8](repeating: 1, count: 32))
     private let wrong = Checksum(.sha256, [UInt8](repeating: 2, count: 32))
@@ -19,7 +19,7 @@ struct TermsTests {
 
     // MARK: Digests
 
-    @Test("the digest is computed from the first byte on, and compared before the intent is recorded")
+    @Test("the digest is computed from the first byte, and compared before the intent is recorded")
     func checksum() {
         var attempt = Attempt(terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -30,13 +30,13 @@ struct TermsTests {
         #expect(attempt.machine.checksum == right)
     }
 
-    @Test("other bytes are thrown away and fetched from zero once; then the task fails by name")
+    @Test("a wrong digest starts over once, and then fails with the status checksum mismatch")
     func mismatch() {
         var attempt = Attempt(terms: terms { $0.checksum = right })
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
         attempt.when(.sealed(.sealed, wrong), .discardPart)
         guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
-            Issue.record("it is not tried again from zero")
+            Issue.record("the download is not retried from zero")
             return
         }
         #expect(failure.status == .checksumMismatch)
@@ -48,14 +48,14 @@ struct TermsTests {
         #expect(conclusion(&attempt, .discarded) == .failed(failure))
     }
 
-    @Test("a file whose bytes were all here before a crash is read again before it is sealed")
+    @Test("a complete part file from before a crash is read again before it is sealed")
     func afterCrash() {
         var attempt = Attempt(from: .kept(1_000), terms: terms { $0.checksum = right })
         attempt.after(.start)
         attempt.when(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("what an earlier attempt has left is read when the server lets it be continued, and only then")
+    @Test("the bytes of an earlier attempt are read for the digest only when they are resumed")
     func resumed() {
         var attempt = Attempt(from: .kept(500), terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -72,7 +72,7 @@ struct TermsTests {
         200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
     private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
 
-    @Test("the server's digest is remembered with the bytes, also across a crash behind the last of them")
+    @Test("the server's digest is stored in the checkpoint, and compared after a crash")
     func serversDigest() {
         var attempt = Attempt()
         attempt.after(.start)
@@ -88,7 +88,7 @@ struct TermsTests {
         attempt.when(.sealed(.sealed, wrong), .discardPart)
     }
 
-    @Test("a part under another digest, or in another coding, is none of the same file")
+    @Test("a response with another digest or content coding is not the same file")
     func otherRepresentation() {
         var kept = Checkpoint.kept(500)
         kept.facts = RepresentationFacts(digest: wrong, contentEncoding: "gzip")
@@ -115,14 +115,14 @@ struct TermsTests {
 
     // MARK: Sizes
 
-    @Test("another size is seen in the head, in the middle or at the end, and fetched again once")
+    @Test("a wrong size is found in the head, in the body or at the end, and starts over once")
     func size() {
         let wanted = terms { $0.expectedSize = 900 }
         var attempt = Attempt(terms: wanted)
         attempt.after(.start)
         attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .retry(let failure, _, _, fromZero: true)? = conclusion(&attempt, .discarded) else {
-            Issue.record("it is not tried again from zero")
+            Issue.record("the download is not retried from zero")
             return
         }
         #expect(failure.status == .sizeMismatch)
@@ -137,27 +137,27 @@ struct TermsTests {
         attempt.when(.transferComplete, .releaseSlot, .seal(size: 900))
     }
 
-    @Test("the second time a wrong size ends the task")
+    @Test("a second wrong size ends the task")
     func sizeAgain() {
         var attempt = Attempt(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
-        // At once: the body is a file, and explains nothing.
+        // The transfer stops at once, because the body is not an error message.
         attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
-            Issue.record("it does not fail")
+            Issue.record("the task has not failed")
             return
         }
         #expect(failure.status == .sizeMismatch)
     }
 
-    @Test("too large a file is not fetched, and one without a length no further than to the limit")
+    @Test("a too large file is not fetched, and one without a length up to the limit")
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = Attempt(terms: wanted)
         attempt.after(.start)
         attempt.when(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
-            Issue.record("it does not fail")
+            Issue.record("the task has not failed")
             return
         }
         #expect(failure.status == .tooLarge)
@@ -166,9 +166,9 @@ struct TermsTests {
         attempt.when(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    // MARK: A file that is there
+    // MARK: An existing file
 
-    @Test("a file with the right checksum and size is left as it is, and nothing is asked of the server")
+    @Test("an existing file with the right checksum and size stays, without a request")
     func skips() {
         var attempt = Attempt(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
         attempt.when(.start, .lookForFile(size: 7, .sha256))
@@ -177,7 +177,7 @@ struct TermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("any other is fetched", arguments: [
+    @Test("an existing file with another checksum or size is fetched", arguments: [
         nil, FoundFile(size: 7, checksum: Checksum(.sha256, [9])), FoundFile(size: 7), FoundFile(size: 8),
     ])
     func doesNotSkip(_ found: FoundFile?) {
@@ -188,7 +188,7 @@ struct TermsTests {
 
     // MARK: Only if changed
 
-    @Test("the version that is there is the condition, and when the server has no other the file stays")
+    @Test("a request is conditional on the existing version, and after a 304 the file stays")
     func unchanged() {
         var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
         attempt.when(.start, .lookForVersion)
@@ -200,7 +200,7 @@ struct TermsTests {
         #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
     }
 
-    @Test("without a version that is still there everything is fetched")
+    @Test("without a known version the request has no condition")
     func nothingKnown() {
         var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
@@ -209,7 +209,7 @@ struct TermsTests {
         attempt.when(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("a file that went meanwhile, or a 304 of another resource, is asked for without a condition")
+    @Test("after a changed file or a 304 of another resource the request is sent without a condition")
     func changedMeanwhile() {
         var attempt = Attempt(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start, .lookedForVersion(.known), .head(head(304)))
@@ -221,7 +221,7 @@ struct TermsTests {
             .head(head(304, url: "https://example.net/other")), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("a newer version that is here in part is continued, whatever lies at the destination")
+    @Test("a part file of a newer version is resumed without looking at the destination")
     func partOfNewer() {
         var attempt = Attempt(from: .kept(500), terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
@@ -230,7 +230,7 @@ struct TermsTests {
 
     // MARK: Names and space
 
-    @Test("the server's name is looked for before the bytes come, and recorded with the intent")
+    @Test("the server's name is checked before the bytes come, and recorded in the intent")
     func named() {
         var attempt = Attempt(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
         attempt.after(.start)
@@ -244,7 +244,7 @@ struct TermsTests {
         #expect(Attempt(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
     }
 
-    @Test("room is looked for before a large file is written, and first of all when there was none before")
+    @Test("space is checked before a large file is written, and at the start after a full disk")
     func space() {
         var limits = DownloadMachine.BufferLimits.small
         limits.spaceCheck = 500
@@ -260,7 +260,7 @@ struct TermsTests {
         attempt.when(.diskFailed(.full), .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
-    @Test("the whole file is judged beside what is missing of it, and one that no disk can hold ends the task")
+    @Test("space is checked for the missing bytes and the whole file; a file that can never fit ends the task")
     func impossibleSpace() {
         var limits = DownloadMachine.BufferLimits.small
         limits.spaceCheck = 500

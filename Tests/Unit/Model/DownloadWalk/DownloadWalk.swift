@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// One task from its enqueue to its end, through crashes, power losses and faults, run as an engine runs it: actions
-/// become operations of disk, store and transport, which are done one at a time in random order.
+/// Simulates one task from its enqueue to its end, with crashes, power losses and faults. As in an engine, actions
+/// become operations of disk, store and transport. These are done one at a time in random order.
 struct DownloadWalk {
     /// The task's row.
     struct Row {
@@ -21,7 +21,7 @@ struct DownloadWalk {
     }
 
     private(set) var problems: [String] = []
-    /// What happened, to be read when a seed has failed.
+    /// The log of the walk, for a seed that has failed.
     private(set) var trace: [String] = []
     private(set) var row = Row()
     private(set) var disk = SimulatedDisk()
@@ -30,17 +30,17 @@ struct DownloadWalk {
     private(set) var server: SimulatedServer
     private var random: Random
     private var boot = 1
-    /// After these attempts nothing goes wrong any more: then the task has to end.
+    /// The number of attempts with faults. After them there are no faults, and the task must end.
     private let wildAttempts: Int
-    /// A part file may be left where nobody could remove it.
+    /// Whether a part file may be left, because the task could not remove it.
     private var mayLeavePart = false
 
-    // What lives in the process.
+    // State that is lost with the process.
     private var machine = DownloadMachine(checkpoint: nil, intent: nil, bootID: "")
     private var buffer: [UInt8] = []
     private var diskQueue: [SimulatedDisk.Operation] = []
     private var storeQueue: [StoreOperation] = []
-    /// Answers on their way to the loop.
+    /// Results that the loop has not handled yet.
     private var answers: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
@@ -99,13 +99,13 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Between a failed sync and the cut that follows: the one moment in which a crash cannot be made safe.
+    /// Whether a sync has failed and the file is not cut yet. This is the only moment in which a crash is not safe.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || answers.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
-    /// A disk has failed, and what was concluded from it is not durable yet.
+    /// Whether a disk failure has a conclusion that is not committed yet.
     private var isAfterFailure: Bool {
         storeQueue.contains {
             if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
@@ -130,9 +130,9 @@ struct DownloadWalk {
         forgetProcess()
     }
 
-    // MARK: One step
+    // MARK: Steps
 
-    /// False when there is nothing that could go on.
+    /// Performs a step. Returns false when no operation is pending.
     private mutating func step() -> Bool {
         if isWild { disturb() }
         if machine.isOver { return true }
@@ -157,7 +157,7 @@ struct DownloadWalk {
         if random.once(in: 150) { storeQueue.append(.suspend) }
         if random.once(in: 150) { handle(.leave) }
         if random.once(in: 1_500) { handle(.expire(.timeOver)) }
-        // Nothing of this is waited for: it changes nothing, or is what came already.
+        // The machine does not expect these events, so it must ignore them.
         if random.once(in: 100), machine.phase != .requesting { handle(.head(head(200))) }
         if random.once(in: 100) { handle(.start) }
     }
@@ -222,7 +222,7 @@ struct DownloadWalk {
             conclude(conclusion, checkpoint)
             answers.append(.concluded)
         case .cancel:
-            // A task with an intent is ending already.
+            // A task with a finish intent is ending already.
             guard !row.hasEnded, row.intent == nil else { return }
             row.wasCancelled = true
             end(.left)
@@ -241,14 +241,14 @@ struct DownloadWalk {
             if !disk.finalIsDurable { problems.append("the end is committed before the file is durable") }
             end(conclusion)
         case .failed(let failure):
-            if failure.status == .destinationExists { problems.append("the task's own file is taken for a stranger's") }
+            if failure.status == .destinationExists { problems.append("the task's own file counts as a foreign file") }
             end(conclusion)
         case .retry(_, _, _, let fromZero):
-            if fromZero, checkpoint != nil { problems.append("something is kept of what is not trusted") }
+            if fromZero, checkpoint != nil { problems.append("a checkpoint is kept for untrusted bytes") }
             row.checkpoint = checkpoint
         case .left: row.checkpoint = checkpoint
         case .credential:
-            if checkpoint != row.checkpoint { problems.append("a challenge has cost what was there") }
+            if checkpoint != row.checkpoint { problems.append("a challenge has changed the checkpoint") }
             row.checkpoint = checkpoint
         }
     }
@@ -276,13 +276,13 @@ struct DownloadWalk {
         case .openPart(let isSameBoot, let synced):
             diskQueue.append(.open(isSameBoot: isSameBoot, synced: Int(clamping: synced)))
         case .checkSpace, .lookForFile, .lookForVersion, .lookAgain, .checkName, .hash:
-            problems.append("\(action), which this host did not ask for")
+            problems.append("\(action), which the terms do not need")
         case .startTransfer(let offset, let ifRange, _):
             transfers += 1
             deliveries = server.answer(
                 offset: Int(clamping: offset), ifRange: ifRange, isGood: !isWild, &random)
         case .stopTransfer:
-            if deliveries == nil { problems.append("a transfer is stopped that is over") }
+            if deliveries == nil { problems.append("a transfer is stopped after its end") }
             deliveries = nil
         case .resumeTransfer: isPaused = false
         case .releaseSlot:
@@ -309,22 +309,23 @@ struct DownloadWalk {
         return buffer
     }
 
-    // MARK: What must hold
+    // MARK: Checks
 
     private mutating func endAttempt() {
         if slotsReleased != 1 { problems.append("the slot was released \(slotsReleased) times") }
         if conclusions != 1 { problems.append("there were \(conclusions) conclusions") }
         if transfers > 1 { problems.append("there were \(transfers) transfers") }
-        if deliveries != nil { problems.append("a transfer goes on behind the end") }
-        // What the disk was asked for is still done, and answered to nobody.
+        if deliveries != nil { problems.append("a transfer continues after the end") }
+        // Pending operations are still performed, and the ended machine gets their results.
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
         for event in answers + [.tick, .cancel, .leave, .concluded, .discarded, .transferComplete] { handle(event) }
-        // Cancelled when no attempt was there to hear it: the engine removes the part itself.
+        // If the task was cancelled after the attempt had ended, the engine removes the part file instead of the
+        // machine.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 
-    /// The attempt was over before the host cancelled.
+    /// Whether the attempt had ended before the host cancelled.
     private var conclusionCameFirst: Bool { answers.contains(.cancel) }
 
     private mutating func checkFinal() {
@@ -344,7 +345,7 @@ struct DownloadWalk {
 }
 
 extension DownloadMachine.BufferLimits {
-    /// So small that a few hundred bytes meet all of them.
+    /// Limits that are so small that a few hundred bytes reach all of them.
     static var tiny: Self {
         var limits = Self()
         limits.flush = 32

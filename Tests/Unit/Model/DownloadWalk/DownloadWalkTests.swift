@@ -4,11 +4,12 @@ import Testing
 
 @Suite("A download through crashes, power losses, faults and changes")
 struct DownloadWalkTests {
-    /// Each argument is the first of so many seeds. BACKHAUL_WALKS in the environment asks for more.
+    /// The number of seeds that each argument runs, starting with the argument. The environment variable BACKHAUL_WALKS
+    /// sets it.
     static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 150
 
     @Test(
-        "ends once, with a file that is byte for byte what the server had, or with none",
+        "ends once, with a file that equals one of the server's versions, or without a file",
         arguments: (0..<20).map { UInt64($0) * seedsEach })
     func walk(_ first: UInt64) {
         for seed in first..<first + Self.seedsEach {
@@ -22,12 +23,12 @@ struct DownloadWalkTests {
                 seed \(seed): \(walk.problems.joined(separator: "; "))
                 \(again.trace.suffix(40).joined(separator: "\n"))
                 """)
-            // The first one says enough.
+            // One failed seed is enough.
             return
         }
     }
 
-    @Test("meets all of these on its way, so that the walk proves something")
+    @Test("covers every kind of disturbance")
     func reach() {
         var ends: [String: Int] = [:]
         var (crashes, attempts) = (0, 0)

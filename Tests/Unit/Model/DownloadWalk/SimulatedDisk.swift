@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// A directory with one part file and one final name. What was not synced is lost, cut or garbage after a power loss,
-/// and may be garbage after a failed sync. Operations are done one after the other.
+/// A directory with one part file and one final name. After a power loss, unsynced bytes are lost, cut or garbage.
+/// After a failed sync they may be garbage. Operations are done one after the other.
 struct SimulatedDisk {
     enum Operation {
         case look(FinishIntent)
@@ -17,9 +17,9 @@ struct SimulatedDisk {
 
     struct File: Equatable {
         var inode: UInt64
-        /// As a reader sees it.
+        /// The bytes as a reader sees them.
         var bytes: [UInt8]
-        /// As the disk has it.
+        /// The bytes on the disk.
         var durable: [UInt8] = []
         /// Whether its name is on the disk.
         var isNamed = false
@@ -27,18 +27,19 @@ struct SimulatedDisk {
 
     private(set) var part: File?
     private(set) var final: File?
-    /// What the names would be after a power loss, when they are not durable yet.
+    /// The part file before a rename whose directory was not synced. A power loss may restore it.
     private var partBeforeRename: File?
     private var lastInode: UInt64 = 100
-    // The open file: gone with the process.
+    // State of the open file, which is lost with the process.
     private var isOpen = false
     private var length = 0
-    /// Something has failed, and so does everything until the file is opened again: no byte moves up into a gap.
+    /// Whether an operation has failed. Then all operations fail until the file is reopened, so that no bytes are
+    /// written in place of lost ones.
     private var isBroken = false
-    /// A sync has failed and took bytes with it, and nobody has gone back to what was synced before.
+    /// Whether a failed sync has lost bytes, and the file was not reopened at its synced length since.
     private(set) var hasLostBytes = false
 
-    /// True when a power loss would leave the file whole under its final name.
+    /// Whether the complete file would have its final name after a power loss.
     var finalIsDurable: Bool { final.map { $0.isNamed && $0.durable == $0.bytes } ?? false }
 
     mutating func perform(_ operation: Operation, failing failure: Failure?, _ random: inout Random)
@@ -123,7 +124,8 @@ struct SimulatedDisk {
         part?.isNamed = true
     }
 
-    /// The kernel marks pages clean that it could not write: they read as whatever the disk has.
+    /// Replaces unsynced bytes by garbage. The kernel marks pages that it could not write as clean, so they read as
+    /// what the disk has.
     private mutating func loseUnsynced(of file: File) {
         let kept = file.bytes.indices.prefix { $0 < file.durable.count && file.bytes[$0] == file.durable[$0] }.count
         for index in kept..<file.bytes.count { part?.bytes[index] = 0xEE }
@@ -136,7 +138,7 @@ struct SimulatedDisk {
         let failsLate = random.once(in: 2)
         if let failure, !failsLate { throw failure }
         if isIntended(part, intent) {
-            if final != nil { throw Failure(.destinationExists, "a stranger's file is there") }
+            if final != nil { throw Failure(.destinationExists, "a foreign file exists") }
             partBeforeRename = part
             final = part
             final?.isNamed = false
@@ -154,7 +156,7 @@ struct SimulatedDisk {
 
     // MARK: Crashes
 
-    /// What ends with the process, too.
+    /// Resets the state that is also lost when the process ends.
     mutating func close() { (isOpen, isBroken, hasLostBytes, length) = (false, false, false, 0) }
 
     mutating func losePower(_ random: inout Random) {
@@ -171,7 +173,7 @@ struct SimulatedDisk {
             part = nil
             return
         }
-        // Beyond what was synced: some of it, in whatever state.
+        // Some of the unsynced bytes survive, and each of them may be garbage.
         var bytes = file.durable
         let rest = max(0, file.bytes.count - bytes.count)
         for index in 0..<random.number(0...rest) {

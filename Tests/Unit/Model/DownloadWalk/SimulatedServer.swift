@@ -1,10 +1,10 @@
 import BackhaulModel
 
-/// A server whose file changes, behind a redirect to one of two nodes. It breaks connections, ignores ranges or
-/// If-Range, sends other slices than asked for, too few bytes and too many. It lies about nothing that nobody could
-/// see: its headers are of the bytes that it sends, and where it leaves validators out it honours If-Range.
+/// A server whose file changes, behind a redirect to one of two nodes. It closes connections, ignores ranges or
+/// If-Range, sends other ranges than requested, too few bytes and too many. It has no faults that a client cannot
+/// detect: its headers match its bytes, and it obeys If-Range in responses without validators.
 struct SimulatedServer {
-    /// What the answers of one file carry.
+    /// The validators in the responses of a file.
     enum Style: CaseIterable {
         case strongTag, weakTag, date, dateOfThisSecond, nothing
     }
@@ -34,7 +34,8 @@ struct SimulatedServer {
         change(&random)
     }
 
-    /// A new version, the same length as often as not; the nodes have different bytes under the same validators.
+    /// Makes a new version, with the same length in half of the cases. The nodes have different bytes with the same
+    /// validators.
     mutating func change(_ random: inout Random) {
         version += 1
         let old = representations.last?.bytes.count
@@ -46,7 +47,7 @@ struct SimulatedServer {
         }
     }
 
-    /// The answer to one request, as a row of deliveries. `isGood`: as a flawless server gives it.
+    /// Returns the response to one request, as a list of deliveries. `isGood`: without faults.
     func answer(
         offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
@@ -67,7 +68,7 @@ struct SimulatedServer {
         return rest(file, offset, leavesOut: isSame && !isGood, isGood, &random)
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     private func whole(_ file: Representation, _ isGood: Bool, _ random: inout Random) -> [Delivery] {
         var lines = validatorLines(file.version)
@@ -79,7 +80,8 @@ struct SimulatedServer {
         _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
-        // Where If-Range was honoured, a date need not be repeated; an entity tag left out must be seen through.
+        // A response that obeys If-Range may omit Last-Modified. A client must not append a response without the entity
+        // tag.
         if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {
@@ -93,7 +95,7 @@ struct SimulatedServer {
         return [.head(head(206, lines, file.node))] + body(file.bytes[first...last], canTell: true, isGood, &random)
     }
 
-    /// `canTell`: the length was announced, so that too little or too much can be seen.
+    /// `canTell`: the length is announced, so that a client can detect missing or additional bytes.
     private func body(
         _ bytes: ArraySlice<UInt8>, canTell: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
@@ -131,7 +133,7 @@ struct SimulatedServer {
         switch style {
         case .strongTag: ["ETag: \"v\(version)\""]
         case .date: ["Last-Modified: \(modified(version))", "Date: \(tuesday)"]
-        // These two do not tell two versions apart.
+        // These two styles have the same validators for two versions.
         case .weakTag: ["ETag: W/\"v\(version / 2)\"", "Last-Modified: \(modified(version / 2))", "Date: \(tuesday)"]
         case .dateOfThisSecond: ["Last-Modified: \(modified(version / 2))", "Date: \(modified(version / 2))"]
         case .nothing: []

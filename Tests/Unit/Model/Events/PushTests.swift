@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Events that are pushed within a credit")
+@Suite("Pushing events within a credit")
 struct PushTests {
     private func event(_ number: UInt64, _ bytes: Int = 0) -> Event {
         var task = EndedTask(
@@ -13,7 +13,7 @@ struct PushTests {
 
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
 
-    @Test("nothing is lost, out of order or handed out again, whatever the order of steps", arguments: 0..<100)
+    @Test("no event is lost, reordered or returned again, in any order of steps", arguments: 0..<100)
     func anyOrder(seed: Int) {
         var world = PushWorld(seed: UInt64(seed))
         for _ in 0..<1_000 { world.step() }
@@ -21,7 +21,7 @@ struct PushTests {
         #expect(world.complaints.prefix(3) == [])
     }
 
-    @Test("such orders have polls that pushes answer, polls that the store answers, and refusals")
+    @Test("the random orders cover polls from pushes, polls from the store, and refusals")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {
@@ -36,7 +36,7 @@ struct PushTests {
         #expect(refusals > 10)
     }
 
-    @Test("without a credit nothing is pushed")
+    @Test("without a credit no event is pushed")
     func noCredit() {
         var window = PushWindow(newest: .zero)
         #expect(!window.takes)
@@ -45,7 +45,7 @@ struct PushTests {
         #expect(window.wantsMore)
     }
 
-    @Test("a window takes as many events as it grants, then none until the client has handed some out")
+    @Test("a window takes as many events as granted, and more after the client has returned some")
     func count() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
@@ -58,7 +58,7 @@ struct PushTests {
         #expect(window.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
     }
 
-    @Test("a window takes as many bytes as it grants, and one event however large")
+    @Test("a window takes as many bytes as granted, or one larger event")
     func bytes() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
@@ -66,7 +66,7 @@ struct PushTests {
         #expect(!window.takes)
     }
 
-    @Test("no credit is larger than what one handle may hold")
+    @Test("a credit is limited to what a handle may buffer")
     func bounds() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: .max, bytes: .max))
@@ -75,7 +75,7 @@ struct PushTests {
         #expect(push?.through == id(4))
     }
 
-    @Test("what does not follow what was pushed has to be read from the store")
+    @Test("events after a gap are not pushed, and are read from the store")
     func gap() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero))
@@ -83,7 +83,7 @@ struct PushTests {
         #expect(window.wantsMore)
     }
 
-    @Test("a client takes no more than it may hold, whatever an engine pushes")
+    @Test("a client buffers a limited number of pushed events")
     func greedyEngine() {
         var cache = EventCache()
         cache.pushed((1...5_000).map { event($0) }, after: .zero, through: id(9_000))
@@ -94,7 +94,7 @@ struct PushTests {
         #expect(other.count < 10)
     }
 
-    @Test("a poll that the pushed events continue is answered by them, an older one by the store")
+    @Test("a poll gets pushed events only if they follow its cursor; others go to the store")
     func cursors() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -103,10 +103,10 @@ struct PushTests {
         #expect(first?.more == true)
         #expect(cache.take(after: .zero, maximum: 1, newest: id(2)) == nil)
         #expect(cache.take(after: id(1), maximum: 9, newest: id(2))?.more == false)
-        #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "the store says that there is no more")
+        #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "only the store knows the end")
     }
 
-    @Test("a batch is as full as one from the store")
+    @Test("a batch of pushed events is as large as one from the store")
     func full() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -114,7 +114,7 @@ struct PushTests {
         #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
     }
 
-    @Test("a cursor beyond all events hides none of those that come later")
+    @Test("a cursor beyond all events hides no later events")
     func cursorBeyondAll() {
         var cache = EventCache()
         cache.pushed([event(1)], after: .zero, through: id(1))
@@ -124,7 +124,7 @@ struct PushTests {
         #expect(cache.take(after: id(1), maximum: 9, newest: id(10))?.events.map(\.id) == [id(2), id(10)])
     }
 
-    @Test("a push that leaves something out is not taken")
+    @Test("a push after a gap is ignored")
     func pushWithGap() {
         var cache = EventCache()
         cache.pushed([event(5)], after: id(4), through: id(5))

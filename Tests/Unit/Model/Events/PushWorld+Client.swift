@@ -1,15 +1,15 @@
 import BackhaulModel
 
-/// What a client knows of its one session.
+/// The state of a client with one session.
 struct PushClient {
     var cache = EventCache()
     var known = EventID.zero
     var handedOut = EventID.zero
     var pending: [Int: PushWorld.Command] = [:]
     var lastNumber = 0
-    /// Its attaching was answered by the engine that it is connected to: commands are sent.
+    /// Whether the connected engine has replied to the attach command, so that commands can be sent.
     var isReady = false
-    /// What the descriptor shows.
+    /// Whether the descriptor is readable.
     var isReadable: Bool { known > handedOut }
 
     mutating func begin(at id: EventID) {
@@ -23,20 +23,20 @@ struct PushClient {
     }
 }
 
-/// The host that uses it.
+/// The host that uses the client.
 struct PushHost {
     var cursor = EventID.zero
     var seen: Set<EventID> = []
-    /// It has named them, and not heard of a refusal.
+    /// The events that it has acknowledged without a failure so far.
     var acknowledged: Set<EventID> = []
-    /// What it knows to be gone.
+    /// The events whose acknowledgement has succeeded.
     var gone: Set<EventID> = []
     var goneThrough = EventID.zero
-    /// It polls until there is no more, whatever its descriptor shows.
+    /// Whether it polls from the start until there are no more events, even if the descriptor is not readable.
     var startsOver = false
 }
 
-/// What `ClientState`, `SessionClient` and a host do.
+/// The behaviour of `ClientState`, `SessionClient` and a host.
 extension PushWorld {
     mutating func connect() {
         client.lastNumber += 1
@@ -93,7 +93,7 @@ extension PushWorld {
         guard case .acknowledge(let acknowledgement) = client.pending.removeValue(forKey: number) else { return }
         if failed {
             client.cache.failedToAcknowledge(acknowledgement)
-            // The host hears of it and takes it back.
+            // The host sees the failure and starts over.
             host.acknowledged = []
             host.cursor = .zero
             host.startsOver = true
@@ -114,7 +114,7 @@ extension PushWorld {
         let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
         var after = random.once(in: 5) ? .zero : old ?? host.cursor
         if random.once(in: 50) {
-            // A cursor of another session, or of a store that was put back.
+            // A cursor of another session, or from before the store was replaced by a copy.
             after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
             host.startsOver = true
         }
@@ -137,22 +137,22 @@ extension PushWorld {
             let before = index == 0 ? after : batch[index - 1].id
             if event.id <= before { complain("\(event.id.rawValue) came after \(before.rawValue)") }
             for missing in store.events where missing.id > before && missing.id < event.id {
-                if !isBeingAcknowledged(missing.id) { complain("\(missing.id.rawValue) was passed over") }
+                if !isBeingAcknowledged(missing.id) { complain("\(missing.id.rawValue) was skipped") }
             }
             if host.gone.contains(event.id) || event.id <= host.goneThrough {
-                complain("\(event.id.rawValue) was acknowledged and came again")
+                complain("\(event.id.rawValue) was acknowledged and returned again")
             }
             host.seen.insert(event.id)
         }
-        // What lies between the cursor and an answer that begins beyond it was not seen: that poll is from before a
-        // refusal that made the host start over, or from a cursor that it remembered.
+        // A poll with a later cursor was sent before a failure that made the host start over, or with an old cursor.
+        // The host has not seen the events before that cursor, so its own cursor does not move.
         if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
     }
 
     mutating func acknowledge() {
-        // Some that it saw in an earlier life.
+        // Sometimes the host acknowledges events that an earlier process has seen.
         let all = random.once(in: 4) ? store.events.map(\.id) : host.seen.sorted()
-        // And some that it has named before.
+        // Sometimes it acknowledges events again.
         let ids = random.once(in: 8) ? all : all.filter { !host.acknowledged.contains($0) }
         guard let id = random.pick(ids) else { return }
         let acknowledgement: Acknowledgement =

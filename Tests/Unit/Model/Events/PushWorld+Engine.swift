@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The events of one session, as they are committed.
+/// The committed events of one session.
 struct PushStore {
     var events: [Event] = []
     var newest = EventID.zero
@@ -25,15 +25,15 @@ struct PushStore {
     }
 }
 
-/// What an engine knows of its one consumer.
+/// The state of an engine with one consumer.
 struct PushEngine {
-    /// Nil: not attached yet.
+    /// The window of the consumer. Nil: not attached yet.
     var window: PushWindow?
     var isReadingAhead = false
-    /// The consumer reads slower than it is sent to.
+    /// Whether the consumer reads more slowly than the engine sends.
     var isBehind = false
     var held = EventID.zero
-    /// Committed and not announced yet.
+    /// The newest event that is committed and not announced yet, or zero.
     var newest = EventID.zero
     var parts: [(after: EventID, events: [Event])] = []
 
@@ -41,7 +41,7 @@ struct PushEngine {
     var pushes: Bool { !isBehind && window?.takes == true }
 }
 
-/// What `EventPublisher` and `SocketPeer` do.
+/// The behaviour of `EventPublisher` and `SocketPeer`.
 extension PushWorld {
     mutating func engineReads() {
         guard !toEngine.isEmpty else { return }
@@ -73,7 +73,7 @@ extension PushWorld {
             let (events, more) = store.poll(after: after, maximum: maximum)
             fromStore.append(.polled(number, events, more: more))
         case .acknowledge(let number, let acknowledgement):
-            // The store may be full.
+            // Sometimes the store is full.
             let fails = random.once(in: 20)
             if fails { countRefusal() } else { store.remove(acknowledgement) }
             fromStore.append(.acknowledged(number, failed: fails))
@@ -89,7 +89,7 @@ extension PushWorld {
             var task = EndedTask(
                 id: TaskID(rawValue: 1), url: "u", idempotencyKey: nil, userData: nil,
                 outcome: Outcome(state: .cancelled))
-            // Some are so large that few fit.
+            // Some events are so large that only a few fit.
             if random.once(in: 4) { task.userData = [UInt8](repeating: 0, count: random.number(1...60_000)) }
             return store.add(.taskEnded(task), skipping: random.number(1...3))
         }

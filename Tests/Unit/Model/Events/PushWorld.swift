@@ -1,10 +1,10 @@
 import BackhaulModel
 
-/// A store, engines that die, and one client, with a channel in each direction that keeps its order and is lost with
-/// the engine. The engine asks its store's thread, which answers later and in order, and announces what was committed
-/// later still. The host polls from cursors new and old and acknowledges some of what it has seen.
+/// A store, engines that end, and one client. The channels in each direction are ordered, and are lost with the engine.
+/// The engine's store works in order on another thread, and the engine announces commits later. The host polls from new
+/// and old cursors, and acknowledges some of the events that it has seen.
 ///
-/// Everything is drawn from one seed, and nothing follows the order of a set, which differs between processes.
+/// All choices come from one seed. None depends on the order of a set, which differs between processes.
 struct PushWorld {
     enum ToEngine {
         case attach(Int)
@@ -26,7 +26,7 @@ struct PushWorld {
         case acknowledge(Acknowledgement)
     }
 
-    /// What the engine has asked its store for.
+    /// Work for the store.
     enum Job {
         case attach(Int)
         case commit(readsEvents: Bool)
@@ -37,7 +37,7 @@ struct PushWorld {
         case readAhead(PushWindow)
     }
 
-    /// What the store has answered.
+    /// The result of the store's work.
     enum Result {
         case attached(Int, newest: EventID, unacknowledged: Int)
         case committed(newest: EventID, after: EventID, [Event])
@@ -51,14 +51,14 @@ struct PushWorld {
     var engine = PushEngine()
     var client = PushClient()
     var host = PushHost()
-    // Between them.
+    // The channels.
     var toStore: [Job] = []
     var fromStore: [Result] = []
     var toEngine: [ToEngine] = []
     var toClient: [ToClient] = []
-    /// How fast everyone is compared to the host.
+    /// The speed of the other parts, compared to the host.
     private let pace: Int
-    /// Nothing is committed for now.
+    /// Whether commits are paused.
     private var isQuiet = false
     private(set) var complaints: [String] = []
     private(set) var answered = (byPush: 0, byStore: 0, refusals: 0)
@@ -87,7 +87,7 @@ struct PushWorld {
         }
     }
 
-    /// Everything that is under way arrives; then the host does what its descriptor tells, and nothing else.
+    /// Delivers all pending messages. Then the host only polls while its descriptor is readable.
     mutating func finish() {
         setBehind(false)
         settle()
@@ -99,7 +99,7 @@ struct PushWorld {
         }
         if client.isReadable { complain("the descriptor stays readable") }
         for event in store.events where !host.seen.contains(event.id) {
-            complain("\(event.id.rawValue) was never handed out")
+            complain("\(event.id.rawValue) was never returned")
         }
     }
 
@@ -129,7 +129,7 @@ struct PushWorld {
         }
     }
 
-    /// What was committed and not told is found in the store by the next engine.
+    /// Replaces the engine. Events that it had committed and not announced are in the store.
     private mutating func dieAndRestart() {
         toEngine = []
         toStore = []

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("How long an application is left in peace")
+@Suite("Launch backoff")
 struct LaunchBackoffTests {
     @Test("the delay doubles up to its limit", arguments: [
         (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
@@ -9,7 +9,7 @@ struct LaunchBackoffTests {
     ] as [(UInt32, Int64)])
     func doubles(launches: UInt32, delay: Int64) { #expect(LaunchPolicy.usual.delay(after: launches) == delay) }
 
-    @Test("the delay never overflows, whatever was registered")
+    @Test("the delay does not overflow")
     func extremes() {
         var command = LaunchCommand(program: "/usr/bin/photos")
         (command.firstDelayMilliseconds, command.longestDelayMilliseconds) = (.max, .max)
@@ -18,7 +18,7 @@ struct LaunchBackoffTests {
         #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
     }
 
-    @Test("from the launch until its end the delay counts from the launch, then from the end")
+    @Test("the delay counts from the launch, and after the host's end from that end")
     func counts() {
         var backoff = LaunchBackoff()
         backoff.launched(now: 1_000, .usual)
@@ -30,7 +30,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("a host that comes of itself is the end of the delay; a launched one that lives still counts as one")
+    @Test("a host that connects without a launch resets the delay; a living launched host still counts")
     func hostCame() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostCame(whileLaunchedOneLives: true)
@@ -39,7 +39,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff())
     }
 
-    @Test("a launch that has completed a session was not in vain: what comes up after is launched for at once")
+    @Test("a launch that completed a session resets the delay")
     func succeeded() {
         var backoff = LaunchBackoff(launches: 3, dueAt: 5_000)
         backoff.succeeded()
@@ -47,7 +47,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff())
     }
 
-    @Test("the count stops at its greatest number")
+    @Test("the count does not overflow")
     func greatest() {
         var backoff = LaunchBackoff(launches: .max)
         backoff.launched(now: 0, .usual)

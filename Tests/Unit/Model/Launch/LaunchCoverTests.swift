@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whether sessions have a host to tell")
+@Suite("Whether sessions have a host")
 struct LaunchCoverTests {
     private func cover(
         _ sessions: [LaunchCover.Waiting], hasHost: Bool = false
@@ -16,22 +16,22 @@ struct LaunchCoverTests {
         .init(hasConsumer: consumer, consumerStoppedAt: stoppedAt, launchIfStopped: launchIfStopped)
     }
 
-    @Test("without a host a session has nobody")
+    @Test("without a host a session is uncovered")
     func nobody() { #expect(cover([session()]) == (false, nil)) }
 
-    @Test("any host of the application is one to tell, for all sessions")
+    @Test("any host of the application covers all sessions")
     func host() { #expect(cover([session(), session()], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer that an engine before this one had is one, for its own session only")
+    @Test("a consumer of an earlier engine covers only its own session")
     func consumer() {
         #expect(cover([session(consumer: true)]) == (true, nil))
         #expect(cover([session(consumer: true), session()]) == (false, nil))
     }
 
-    @Test("a stopped consumer is a host like others, unless the session says for how long")
+    @Test("a stopped consumer covers its session if the session has no limit")
     func stoppedForever() { #expect(cover([session(consumer: true, stoppedAt: 1)], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer that was stopped for too long is none, to the millisecond", arguments: [
+    @Test("a consumer that was stopped for longer than the limit does not cover", arguments: [
         (701, true, 1_001), (700, false, nil), (1, false, nil),
     ] as [(Int64, Bool, Int64?)])
     func stopped(since: Int64, isWhole: Bool, endsAt: Int64?) {
@@ -39,7 +39,7 @@ struct LaunchCoverTests {
         #expect(found == (isWhole, endsAt))
     }
 
-    @Test("a consumer that runs is looked at again when it could have been stopped for too long")
+    @Test("a running consumer is checked again after the limit")
     func runs() {
         let sessions = [
             session(consumer: true, launchIfStopped: 300), session(consumer: true, launchIfStopped: 200),

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("When an application is launched")
+@Suite("The decision to launch")
 struct LaunchDecisionTests {
     typealias Living = LaunchDecision.Living
 
@@ -9,35 +9,35 @@ struct LaunchDecisionTests {
 
     // MARK: Nothing was launched
 
-    @Test("a session that needs its host launches when nobody is there")
+    @Test("a session that needs its host launches when no host is connected")
     func launches() { #expect(next(.waiting()) == .launch) }
 
-    @Test("without such a session nobody is launched")
+    @Test("without a session that needs its host there is no launch")
     func notNeeded() { #expect(next(.waiting { $0.isNeeded = false }) == .rest) }
 
-    @Test("while a host is there to be told nobody is launched")
+    @Test("while a host covers the sessions there is no launch")
     func covered() { #expect(next(.waiting { $0.isCovered = true }) == .rest) }
 
-    @Test("a host that may be stopped for too long is looked at again then")
+    @Test("a host that may be stopped is checked again at the end of its limit")
     func coverEnds() {
         #expect(next(.waiting { ($0.isCovered, $0.coverEndsAt) = (true, 1_500_000) }) == .wait(until: 1_500_000))
     }
 
-    @Test("a delay is waited for to its last millisecond", arguments: [
+    @Test("a launch waits until the end of its delay", arguments: [
         (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .launch), (5, .launch),
     ] as [(Int64, LaunchDecision.Step)])
     func delay(due: Int64, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
     }
 
-    @Test("after as many launches in vain as are allowed the application is left alone, however long ago", arguments: [
+    @Test("after the maximum number of failed launches there are no more", arguments: [
         (7, LaunchDecision.Step.launch), (8, .leaveAlone), (9, .leaveAlone),
     ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
     }
 
-    @Test("when no session needs its host any more what was counted is forgotten")
+    @Test("when no session needs its host any more, the counts are reset")
     func forgets() {
         #expect(next(.waiting { ($0.isNeeded, $0.backoff) = (false, LaunchBackoff(launches: 8, dueAt: 5)) }) == .over)
         #expect(next(.waiting { ($0.isNeeded, $0.hasLaunch) = (false, true) }) == .over)
@@ -45,31 +45,31 @@ struct LaunchDecisionTests {
 
     // MARK: A launched host
 
-    @Test("while it starts nothing else is done, whatever is known")
+    @Test("while the host starts there is no other step")
     func starting() {
         for facts in everyFacts(run: .starting) { #expect(next(facts) == .rest) }
     }
 
-    @Test("once it has attached there is no second, whatever time it takes")
+    @Test("an attached host has no time limit")
     func attached() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5))) == .rest)
     }
 
-    @Test("it has until its time is over to attach", arguments: [
+    @Test("a host that does not attach in time is asked to end", arguments: [
         (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .askToEnd),
     ] as [(Int64, LaunchDecision.Step)])
     func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("it is not asked to end while another host has what it would attach, or nothing is left to attach")
+    @Test("a host is not asked to end if another host covers its session, or no session needs it")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)
         #expect(next(.launched(late) { $0.isNeeded = false }) == .extendAttachTime)
     }
 
-    @Test("ten seconds after it was asked to end it is killed, once")
+    @Test("ten seconds after the request to end, the host is killed once")
     func kills() {
         var living = Living(hasAttached: false, attachBy: 5)
         living.askedAt = 995_000
@@ -80,27 +80,27 @@ struct LaunchDecisionTests {
         #expect(next(.launched(living)) == .rest)
     }
 
-    @Test("when all its sessions are completed the launch is over, though it lives")
+    @Test("when all its sessions are completed the launch is over, even if the host runs")
     func completed() {
         for living in [Living(hasAttached: true, attachBy: 5), Living(hasAttached: false, attachBy: 5)] {
             #expect(next(.launched(living) { $0.isOutstanding = false }) == .over)
         }
     }
 
-    @Test("when it ends and a session needs it still, that counts")
+    @Test("a host that ends while a session needs it counts as failed")
     func failed() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { $0.run = .ended }) == .failed)
     }
 
-    @Test("when it ends and no session needs it, nothing is left to do")
+    @Test("a host that ends while no session needs it ends the launch")
     func endedInPeace() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
             == .over)
     }
 
-    // MARK: Whatever is known
+    // MARK: All facts
 
-    @Test("never is somebody launched beside a launched host that lives, a host that is told, or without need")
+    @Test("there is no launch beside a living launched host, a notified host, or without need")
     func neverTwice() {
         for facts in everyFacts() where next(facts) == .launch {
             #expect(facts.run == .none)
@@ -111,14 +111,14 @@ struct LaunchDecisionTests {
         }
     }
 
-    @Test("a time that is waited for has not come yet")
+    @Test("a time to wait for is in the future")
     func waitsForTheFuture() {
         for facts in everyFacts() {
             if case .wait(let time) = next(facts), facts.coverEndsAt == nil { #expect(time > facts.now) }
         }
     }
 
-    @Test("what listings say agrees with what is done")
+    @Test("the state in listings matches the next step")
     func listings() {
         for facts in everyFacts() {
             let (state, nextAt) = LaunchDecision.state(facts)

@@ -1,12 +1,12 @@
 import BackhaulModel
 
 extension LaunchPolicy {
-    /// 60, 120, 240… seconds, 8 times.
+    /// The default policy: delays of 60, 120, 240… seconds, and 8 launches at most.
     static var usual: LaunchPolicy { LaunchPolicy(LaunchCommand(program: "/usr/bin/photos")) }
 }
 
 extension LaunchDecision.Facts {
-    /// A session needs its host, nobody is there, and nothing was launched yet.
+    /// The facts of a session that needs its host, without a host and without a launch so far.
     static func waiting(_ change: (inout LaunchDecision.Facts) -> Void = { _ in }) -> LaunchDecision.Facts {
         var facts = LaunchDecision.Facts(
             policy: .usual, backoff: LaunchBackoff(), run: .none, hasLaunch: false, isOutstanding: false,
@@ -15,7 +15,7 @@ extension LaunchDecision.Facts {
         return facts
     }
 
-    /// As `waiting`, with a launched host that lives.
+    /// The facts of `waiting`, with a launched host that runs.
     static func launched(
         _ living: LaunchDecision.Living, _ change: (inout LaunchDecision.Facts) -> Void = { _ in }
     ) -> LaunchDecision.Facts {

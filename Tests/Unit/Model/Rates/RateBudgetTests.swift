@@ -5,21 +5,21 @@ import Testing
 struct RateBudgetTests {
     typealias Budget = RateBudget<String, Int>
 
-    /// Transfers of a link that brings pieces as fast as they are taken.
+    /// Transfers over a link that delivers chunks as fast as they are read.
     private struct World {
         var budget = Budget()
         var now: Int64 = 0
         let piece: Int
         var moved: [Int: Int] = [:]
         var paused: Set<Int> = []
-        /// How many times a transfer was told to wait.
+        /// How often a transfer was paused.
         var pauses = 0
         /// Tasks whose server sends nothing.
         var silent: Set<Int> = []
 
         init(piece: Int = 16_384) { self.piece = piece }
 
-        /// Tasks 10 to 19 are of session "1", and so on. `perTurn`: pieces that come in a millisecond.
+        /// Runs the tasks. Tasks 10 to 19 belong to session "1", and so on. `perTurn`: chunks for each millisecond.
         mutating func run(_ tasks: [Int], milliseconds: Int64, perTurn: Int = 64) {
             let end = now + milliseconds
             while now < end {
@@ -48,7 +48,7 @@ struct RateBudgetTests {
         abs(value - wanted) * 100 <= wanted * percent
     }
 
-    @Test("nothing is asked when there is no limit")
+    @Test("without a limit a transfer may always continue")
     func unlimited() {
         var budget = Budget()
         #expect(budget.isUnlimited)
@@ -69,7 +69,7 @@ struct RateBudgetTests {
         }
     }
 
-    @Test("a slow rate and large pieces average out")
+    @Test("a slow rate with large chunks is correct on average")
     func slow() {
         var world = World()
         world.budget.setRate(1_000, of: .engine, now: 0)
@@ -77,7 +77,7 @@ struct RateBudgetTests {
         #expect(isNear(world.total, 120_000, percent: 15), "\(world.total)")
     }
 
-    @Test("those who share a level get equal shares, whoever asks first", arguments: [100_000, 5_000_000])
+    @Test("tasks of a level get equal shares", arguments: [100_000, 5_000_000])
     func shares(_ rate: UInt64) {
         var world = World()
         world.budget.setRate(rate, of: .engine, now: 0)
@@ -87,7 +87,7 @@ struct RateBudgetTests {
         for task in tasks { #expect(isNear(world.moved[task] ?? 0, world.total / 5), "\(world.moved)") }
     }
 
-    @Test("pieces of different sizes make no difference")
+    @Test("the size of chunks does not change the shares")
     func pieces() {
         var budget = Budget()
         budget.setRate(1_000_000, of: .engine, now: 0)
@@ -109,7 +109,7 @@ struct RateBudgetTests {
         #expect(isNear(moved[0], moved[1]), "\(moved)")
     }
 
-    @Test("what one does not take the others get")
+    @Test("unused shares go to the others")
     func silent() {
         var world = World()
         world.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -118,7 +118,7 @@ struct RateBudgetTests {
         #expect(isNear(world.moved[10] ?? 0, 5_000_000), "\(world.moved)")
     }
 
-    @Test("a task with a low limit of its own does not hold up the others")
+    @Test("a task with its own low limit does not slow down others")
     func mixed() {
         var world = World()
         world.budget.setRate(10_000_000, of: .engine, now: 0)
@@ -129,7 +129,7 @@ struct RateBudgetTests {
         #expect(isNear(world.moved[20] ?? 0, 49_500_000), "\(world.moved)")
     }
 
-    @Test("a session's limit holds for all its tasks together, and for no other's")
+    @Test("a session's limit applies to the sum of its own tasks")
     func session() {
         var world = World()
         world.budget.setRate(500_000, of: .session("1"), now: 0)
@@ -138,7 +138,7 @@ struct RateBudgetTests {
         #expect(world.moved[20] == 4_000 * 4 * 16_384)
     }
 
-    @Test("after a rest no more than a quarter of a second comes at once")
+    @Test("after a pause a burst is limited to a quarter of a second")
     func burst() {
         var world = World(piece: 1_000)
         world.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -149,7 +149,7 @@ struct RateBudgetTests {
         #expect((250_000...290_000).contains(world.total), "\(world.total)")
     }
 
-    @Test("a new rate holds at once, up and down, also for those who wait")
+    @Test("a new rate applies at once, also to waiting tasks")
     func changes() {
         var world = World()
         world.budget.setRate(1_000, of: .engine, now: 0)
@@ -165,7 +165,7 @@ struct RateBudgetTests {
         #expect(isNear(world.total, 500_000, percent: 15), "\(world.total)")
     }
 
-    @Test("whoever waits goes on when the limit is lifted")
+    @Test("waiting tasks continue when the limit is removed")
     func lifted() {
         var budget = Budget()
         budget.setRate(10, of: .engine, now: 0)
@@ -182,7 +182,7 @@ struct RateBudgetTests {
         #expect(budget.mayMove(1, of: "a", now: 5) == true)
     }
 
-    @Test("whoever ends while he waits is forgotten, and the others go on")
+    @Test("a waiting task that ends is removed, and the others continue")
     func ended() {
         var budget = Budget()
         budget.setRate(100, of: .engine, now: 0)
@@ -195,7 +195,7 @@ struct RateBudgetTests {
         #expect(!budget.isWaiting(1))
     }
 
-    @Test("the largest and the smallest of rates trap nowhere")
+    @Test("extreme rates do not trap")
     func extremes() {
         for rate in [1, UInt64.max] {
             var budget = Budget()
@@ -210,7 +210,7 @@ struct RateBudgetTests {
         }
     }
 
-    @Test("pauses are few: a fast transfer waits fifty times in a second, not for each piece")
+    @Test("a fast transfer pauses at most fifty times a second")
     func pauses() {
         var world = World()
         world.budget.setRate(50_000_000, of: .engine, now: 0)

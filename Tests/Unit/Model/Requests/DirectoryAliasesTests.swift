@@ -1,13 +1,13 @@
 import BackhaulModel
 import Testing
 
-@Suite("Directories that have several paths")
+@Suite("Directories with several paths")
 struct DirectoryAliasesTests {
     private func destination(_ path: String, device: UInt64 = 1, inode: UInt64 = 2) -> Destination {
         Destination(path: path, directoryDevice: device, directoryInode: inode)
     }
 
-    @Test("a file is known by the other paths of its directory, and only of its own")
+    @Test("a file has the other paths of its own directory")
     func others() {
         var aliases = DirectoryAliases()
         #expect(aliases.others(of: destination("/a/x")).isEmpty)
@@ -21,7 +21,7 @@ struct DirectoryAliasesTests {
         #expect(aliases.others(of: destination("/c/x", device: 3)).isEmpty)
     }
 
-    @Test("what is remembered is bounded")
+    @Test("the number of stored paths is limited")
     func bounded() {
         var aliases = DirectoryAliases()
         for number in 0..<100 { _ = aliases.others(of: destination("/\(number)/x")) }

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// One row: what is done to a good request, and a word of the sentence that refuses it; nil when it stays good.
+/// One row: a change of a valid request, and a part of the error message, or nil if the request stays valid.
 struct RequestRow: CustomTestStringConvertible {
     var testDescription: String
     var change: @Sendable (inout Request) -> Void
@@ -68,7 +68,7 @@ struct RequestCheckTests {
     ])
     func bounds(_ row: RequestRow) throws { try row.check() }
 
-    @Test("lets no header break the request or the connection", arguments: [
+    @Test("refuses headers that would break the request or the connection", arguments: [
         .header("Authorization", "Bearer abc", refusal: nil),
         .header("X-Name", "Grüße\tund mehr", refusal: nil),
         .header("X-Empty", "", refusal: nil),
@@ -103,7 +103,7 @@ struct RequestCheckTests {
     ] as [RequestRow])
     func headers(_ row: RequestRow) throws { try row.check() }
 
-    @Test("wants the destination to be the absolute path of a file", arguments: [
+    @Test("requires the absolute path of a file as destination", arguments: [
         .destination("/file", refusal: nil),
         .destination("/a/../b/.hidden", refusal: nil),
         .destination("/a/...", refusal: nil),

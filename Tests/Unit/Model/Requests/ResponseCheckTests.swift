@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("The checks of answers to challenges")
+@Suite("The checks of responses to challenges")
 struct ResponseCheckTests {
     private func failure(_ response: ChallengeResponse) -> Failure? {
         do throws(Failure) {
@@ -24,7 +24,7 @@ struct ResponseCheckTests {
         } catch { return error }
     }
 
-    @Test("A user name has no colon, neither has a control character, and no message repeats them")
+    @Test("Invalid user names and passwords are refused, and no message repeats them")
     func credentials() {
         let long = String(repeating: "s", count: 4_097)
         #expect(failure(.refuse) == nil)
@@ -38,7 +38,7 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("Headers cannot break the request, and no message repeats their values")
+    @Test("Invalid headers are refused, and no message repeats their values")
     func headers() {
         #expect(failure(.headers([HeaderField("Authorization", "Bearer secret")])) == nil)
         for headers in [
@@ -50,7 +50,7 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("A credential is refused where neither Basic nor Digest is offered, by the names of what is")
+    @Test("A credential is refused without Basic or Digest, and the message names the offered schemes")
     func offered() {
         let credential = ChallengeResponse.credential(user: "u", password: "secret")
         for schemes: AuthenticationSchemes in [.basic, .digest, [.digest, .basic, .bearer]] {
@@ -61,7 +61,7 @@ struct ResponseCheckTests {
         #expect(failure?.message.contains("secret") == false)
     }
 
-    @Test("An empty user name with an empty password stands for a ticket, where Negotiate is offered")
+    @Test("An empty user name and password mean the Kerberos ticket, if Negotiate is offered")
     func tickets() {
         let ticket = ChallengeResponse.credential(user: "", password: "")
         #expect(failure(ticket) == nil)
@@ -69,7 +69,7 @@ struct ResponseCheckTests {
         #expect(failure(ticket, for: .server, .basic)?.message.contains("Negotiate") == true)
     }
 
-    @Test("A refresh takes headers, and one of a URL takes a URL, too; nothing else does")
+    @Test("A refresh accepts headers, and only a refresh of a URL accepts a URL")
     func refreshes() {
         let url = ChallengeResponse.url("https://a/b")
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
@@ -87,7 +87,7 @@ struct ResponseCheckTests {
         #expect(failure(reserved, for: .refresh, [])?.status == .invalidArgument)
     }
 
-    @Test("An answer that is too old already is refused, and so is keeping what is no secret")
+    @Test("An expired response is refused, and so is storing a response without a credential")
     func lives() {
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
         func failure(_ response: ChallengeResponse, _ life: AnswerLife) -> Failure? {
@@ -103,14 +103,14 @@ struct ResponseCheckTests {
         #expect(failure(.url("https://a/ b"), AnswerLife())?.status == .invalidArgument)
     }
 
-    @Test("What identifies the host to a proxy is not sent to a server")
+    @Test("Proxy-Authorization is refused for a server")
     func proxies() {
         let headers = ChallengeResponse.headers([HeaderField("Proxy-Authorization", "Basic x")])
         #expect(failure(headers, for: .proxy, .basic) == nil)
         #expect(failure(headers, for: .server, .basic)?.status == .invalidArgument)
     }
 
-    @Test("What identifies the host to a server is not sent to a proxy, which would pass it on")
+    @Test("Authorization is refused for a proxy, which would forward it")
     func servers() {
         let headers = ChallengeResponse.headers([HeaderField("authorization", "Basic secret")])
         #expect(failure(headers, for: .server, .basic) == nil)

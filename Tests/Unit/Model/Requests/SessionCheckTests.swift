@@ -23,7 +23,7 @@ struct SessionCheckTests {
         #expect(passes { () throws(Failure) in try SessionCheck.checkSession(identifier) } == isGood)
     }
 
-    /// One row: what is changed in a good configuration, and the field that the refusal names; nil when it stays good.
+    /// One row: a change of a valid configuration, and the field in the error, or nil if it stays valid.
     struct Row: CustomTestStringConvertible {
         var testDescription: String
         var field: String?
@@ -87,7 +87,7 @@ struct SessionCheckTests {
         #expect(error?.message.contains(field) == true, "\(error?.message ?? "")")
     }
 
-    /// True when it is not refused; a refusal is an invalid argument with a sentence.
+    /// Returns whether the check passes. A failure must be an invalid argument with a message.
     private func passes(_ check: () throws(Failure) -> Void) -> Bool {
         do {
             try check()

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Which failures mean that there is no way to a server")
+@Suite("Failures that mean no route")
 struct ConnectivityTests {
     private func isMissing(
         _ status: Status, _ server: String, isUnreachable: Bool = false, reachesNameServer: Bool = true
@@ -11,26 +11,26 @@ struct ConnectivityTests {
             Connectivity.Facts(isUnreachable: isUnreachable, reachesNameServer: reachesNameServer))
     }
 
-    @Test("A connection that found the network unreachable; not one that was refused")
+    @Test("A connection to an unreachable network means no route; a refused one does not")
     func connections() {
         #expect(isMissing(.connectionFailed, "example.org", isUnreachable: true))
         #expect(!isMissing(.connectionFailed, "example.org"))
     }
 
-    @Test("A name where no name server can be reached; not one that others resolve beside")
+    @Test("An unresolved name means no route only if no name server is reachable")
     func names() {
         #expect(isMissing(.nameNotResolved, "example.org", reachesNameServer: false))
         #expect(!isMissing(.nameNotResolved, "example.org"))
     }
 
-    @Test("No other failure", arguments: [
+    @Test("Other failures do not mean a missing route", arguments: [
         Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
     ])
     func others(_ status: Status) {
         #expect(!isMissing(status, "example.org", isUnreachable: true, reachesNameServer: false))
     }
 
-    @Test("Never this machine", arguments: [
+    @Test("A failure of this machine's own server never means a missing route", arguments: [
         ("127.0.0.1", true), ("127.255.1.2", true), ("[::1]", true), ("localhost", true), ("a.localhost", true),
         ("127.0.0.1.example.org", false), ("127.example.org", false), ("128.0.0.1", false), ("127.0.0.256", false),
         ("127.0.0", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
@@ -40,7 +40,7 @@ struct ConnectivityTests {
         #expect(isMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
-    @Test("Name servers are read as resolv.conf(5) has them, three at most; none is this machine", arguments: [
+    @Test("At most three name servers are read from resolv.conf(5); without any it is this machine", arguments: [
         ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]), ("", ["127.0.0.1"]),
         ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
         ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),
@@ -49,9 +49,9 @@ struct ConnectivityTests {
     func resolver(_ text: String, _ servers: [String]) { #expect(Connectivity.nameServers(text) == servers) }
 }
 
-@Suite("When servers to which there was no way are looked at again")
+@Suite("When unreachable servers are checked again")
 struct ConnectivityPacingTests {
-    @Test("Without a change the looks get rarer, up to one in five minutes")
+    @Test("Without a change checks become rarer, up to one in five minutes")
     func looks() {
         var pacing = ConnectivityPacing()
         var waits: [Int64] = []
@@ -62,13 +62,13 @@ struct ConnectivityPacingTests {
         #expect(waits == [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000, 300_000])
     }
 
-    @Test("A change is looked at when it has settled")
+    @Test("A change is checked after 300 ms")
     func change() {
         let pacing = ConnectivityPacing()
         #expect(pacing.untilLook(afterChangeAt: 1_000_000) == 300)
     }
 
-    @Test("A link that flaps brings about fewer and fewer looks, one in a minute in the end")
+    @Test("A flapping link is checked at most once a minute in the end")
     func flapping() {
         var pacing = ConnectivityPacing()
         var now: Int64 = 1_000_000
@@ -82,7 +82,7 @@ struct ConnectivityPacingTests {
         #expect(looks.suffix(2).first.map { now - $0 } == 60_000)
     }
 
-    @Test("After a quiet time a change is looked at as at first, and so are looks once a server has answered")
+    @Test("A quiet time or a response resets the delays")
     func quiet() {
         var pacing = ConnectivityPacing()
         for _ in 0..<20 { pacing.looked(at: 0) }

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// One row: what the session and the request say, and the two fields that the refusal names; none when they agree.
+/// One row: settings of the session and the request, and the two fields in the error, or none if they agree.
 struct PolicyRow: CustomTestStringConvertible {
     var testDescription: String
     var names: [String]
@@ -22,7 +22,7 @@ struct PolicyRow: CustomTestStringConvertible {
 @Suite("A task's policy against its session's")
 struct PolicyAgainstSessionTests {
     @Test("Contradictions are refused, with both fields named", arguments: [
-        PolicyRow("nothing of its own") { _ in },
+        PolicyRow("no own settings") { _ in },
         PolicyRow("a first delay above the longest", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.firstRetryDelayMilliseconds = 600_001
         },
@@ -30,24 +30,24 @@ struct PolicyAgainstSessionTests {
         PolicyRow("a longest delay below the first", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.longestRetryDelayMilliseconds = 999
         },
-        PolicyRow("both delays of its own") {
+        PolicyRow("both delays set in the task") {
             $0.policy.firstRetryDelayMilliseconds = 700_000
             $0.policy.longestRetryDelayMilliseconds = 700_000
         },
-        PolicyRow("retrying what the session accepts", names: "retry.statuses", "accepted_statuses") {
+        PolicyRow("retrying a status that the session accepts", names: "retry.statuses", "accepted_statuses") {
             $0.policy.retryStatuses = StatusList("204,503")
         },
-        PolicyRow("retrying what the session does not accept") { $0.policy.retryStatuses = StatusList("404") },
-        PolicyRow("accepting what the session retries by default") {
+        PolicyRow("retrying a status that the session does not accept") { $0.policy.retryStatuses = StatusList("404") },
+        PolicyRow("accepting a status that the session retries by default") {
             $0.policy.acceptedStatuses = StatusList("200-299,503")
         },
-        PolicyRow("accepting what the session wants retried", names: "retry.statuses", "accepted_statuses") {
+        PolicyRow("accepting a status that the session's list retries", names: "retry.statuses", "accepted_statuses") {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
         } request: { $0.policy.acceptedStatuses = StatusList("404") },
-        PolicyRow("a limit of redirects where there are none", names: "maximum_redirects", "redirects") {
+        PolicyRow("a limit of redirects in a session without redirects", names: "maximum_redirects", "redirects") {
             $0.redirects = .none
         } request: { $0.policy.maximumRedirects = 3 },
-        PolicyRow("a limit of redirects of its own where it follows them") {
+        PolicyRow("a limit of redirects in a task that follows them") {
             $0.redirects = .none
         } request: {
             $0.policy.redirects = .follow
@@ -56,7 +56,7 @@ struct PolicyAgainstSessionTests {
         PolicyRow("a size above the session's maximum", names: "expected_size", "maximum_size") {
             $0.maximumSize = 9
         } request: { $0.expectedSize = 10 },
-        PolicyRow("a size above the session's maximum, and a maximum of its own") {
+        PolicyRow("a size above the session's maximum, and a maximum set in the task") {
             $0.maximumSize = 9
         } request: {
             $0.expectedSize = 10

@@ -16,10 +16,10 @@ private func status(_ code: Int64) -> Failure { Failure(.httpStatus, "status \(c
 private let portal = status(511)
 
 private let refusal = RetryDecision.end
-/// The delay after the first fruitless try, with all of its random part.
+/// The delay after the first attempt without progress, with the maximum of its random part.
 private let first = RetryDecision.later(milliseconds: 1_000, fruitless: 1)
 
-/// One row: a failure, what was changed in a plain attempt and in the defaults, and what comes next.
+/// One row: a failure, changes of the attempt and of the default policy, and the decision.
 struct RetryRow: CustomTestStringConvertible {
     var testDescription: String
     var attempt: FailedAttempt
@@ -39,7 +39,7 @@ struct RetryRow: CustomTestStringConvertible {
     }
 }
 
-@Suite("Whether and when a task is tried again")
+@Suite("The decision to retry")
 struct RetryDecisionTests {
     @Test("A task has the tolerances of its session, by default none")
     func tolerances() {
@@ -49,7 +49,7 @@ struct RetryDecisionTests {
         #expect(TransferPolicy(session).tolerances == .earlyResponse)
     }
 
-    @Test("What a server mostly does always is tried again a few times only", arguments: [
+    @Test("Failures that a server usually repeats are retried only a few times", arguments: [
         RetryRow("truncated, the second time", truncated, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
             $0.fruitless = 1
         },
@@ -85,7 +85,7 @@ struct RetryDecisionTests {
         RetryRow("503, by default", status(503), becomes: first),
         RetryRow("425, by default", status(425), becomes: first),
         RetryRow("404, by default", status(404), becomes: refusal),
-        RetryRow("bad answer, by default", nonsense, becomes: refusal),
+        RetryRow("bad response, by default", nonsense, becomes: refusal),
         RetryRow("disk, by default", disk, becomes: first),
         RetryRow("name, without its bit", name, becomes: refusal) { _ in } policy: {
             $0.retryErrors.remove(.name)
@@ -106,11 +106,11 @@ struct RetryDecisionTests {
         RetryRow("503, without its bit", status(503), becomes: refusal) { _ in } policy: {
             $0.retryErrors.remove(.status)
         },
-        RetryRow("bad answer, with its bit", nonsense, becomes: first) { _ in } policy: {
+        RetryRow("bad response, with its bit", nonsense, becomes: first) { _ in } policy: {
             $0.retryErrors.insert(.badResponse)
         },
-        RetryRow("lost, with nothing", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
-        RetryRow("disk, with nothing", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("lost, no error is retried", lost, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
+        RetryRow("disk, no error is retried", disk, becomes: refusal) { _ in } policy: { $0.retryErrors = .nothing },
         RetryRow("disk, with another bit only", disk, becomes: first) { _ in } policy: { $0.retryErrors = .name },
         RetryRow("404 in retry_statuses", status(404), becomes: first) { _ in } policy: {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
@@ -118,15 +118,15 @@ struct RetryDecisionTests {
         RetryRow("503 not in retry_statuses", status(503), becomes: refusal) { _ in } policy: {
             $0.retryStatuses = StatusList("404") ?? $0.retryStatuses
         },
-        RetryRow("a status that is none", status(.max), becomes: refusal),
+        RetryRow("an impossible status", status(.max), becomes: refusal),
     ])
     func errors(_ row: RetryRow) { check(row) }
 
-    @Test("A request whose effect may have happened is sent again only where that does no harm", arguments: [
+    @Test("A request that may have been processed is sent again only if that is safe", arguments: [
         RetryRow("POST, lost", lost, becomes: refusal) { $0.method = "POST" },
         RetryRow("PATCH, silent", silence, becomes: refusal) { $0.method = "PATCH" },
-        RetryRow("a method that nobody knows", lost, becomes: refusal) { $0.method = "FROBNICATE" },
-        RetryRow("methods are written in capitals", lost, becomes: refusal) { $0.method = "put" },
+        RetryRow("an unknown method", lost, becomes: refusal) { $0.method = "FROBNICATE" },
+        RetryRow("a method in lower case", lost, becomes: refusal) { $0.method = "put" },
         RetryRow("PUT, lost", lost, becomes: first) { $0.method = "PUT" },
         RetryRow("DELETE, lost", lost, becomes: first) { $0.method = "DELETE" },
         RetryRow("HEAD, lost", lost, becomes: first) { $0.method = "HEAD" },
@@ -134,30 +134,30 @@ struct RetryDecisionTests {
         RetryRow("POST, no name", name, becomes: first) { $0.method = "POST" },
         RetryRow("POST, no handshake", handshake, becomes: first) { $0.method = "POST" },
         RetryRow("POST, 503", status(503), becomes: refusal) { $0.method = "POST" },
-        RetryRow("POST, 408: it had not come whole", status(408), becomes: first) { $0.method = "POST" },
+        RetryRow("POST, 408: incomplete", status(408), becomes: first) { $0.method = "POST" },
         RetryRow("POST, silent before it was sent", silence, becomes: first) {
             $0.method = "POST"
             $0.surelyNotProcessed = true
         },
-        RetryRow("POST, lost, wanted all the same", lost, becomes: first) { $0.method = "POST" } policy: {
+        RetryRow("POST, lost, unsafe methods allowed", lost, becomes: first) { $0.method = "POST" } policy: {
             $0.retriesUnsafeMethods = true
         },
-        RetryRow("POST, 503, wanted all the same", status(503), becomes: first) { $0.method = "POST" } policy: {
+        RetryRow("POST, 503, unsafe methods allowed", status(503), becomes: first) { $0.method = "POST" } policy: {
             $0.retriesUnsafeMethods = true
         },
-        RetryRow("POST, 404, wanted all the same", status(404), becomes: refusal) { $0.method = "POST" } policy: {
+        RetryRow("POST, 404, unsafe methods allowed", status(404), becomes: refusal) { $0.method = "POST" } policy: {
             $0.retriesUnsafeMethods = true
         },
     ])
     func methods(_ row: RetryRow) { check(row) }
 
-    @Test("Tries that brought no new durable bytes are counted, and no others", arguments: [
-        RetryRow("the last", lost, becomes: refusal) { $0.fruitless = 2 } policy: { $0.maximumAttempts = 3 },
-        RetryRow("the last but one", lost, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
+    @Test("Only attempts without new durable bytes are counted", arguments: [
+        RetryRow("the last attempt", lost, becomes: refusal) { $0.fruitless = 2 } policy: { $0.maximumAttempts = 3 },
+        RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, fruitless: 2)) {
             $0.fruitless = 1
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("one only", lost, becomes: refusal) { _ in } policy: { $0.maximumAttempts = 1 },
-        RetryRow("one only, with progress", lost, becomes: .later(milliseconds: 1_000, fruitless: 0)) {
+        RetryRow("a limit of one attempt", lost, becomes: refusal) { _ in } policy: { $0.maximumAttempts = 1 },
+        RetryRow("a limit of one attempt, with progress", lost, becomes: .later(milliseconds: 1_000, fruitless: 0)) {
             $0.fruitless = 9
             $0.madeProgress = true
         } policy: { $0.maximumAttempts = 1 },
@@ -167,13 +167,13 @@ struct RetryDecisionTests {
         RetryRow("more than the limit, which was lowered", lost, becomes: refusal) { $0.fruitless = 50 } policy: {
             $0.maximumAttempts = 3
         },
-        RetryRow("Retry-After gives no try more", status(503), becomes: refusal) {
+        RetryRow("Retry-After adds no attempt", status(503), becomes: refusal) {
             $0.retryAfterSeconds = 5
         } policy: { $0.maximumAttempts = 1 },
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("A stream that the server has not looked at is sent again at once, five times in a row", arguments: [
+    @Test("A stream that the server has not processed is sent again at once, up to five times in a row", arguments: [
         RetryRow("refused", lost, becomes: .atOnce) { ($0.surelyNotProcessed, $0.wentAway) = (true, true) },
         RetryRow("refused again", lost, becomes: .atOnce) {
             ($0.surelyNotProcessed, $0.wentAway) = (true, true)
@@ -183,11 +183,11 @@ struct RetryDecisionTests {
             ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.immediate = 5
         },
-        RetryRow("refused, as the last try", lost, becomes: .atOnce) {
+        RetryRow("refused, as the last attempt", lost, becomes: .atOnce) {
             ($0.surelyNotProcessed, $0.wentAway) = (true, true)
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("refused, with nothing to retry", lost, becomes: .atOnce) {
+        RetryRow("refused, no error is retried", lost, becomes: .atOnce) {
             ($0.surelyNotProcessed, $0.wentAway) = (true, true)
         } policy: { $0.retryErrors = .nothing },
         RetryRow("refused, POST", lost, becomes: .atOnce) {
@@ -203,15 +203,15 @@ struct RetryDecisionTests {
             $0.wentAway = true
             $0.method = "POST"
         },
-        RetryRow("broken before anything was sent", lost, becomes: first) { $0.surelyNotProcessed = true },
+        RetryRow("lost before any byte was sent", lost, becomes: first) { $0.surelyNotProcessed = true },
         RetryRow("no connection is no refused stream", connection, becomes: first) { $0.surelyNotProcessed = true },
     ])
     func refusedStreams(_ row: RetryRow) { check(row) }
 
-    @Test("Where no way leads to the server the task waits for one, and that is no try", arguments: [
+    @Test("Without a route the task waits, and no attempt is counted", arguments: [
         RetryRow("connection", connection, becomes: .whenConnected) { $0.hasNoWay = true },
         RetryRow("name", name, becomes: .whenConnected) { $0.hasNoWay = true },
-        RetryRow("as the last try", connection, becomes: .whenConnected) {
+        RetryRow("as the last attempt", connection, becomes: .whenConnected) {
             $0.hasNoWay = true
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 1 },
@@ -219,20 +219,20 @@ struct RetryDecisionTests {
             $0.hasNoWay = true
             $0.method = "POST"
         },
-        RetryRow("where such an error is not to be tried again", connection, becomes: refusal) {
+        RetryRow("if the policy does not retry this error", connection, becomes: refusal) {
             $0.hasNoWay = true
         } policy: { $0.retryErrors = .lost },
     ])
     func connectivity(_ row: RetryRow) { check(row) }
 
-    @Test("Where the way to all servers is closed the task waits until one answers, and that is no try", arguments: [
+    @Test("With a dead uplink the task waits, and no attempt is counted", arguments: [
         RetryRow("dead uplink", connection, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
-        RetryRow("as the last try", connection, becomes: .whenUplinkLeads) {
+        RetryRow("as the last attempt", connection, becomes: .whenUplinkLeads) {
             $0.isOfUplink = true
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("a portal's answer", portal, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
-        RetryRow("a portal's answer to a POST", portal, becomes: .whenUplinkLeads) {
+        RetryRow("a portal's response", portal, becomes: .whenUplinkLeads) { $0.isOfUplink = true },
+        RetryRow("a portal's response to a POST", portal, becomes: .whenUplinkLeads) {
             $0.isOfUplink = true
             $0.method = "POST"
         },
@@ -240,41 +240,41 @@ struct RetryDecisionTests {
             $0.isOfUplink = true
             $0.method = "POST"
         },
-        RetryRow("where such an error is not to be tried again", connection, becomes: refusal) {
+        RetryRow("if the policy does not retry this error", connection, becomes: refusal) {
             $0.isOfUplink = true
         } policy: { $0.retryErrors = .lost },
-        RetryRow("511 of a server that is no portal", portal, becomes: refusal),
+        RetryRow("511 from a server, without a portal", portal, becomes: refusal),
     ])
     func uplink(_ row: RetryRow) { check(row) }
 
-    @Test("A full disk is a reason to wait, however long and often", arguments: [
+    @Test("On a full disk the task waits without a limit of attempts", arguments: [
         RetryRow("by default", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {
             $0.reason = .diskFull
         },
-        RetryRow("as the last try", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {
+        RetryRow("as the last attempt", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 5_000)) {
             $0.reason = .diskFull
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 1 },
-        RetryRow("near the end of its time", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 70)) {
+        RetryRow("near its resource timeout", full, becomes: .whenThereIsSpace(lookAgainMilliseconds: 70)) {
             $0.reason = .diskFull
             $0.remainingMilliseconds = 70
         },
     ])
     func disks(_ row: RetryRow) { check(row) }
 
-    @Test("Bytes that turned out to be of no use are fetched anew, whatever retry_errors says", arguments: [
+    @Test("Unusable bytes are fetched again, independent of retry_errors", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
-        RetryRow("with nothing", nonsense, becomes: first) { $0.fromZero = true } policy: {
+        RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing
         },
-        RetryRow("not for ever", nonsense, becomes: refusal) {
+        RetryRow("with a limit of attempts", nonsense, becomes: refusal) {
             $0.fromZero = true
             $0.fruitless = 2
         } policy: { $0.maximumAttempts = 3 },
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
-    @Test("The wait ends with the task's time", arguments: [
+    @Test("The delay ends at the task's deadline", arguments: [
         RetryRow("sooner", lost, becomes: .later(milliseconds: 400, fruitless: 1)) { $0.remainingMilliseconds = 400 },
         RetryRow("over", lost, becomes: .later(milliseconds: 0, fruitless: 1)) { $0.remainingMilliseconds = -5 },
         RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, fruitless: 1)) {

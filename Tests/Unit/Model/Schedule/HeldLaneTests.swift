@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Lanes to whose servers there is no way")
+@Suite("Lanes without a route")
 struct HeldLaneTests {
     private func turns() -> Schedule<String, String, Int> {
         var turns = Schedule<String, String, Int>(engineLimits: .init(running: 10), streamLimit: 8, readyTarget: 10)
@@ -13,7 +13,7 @@ struct HeldLaneTests {
         return turns
     }
 
-    @Test("Nothing of them starts, and others do")
+    @Test("Their tasks do not start; others do")
     func held() {
         var turns = turns()
         turns.setHeld("a1", true)
@@ -24,7 +24,7 @@ struct HeldLaneTests {
         #expect(turns.next() == .start(2, "a1"))
     }
 
-    @Test("What runs is not concerned")
+    @Test("Running tasks are not affected")
     func running() {
         var turns = turns()
         #expect(turns.next() == .start(1, "a1"))
@@ -34,7 +34,7 @@ struct HeldLaneTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("A lane that is not there is not held")
+    @Test("An unknown lane is not held")
     func unknown() {
         var turns = turns()
         turns.setHeld("b1", true)

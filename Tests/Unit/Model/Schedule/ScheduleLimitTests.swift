@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is, within the engine's limits")
+@Suite("Slots within the engine's limits")
 struct ScheduleLimitTests {
     typealias Turns = Schedule<String, String, Int>
 
@@ -14,7 +14,7 @@ struct ScheduleLimitTests {
         return turns
     }
 
-    /// Loads tasks into a lane, whose session is its first letter.
+    /// Loads tasks into a lane. The first letter of the lane is its session.
     private func load(
         _ turns: inout Turns, _ lane: String, _ tasks: [Int], to origin: Origin? = nil, urgent: Set<Int> = []
     ) {
@@ -32,7 +32,7 @@ struct ScheduleLimitTests {
 
     // MARK: Connections
 
-    @Test("No more connections are used than the engine may have")
+    @Test("The engine's limit of connections is kept")
     func connections() {
         var turns = turns(.init(connections: 3))
         load(&turns, "a1", [1, 2])
@@ -54,7 +54,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [6])
     }
 
-    @Test("To one origin all sessions together have no more than the engine allows, and take turns")
+    @Test("All sessions together keep the limit of connections to an origin, in turns")
     func origin() {
         var turns = turns(.init(connectionsPerOrigin: 2))
         turns.add("a1", of: "a", to: here, reload: false)
@@ -70,7 +70,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [2, 5])
     }
 
-    @Test("An origin whose tasks share a connection is not held to so many tasks")
+    @Test("The limit of connections does not limit tasks that share a connection")
     func sharedOrigin() {
         var turns = turns(.init(connectionsPerOrigin: 1))
         load(&turns, "a1", [1, 2, 3])
@@ -79,7 +79,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [2, 3])
     }
 
-    @Test("Tasks that share their connection no more count one by one")
+    @Test("Tasks that do not share a connection any more count one by one")
     func noLongerShared() {
         var turns = turns(.init(connections: 4), perLane: 2)
         load(&turns, "a1", Array(1...10))
@@ -93,7 +93,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [9])
     }
 
-    @Test("A lower limit lets those that run end, and a higher one holds at once")
+    @Test("A lower limit stops no running task, and a higher one applies at once")
     func changed() {
         var turns = turns(.init(running: 4))
         load(&turns, "a1", Array(1...8))
@@ -123,7 +123,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [])
     }
 
-    @Test("In a full engine a running task is asked for its place, once for each urgent one")
+    @Test("In a full engine each urgent task preempts one running task")
     func makeRoom() {
         var turns = turns(.init(running: 2))
         load(&turns, "a1", [1, 2, 3])
@@ -141,7 +141,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns).count == 1)
     }
 
-    @Test("At an origin that is full, one of its tasks is asked")
+    @Test("At a full origin one of its own tasks is preempted")
     func makeRoomAtOrigin() {
         var turns = turns(.init(connectionsPerOrigin: 1))
         load(&turns, "b1", [5], to: there)
@@ -155,7 +155,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [9])
     }
 
-    @Test("An urgent task that is dropped is asked for no more")
+    @Test("A dropped urgent task preempts no task")
     func dropped() {
         var turns = turns(.init(running: 1))
         load(&turns, "a1", [1])
@@ -167,7 +167,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [4])
     }
 
-    @Test("While its lane is probed an urgent task waits for the answer, as all do")
+    @Test("An urgent task waits while its lane is probed")
     func probed() {
         var turns = turns(.init())
         turns.add("a1", of: "a", to: here, reload: false)
@@ -179,7 +179,7 @@ struct ScheduleLimitTests {
         #expect(started(&turns) == [9])
     }
 
-    @Test("What goes before an answer that is under way makes it be asked for again")
+    @Test("A more important task during a load causes another load")
     func outdated() {
         var turns = turns(.init())
         turns.add("a1", of: "a", to: here, reload: false)
@@ -207,9 +207,9 @@ struct ScheduleLimitTests {
         #expect(order.prefix(3).contains(1_001) && order.contains(1_002), "\(order)")
     }
 
-    // MARK: Who makes room
+    // MARK: Preemption
 
-    @Test("The least important task makes room: by priority, then by what is lost, then the newest")
+    @Test("The preempted task has the lowest priority, then the least loss, then the latest start")
     func leastImportant() {
         func candidate(_ task: UInt64, _ priority: Int32, lost: UInt64 = 0) -> LeastImportant.Candidate {
             .init(task: TaskID(rawValue: task), priority: priority, bytesLost: lost, start: task)

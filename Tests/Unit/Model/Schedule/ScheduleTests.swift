@@ -1,11 +1,11 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is")
+@Suite("Slots")
 struct ScheduleTests {
     typealias Turns = Schedule<String, String, Int>
 
-    /// Lanes of one session each, "a1" of "a", with their tasks loaded.
+    /// Returns a schedule with these lanes and their loaded tasks. Lane "a1" belongs to session "a".
     private func turns(
         _ lanes: [(String, [Int])], perLane: Int = 100, perSession: Int = 100, engine: Int = 100
     ) -> Turns {
@@ -20,7 +20,7 @@ struct ScheduleTests {
         return turns
     }
 
-    /// All that can start now.
+    /// Starts all tasks that may start now, and returns them.
     private func started(_ turns: inout Turns) -> [Int] {
         var tasks: [Int] = []
         while case .start(let task, _)? = turns.next() { tasks.append(task) }
@@ -37,7 +37,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [6])
     }
 
-    @Test("No session does")
+    @Test("No session runs more tasks than it may")
     func perSession() {
         var turns = turns([("a1", [1, 2, 3]), ("a2", [4, 5, 6]), ("b1", [7, 8, 9])], perSession: 2)
         #expect(started(&turns) == [1, 7, 4, 8])
@@ -45,7 +45,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [2])
     }
 
-    @Test("Nor does the engine")
+    @Test("The engine runs no more tasks than it may")
     func engine() {
         var turns = turns([("a1", [1, 2]), ("b1", [3, 4])], engine: 3)
         #expect(started(&turns) == [1, 3, 2])
@@ -54,7 +54,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [4])
     }
 
-    @Test("A lane whose origin shares its connection runs as many as it has streams, within its session's limit")
+    @Test("A lane that shares a connection runs one task for each stream, within its session's limit")
     func multiplexed() {
         var turns = turns([("a1", Array(1...10))], perLane: 2, perSession: 9)
         #expect(started(&turns) == [1, 2])
@@ -62,7 +62,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [3, 4, 5, 6, 7, 8])
     }
 
-    @Test("While a lane is probed one task is tried at a time, beside those that ran already")
+    @Test("While a lane is probed one task starts at a time, beside the running ones")
     func probed() {
         var turns = turns([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
         #expect(started(&turns) == [1, 10, 2, 3])
@@ -81,7 +81,7 @@ struct ScheduleTests {
         #expect(!turns.isProbed("a1"))
     }
 
-    @Test("A probed lane that was forgotten is gone when its probe is over")
+    @Test("A probed lane that was removed is not known after its probe")
     func probedAndForgotten() {
         var turns = turns([("a1", [1, 2])])
         turns.setProbed("a1", true)
@@ -93,14 +93,14 @@ struct ScheduleTests {
         #expect(!turns.isProbed("a1"))
     }
 
-    @Test("A session may allow more connections than streams")
+    @Test("A lane runs as many tasks as its session has connections, if these are more than the streams")
     func moreConnectionsThanStreams() {
         var turns = turns([("a1", Array(1...10))], perLane: 9)
         turns.setMultiplexed("a1")
         #expect(started(&turns).count == 9)
     }
 
-    @Test("Lower limits end nothing, they only start nothing")
+    @Test("Lower limits do not stop running tasks")
     func lowered() {
         var turns = turns([("a1", [1, 2, 3, 4, 5])], perLane: 3)
         #expect(started(&turns) == [1, 2, 3])
@@ -112,7 +112,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [4])
     }
 
-    @Test("Nothing starts in a session whose limits are not known")
+    @Test("No task starts in a session with unknown limits")
     func unknownSession() {
         var turns = Turns()
         turns.add("a1", of: "a", reload: false)
@@ -123,7 +123,7 @@ struct ScheduleTests {
         #expect(turns.next() == .start(1, "a1"))
     }
 
-    @Test("A place is released once, whatever the caller does", arguments: [1, 2, 5])
+    @Test("Releasing a slot too often has no effect", arguments: [1, 2, 5])
     func releasedTooOften(_ times: Int) {
         var turns = turns([("a1", [1, 2]), ("b1", [3])])
         #expect(turns.next() == .start(1, "a1"))
@@ -132,15 +132,15 @@ struct ScheduleTests {
         #expect(turns.running == 0)
     }
 
-    // MARK: Turns
+    // MARK: Order
 
-    @Test("Sessions take turns, and so do the lanes of one: many origins do not crowd out a single one")
+    @Test("Sessions get slots in turn, and so do the lanes of a session")
     func fairness() {
         var turns = turns([("a1", [11, 12, 13]), ("a2", [21, 22]), ("a3", [31]), ("b1", [41, 42, 43, 44])])
         #expect(started(&turns) == [11, 41, 21, 42, 31, 43, 12, 44, 22, 13])
     }
 
-    @Test("A lane that could not start keeps its place, however the others end")
+    @Test("A lane that could not start keeps its place in the order")
     func noStarvation() {
         var turns = turns([("a1", [1, 2, 3]), ("a2", [4]), ("b1", [5, 6, 7])], perSession: 1)
         #expect(started(&turns) == [1, 5])
@@ -152,7 +152,7 @@ struct ScheduleTests {
 
     // MARK: Loading
 
-    @Test("A lane is loaded ahead of its turn, also while nothing may start")
+    @Test("A lane is loaded ahead of its slots, also while no task may start")
     func loadsAhead() {
         var turns = turns([("a1", Array(1...10))], perLane: 1)
         turns.add("a1", of: "a", reload: false)
@@ -169,7 +169,7 @@ struct ScheduleTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("The smallest target loads, too", arguments: [1, 0, -1])
+    @Test("The smallest target of ready tasks loads one task", arguments: [1, 0, -1])
     func smallestTarget(_ target: Int) {
         var turns = Turns(readyTarget: target)
         turns.setLimits(.init(perLane: 1, perSession: 1), of: "a")
@@ -177,7 +177,7 @@ struct ScheduleTests {
         #expect(turns.next() == .load("a1", limit: 1))
     }
 
-    @Test("Tasks that come while a load is under way are loaded by the next")
+    @Test("Tasks that are added during a load are loaded by the next one")
     func addedWhileLoading() {
         var turns = turns([])
         turns.setLimits(.init(perLane: 9, perSession: 9), of: "a")
@@ -191,7 +191,7 @@ struct ScheduleTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("Tasks that go before the loaded ones make these be loaded again")
+    @Test("More important tasks unload the ready ones, and the lane is loaded again")
     func reload() {
         var turns = turns([("a1", [1, 2, 3])], perLane: 1)
         #expect(turns.next() == .start(1, "a1"))
@@ -202,7 +202,7 @@ struct ScheduleTests {
         #expect(turns.next() == .start(9, "a1"))
     }
 
-    @Test("What is given up while a load is under way is not lost with its answer")
+    @Test("Tasks that are unloaded during a load are loaded again")
     func reloadWhileLoading() {
         var turns = turns([("a1", [1, 2])])
         turns.setLimits(.init(perLane: 0, perSession: 9), of: "a")
@@ -213,7 +213,7 @@ struct ScheduleTests {
         #expect(turns.next() == .load("a1", limit: 10))
     }
 
-    @Test("An answer without tasks ends the loading, whatever it promises")
+    @Test("An empty load result ends the loading")
     func emptyAnswer() {
         var turns = turns([])
         turns.add("a1", of: "a", reload: false)
@@ -222,7 +222,7 @@ struct ScheduleTests {
         #expect(turns.next() == nil)
     }
 
-    @Test("An answer that nobody waits for changes nothing")
+    @Test("An unexpected load result is ignored")
     func strangeAnswer() {
         var turns = turns([("a1", [1])])
         turns.loaded("a1", [2], isAll: true)
@@ -242,7 +242,7 @@ struct ScheduleTests {
 
     // MARK: Sessions that end
 
-    @Test("Of a forgotten session nothing starts, and what runs counts until it is released")
+    @Test("In a removed session no task starts, and running ones count until they are released")
     func forgotten() {
         var turns = turns([("a1", [1, 2]), ("a2", [3, 4]), ("b1", [5, 6])], perLane: 1, engine: 3)
         #expect(started(&turns) == [1, 5, 3])
@@ -256,7 +256,7 @@ struct ScheduleTests {
         #expect(turns.running == 1)
     }
 
-    @Test("A session that is known again has not forgotten what runs")
+    @Test("A session that is loaded again counts its running tasks")
     func knownAgain() {
         var turns = turns([("a1", [1, 2, 3])], perSession: 2)
         #expect(started(&turns) == [1, 2])
@@ -270,7 +270,7 @@ struct ScheduleTests {
         #expect(started(&turns) == [4])
     }
 
-    @Test("The answer to a load of a forgotten session is not used")
+    @Test("The load result of a removed session is ignored")
     func forgottenWhileLoading() {
         var turns = turns([])
         turns.setLimits(.init(perLane: 9, perSession: 9), of: "a")

@@ -1,9 +1,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("Whose turn it is, under random operations")
+@Suite("Slots under random operations")
 struct ScheduleWalkTests {
-    @Test("No limit is exceeded, no task is lost or started twice, and nobody waits for ever", arguments: 1...40)
+    @Test("Limits are kept, each task starts once, and no task waits for ever", arguments: 1...40)
     func walk(_ seed: UInt64) {
         var world = ScheduleWorld(seed: seed)
         for _ in 0..<500 { world.step() }
@@ -13,7 +13,7 @@ struct ScheduleWalkTests {
     }
 }
 
-/// A store with lanes full of tasks, an engine that asks the schedule, and a book of what must hold.
+/// A store with lanes of tasks, an engine that uses the schedule, and a record of the expected state.
 private struct ScheduleWorld {
     struct Lane: Hashable {
         var session: Int
@@ -29,7 +29,7 @@ private struct ScheduleWorld {
     private let engineLimit: Int
     private let streamLimit = 5
 
-    /// In the order in which the store gives them: priority first.
+    /// The waiting tasks in the order of the store: priority first.
     private var waiting: [Lane: [Int]] = [:]
     private var loaded: [Lane: [Int]] = [:]
     private var running: [(task: Int, lane: Lane)] = []
@@ -37,7 +37,7 @@ private struct ScheduleWorld {
     private var made = 0
     private var ended: Set<Int> = []
     private var dropped = 0
-    /// Starts of others in the session, and of other sessions, while this one could have started.
+    /// How many tasks of other lanes, or of other sessions, have started while this one could have started.
     private var passedOver: [Lane: Int] = [:]
     private var passedOverSession: [Int: Int] = [:]
 
@@ -76,7 +76,7 @@ private struct ScheduleWorld {
         if !random.once(in: 4) { pump() }
     }
 
-    /// Everything ends and nothing is added: then every task must have had its turn.
+    /// Ends all tasks and adds none. Then every task must have run.
     mutating func drain() {
         for _ in 0..<100_000 {
             pump()
@@ -85,9 +85,9 @@ private struct ScheduleWorld {
             if !running.isEmpty { end() }
         }
         if ended.count + dropped != made {
-            problems.append("\(made - ended.count - dropped) of \(made) tasks never had their turn")
+            problems.append("\(made - ended.count - dropped) of \(made) tasks never ran")
         }
-        if schedule.running != 0 { problems.append("\(schedule.running) places were never released") }
+        if schedule.running != 0 { problems.append("\(schedule.running) slots were never released") }
     }
 
     private mutating func enqueue() {
@@ -139,15 +139,15 @@ private struct ScheduleWorld {
             switch step {
             case .load(let lane, let limit): load(lane, limit)
             case .start(let task, let lane): start(task, lane)
-            case .makeRoom: problems.append("room is asked for, and nothing is urgent")
+            case .makeRoom: problems.append("a task is preempted without an urgent task")
             }
         }
         for lane in lanes where mayStart(lane, surely: true) {
-            problems.append("a task of \(lane) could start and does not")
+            problems.append("a task of \(lane) could start but does not")
         }
     }
 
-    /// The store looks at once; its answer may take a while.
+    /// The store reads at once, and its result may come later.
     private mutating func load(_ lane: Lane, _ limit: Int) {
         if answers.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
         let tasks = Array(waiting[lane, default: []].prefix(limit))
@@ -159,7 +159,7 @@ private struct ScheduleWorld {
         if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
         for other in lanes where other.session == lane.session && other != lane {
             if mayStart(other, surely: true) { passedOver[other, default: 0] += 1 }
-            // An idle lane gives its place up.
+            // An idle lane loses its place.
             if loaded[other]?.isEmpty ?? true { passedOver[other] = 0 }
         }
         for session in limits.keys where session != lane.session {
@@ -180,7 +180,7 @@ private struct ScheduleWorld {
         running.append((task, lane))
     }
 
-    /// `surely`: also when the lane was idle in between and has forgotten that it is multiplexed.
+    /// `surely`: even if the lane was idle meanwhile and does not count as multiplexed any more.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Turns of tasks that were not loaded")
+@Suite("Slots of probes")
 struct TurnOfProbeTests {
     private func turns(perLane: Int = 9, perSession: Int = 9, engine: Int = 9) -> ScheduleTests.Turns {
         var turns = ScheduleTests.Turns(engineLimits: .init(running: engine), readyTarget: 10)
@@ -20,7 +20,7 @@ struct TurnOfProbeTests {
         #expect(turns.hasTurn("a1", of: "a"))
     }
 
-    @Test("leave none for those that are loaded, and load nothing by themselves")
+    @Test("are not available to ready tasks, and start no load")
     func others() {
         var turns = turns(engine: 1)
         turns.takeTurn("a1", of: "a")
@@ -34,7 +34,7 @@ struct TurnOfProbeTests {
         #expect(!turns.knows("a1"))
     }
 
-    @Test("are not given in sessions that are gone")
+    @Test("are not given in unknown sessions")
     func gone() {
         #expect(!turns().hasTurn("b1", of: "b"))
     }

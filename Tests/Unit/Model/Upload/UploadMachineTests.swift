@@ -23,12 +23,12 @@ struct UploadMachineTests {
         return Machine(policy: TransferPolicy(configuration))
     }
 
-    /// What each of the events leads to.
+    /// Returns the actions after each event.
     static func actions(_ machine: inout Machine, _ events: [Machine.Event]) -> [[Machine.Action]] {
         events.map { machine.handle($0) }
     }
 
-    @Test("reads of the body before it asks for a connection, and releases its slot before it ends")
+    @Test("opens its body before the transfer, and releases its slot before it ends")
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
@@ -40,7 +40,7 @@ struct UploadMachineTests {
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
 
-    @Test("whose answer is not accepted leaves it to the policy whether it is tried again", arguments: [
+    @Test("with an error status ends with a retry, which the policy may refuse", arguments: [
         Int32(301), 404, 413, 503,
     ])
     func refused(status: Int32) {
@@ -52,18 +52,18 @@ struct UploadMachineTests {
             return
         }
         #expect(failure.status == .httpStatus && failure.detail == Int64(status))
-        #expect(actions.last?.first == .stopTransfer, "the start of the body is enough")
+        #expect(actions.last?.first == .stopTransfer, "only the start of the body is read")
         #expect(machine.handle(.retryRefused) == [.conclude(.failed(failure))])
     }
 
-    @Test("takes what the session accepts for success")
+    @Test("succeeds with a status that the session accepts")
     func accepted() {
         var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
         #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.succeeded)])
     }
 
-    @Test("is no success by a response that came before its body was sent, unless the session tolerates that")
+    @Test("fails on a response before its body was sent, unless the session tolerates that")
     func earlyResponse() {
         for isTolerated in [false, true] {
             var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
@@ -79,7 +79,7 @@ struct UploadMachineTests {
         }
     }
 
-    @Test("reads the page of a refusal for a few seconds only")
+    @Test("reads the body of an error for a limited time")
     func drippingErrorBody() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(404), nil), .received(count: 1)])
@@ -87,7 +87,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.tick()).first == .stopTransfer)
     }
 
-    @Test("waits for the credential that is asked for")
+    @Test("waits for the credential of a challenge")
     func credential() throws {
         let challenge = try #require(Self.challenge)
         var machine = Self.machine()
@@ -96,7 +96,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.retryRefused) == [.conclude(.failed(challenge.failure))])
     }
 
-    @Test("whose answer breaks off may be tried again: of the host's answer some is missing")
+    @Test("with an incomplete response is retried")
     func brokenAnswer() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: 5)])
@@ -106,7 +106,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("fails at once for what passes never, and for a body that was changed")
+    @Test("fails at once on permanent errors and on a changed body")
     func final() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened])
@@ -121,7 +121,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("is tried again when there was no descriptor left for its file")
+    @Test("is retried when no descriptor was left for its file")
     func exhausted() {
         let failure = Failure(.outOfResources, "none left")
         var machine = Self.machine()
@@ -130,7 +130,7 @@ struct UploadMachineTests {
             machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure, retryAfterSeconds: nil))])
     }
 
-    @Test("reads no more of an endless answer than it may, and has succeeded")
+    @Test("succeeds with a limited part of an endless response")
     func endless() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
@@ -138,7 +138,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.received(count: .max)) == [])
     }
 
-    @Test("that is accepted already is not late")
+    @Test("that was accepted does not time out")
     func lateAnswer() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
@@ -149,7 +149,7 @@ struct UploadMachineTests {
             other.handle(.expire(Self.late)) == [.stopTransfer, .releaseSlot, .conclude(.failed(Self.late))])
     }
 
-    @Test("comes to one end, releases its slot once and stops its transfer once, whatever happens in whatever order")
+    @Test("ends once and releases its slot once, for events in any order")
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),

@@ -1,3 +1,4 @@
+# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
 """What is stored with sessions, and what all sessions of a store share."""
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ._types import Headers
 
 @dataclass(frozen=True)
 class SessionConfiguration:
-    """Settings of a session, stored with it. 0 or None in a field stands for its default."""
+    """Settings of a session, stored with it. 0 and None are the defaults."""
 
     #: 1 to 255 bytes of UTF-8 without control characters.
     identifier: str
@@ -24,38 +25,40 @@ class SessionConfiguration:
     budget: Budget = Budget()
     #: Of all its tasks together, both directions; default: no limit.
     bytes_per_second: int = 0
-    #: Sent with each request to the origin of its URL. A request's own header of the same name replaces it. Not shown
-    #: by ``repr``, because they may hold secrets.
+    #: Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
+    #: httpAdditionalHeaders). Not shown by ``repr``.
     headers: Headers = field(default=(), repr=False)
     #: Default 6; at most 256. Tasks over HTTP/2 share one connection.
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Ended tasks that ``history`` keeps; default 1,000; HISTORY_NONE: none.
+    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. HISTORY_NONE: no task, and attempts only
+    #: until their task ends.
     history_limit: int = 0
-    #: "none" (the default), "memory" or "persistent".
+    #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
-    #: Faults of servers that its tasks accept; by default none.
+    #: Faults of servers that a session accepts.
     tolerances: Tolerances = Tolerances(0)
-    #: Whether its rounds and challenges launch the application; None: they do.
+    #: True, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
-    #: Whether a 401 or 407 opens a challenge, for which its tasks wait; None: it is a failure.
+    #: True: 401 and 407 open a challenge, for which tasks wait. False, the default: they are failures, as other
+    #: statuses that are not accepted.
     asks_for_credentials: bool | None = None
-    #: Whether tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background;
-    #: None: they do not.
+    #: True: tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background.
+    #: Default False.
     discretionary_if_launched: bool | None = None
     #: Launches a host although one consumes the session, when the session needs it and the consumer's process was
-    #: stopped for this long; 0: never.
+    #: stopped for this long (SIGSTOP, debugger, freezer). 0: never. The library does not resume stopped processes.
     launch_if_stopped_ms: int = 0
-    #: Time for ``constraints.minimum_bytes_per_second``; default 60,000.
+    #: Default 60,000: time for ``constraints.minimum_bytes_per_second``.
     slow_after_ms: int = 0
-    #: Pause before the first probe of a slow origin; it doubles up to twelve times this. Default 300,000.
+    #: Default 300,000: pause before the first probe of a slow origin; it doubles up to twelve times this.
     slow_pause_ms: int = 0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What all sessions of the store may use together. 0 stands for the default."""
+    """What all sessions of the store may use together. 0 is the default."""
 
     #: Both directions; default: no limit.
     bytes_per_second: int = 0

@@ -15,7 +15,7 @@ class Status(OpenEnum):
     OK = 0
     #: An argument is missing, malformed or out of range.
     INVALID_ARGUMENT = 1
-    #: The handle is closed or was never one.
+    #: The handle is closed or was never valid.
     INVALID_HANDLE = 2
     #: The handle belongs to the parent process; open the application again in this one.
     FORKED = 3
@@ -29,7 +29,7 @@ class Status(OpenEnum):
     DESTINATION_IN_USE = 7
     #: Another consumer has the session.
     IN_USE = 8
-    #: The wait ended before the operation did; ask for its outcome with the ticket.
+    #: The wait ended before the operation did; the ticket returns its outcome later.
     TIMEOUT = 9
     #: The session or task is not in a state that allows this.
     WRONG_STATE = 10
@@ -43,7 +43,7 @@ class Status(OpenEnum):
     TOO_MANY = 14
     #: The session was completed, which ended this handle; attach again.
     COMPLETED = 15
-    #: The operation was started; ask for its outcome with the ticket.
+    #: The operation was started; the ticket returns its outcome.
     STARTED = 16
     #: The store cannot be opened or made.
     STORE_UNAVAILABLE = 20
@@ -55,9 +55,9 @@ class Status(OpenEnum):
     STORE_DAMAGED = 23
     #: The store was written by a newer version of the library.
     STORE_NEWER = 24
-    #: The store is on a network file system, where locks do not hold.
+    #: The store is on a network file system, where locks are not reliable.
     STORE_ON_NETWORK_FILE_SYSTEM = 25
-    #: The engine holds the store but does not answer.
+    #: The engine has the lock of the store, but does not reply.
     ENGINE_UNRESPONSIVE = 30
     #: The engine speaks another version of the protocol.
     ENGINE_INCOMPATIBLE = 31
@@ -75,17 +75,17 @@ class Status(OpenEnum):
     NAME_NOT_RESOLVED = 41
     #: No connection to the server can be made.
     CONNECTION_FAILED = 42
-    #: The connection broke before the transfer was whole.
+    #: The connection broke before the transfer was complete.
     CONNECTION_LOST = 43
-    #: The server sent nothing for as long as the request time-out.
+    #: The server sent no bytes within the request time-out.
     REQUEST_TIMEOUT = 44
     #: The task did not end within its resource time-out.
     RESOURCE_TIMEOUT = 45
     #: The TLS connection cannot be made or the certificate does not verify.
     TLS_FAILED = 46
-    #: The server answered with a status that is not accepted.
+    #: The server responded with a status that is not accepted.
     HTTP_STATUS = 47
-    #: A redirect leads nowhere, in circles or to a scheme that is not allowed.
+    #: A redirect has no valid target, leads in a circle, or to a scheme that is not allowed.
     REDIRECT_REFUSED = 48
     #: The server's response breaks the rules of HTTP.
     BAD_RESPONSE = 49
@@ -99,17 +99,17 @@ class Status(OpenEnum):
     DISK_FAILED = 53
     #: The server's response is larger than a limit allows.
     TOO_LARGE = 54
-    #: The server or proxy asks for a credential, and none that it accepts was given.
+    #: The server or proxy demands a credential, and got none that it accepts.
     AUTHENTICATION_REQUIRED = 55
-    #: The bytes have another digest than they should have.
+    #: The digest of the bytes is not the expected one.
     CHECKSUM_MISMATCH = 56
-    #: The file has another size than it should have.
+    #: The size of the file is not the expected one.
     SIZE_MISMATCH = 57
     #: A file of the request's body cannot be read.
     BODY_UNAVAILABLE = 58
-    #: A file of the request's body was changed after it was handed over.
+    #: A file of the request's body was changed after the enqueue.
     BODY_CHANGED = 59
-    #: The TLS connection ended without ``close_notify``, so the body may have been cut.
+    #: The TLS connection ended without ``close_notify``, so the body may be truncated.
     TLS_TRUNCATED = 60
 
 
@@ -139,7 +139,7 @@ class Choice(OpenEnum):
 
 
 class Hosting(OpenEnum):
-    """Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs."""
+    """Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs."""
 
     #: Hosting.DAEMON.
     DEFAULT = 0
@@ -180,7 +180,7 @@ class RetryErrors(IntFlag):
     LOST = 4
     #: Status.REQUEST_TIMEOUT.
     TIMEOUT = 8
-    #: A broken handshake, but never a certificate that does not verify.
+    #: Status.TLS_FAILED because of a broken handshake, but never because of a certificate that does not verify.
     TLS = 16
     #: A response whose status is in ``RetryPolicy.statuses``.
     STATUS = 32
@@ -203,8 +203,8 @@ class HTTPVersion(OpenEnum):
 
 
 class Redirects(OpenEnum):
-    """Which redirects are followed (RFC 9110, section 15.4). None leads from https to http. Headers and credentials of
-    the host never reach another origin."""
+    """Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers
+    and credentials of the host never reach another origin."""
 
     #: Redirects.FOLLOW.
     DEFAULT = 0
@@ -216,8 +216,8 @@ class Redirects(OpenEnum):
 
 
 class Preset(OpenEnum):
-    """A set of constraints by its common name. Fields that are set beside it take the place of its own. A preset's
-    constraints end at ``Request.latest_start``; those of fields hold always. docs/conditions.md."""
+    """A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
+    constraints end at ``Request.latest_start``; constraints of fields do not end. docs/conditions.md."""
 
     #: No constraints.
     DEFAULT = 0
@@ -242,7 +242,7 @@ class ThermalState(OpenEnum):
 
 
 class NetworkKind(IntFlag):
-    """Kinds of network: that of the default route."""
+    """Kinds of network. The network of the default route counts."""
 
     ETHERNET = 1
     WIFI = 2
@@ -254,7 +254,7 @@ class NetworkKind(IntFlag):
 
 
 class TLSVersion(OpenEnum):
-    """Oldest version of TLS."""
+    """The oldest version of TLS that is accepted."""
 
     #: TLSVersion.TLS_1_2.
     DEFAULT = 0
@@ -265,25 +265,25 @@ class TLSVersion(OpenEnum):
 class Role(OpenEnum):
     """What a handle may do. Every role lists tasks."""
 
-    #: Polls, acknowledges and completes; one handle at a time. It may do all that other roles may.
+    #: Polls, acknowledges and completes; one handle at a time. It has the rights of all other roles.
     CONSUME = 1
     #: Enqueues, controls, claims, responds, configures, invalidates, sets activities.
     PRODUCE = 2
     #: Lists and watches.
     OBSERVE = 3
-    #: Role.CONSUME, after waiting while another handle consumes. That handle is asked to yield (Attention.YIELD).
+    #: As Role.CONSUME, but waits until no other handle consumes the session. The other handle gets Attention.YIELD.
     #: Releasing the ticket ends the wait.
     CONSUME_WHEN_FREE = 4
 
 
 class Tolerances(IntFlag):
-    """Faults of servers that a session accepts."""
+    """Violations by servers that a session tolerates."""
 
     #: A body that ends with its TLS connection is complete without ``close_notify`` (RFC 9112, section 9.8). Without
-    #: this flag the task fails with Status.TLS_TRUNCATED, because an attacker can cut such a body.
+    #: this flag the task fails with Status.TLS_TRUNCATED, because an attacker can truncate the body.
     MISSING_CLOSE_NOTIFY = 1
-    #: A successful response to an upload counts before its body was sent. Without this flag the whole body must be
-    #: sent.
+    #: A successful response makes an upload succeed even if its body was not sent completely. Without this flag the
+    #: whole body must be sent.
     EARLY_RESPONSE = 2
 
 
@@ -333,13 +333,14 @@ class Attention(IntFlag):
 
 
 class IfExists(OpenEnum):
-    """What happens to a file that has the destination's name, at the enqueue and when the download is finished."""
+    """What the engine does with an existing file that has the destination's name, at the enqueue and when the download
+    is finished."""
 
     FAIL = 0
     #: Replaced atomically by rename(2); a directory is never replaced.
     REPLACE = 1
-    #: Requires checksum or ``expected_size``. If the file matches those given, the task succeeds without a request
-    #: (attempts and ``http_status`` are 0). Otherwise the file is replaced.
+    #: Requires checksum or ``expected_size``. If the file has the given checksum and size, the task succeeds without a
+    #: request (attempts and ``http_status`` are 0). Otherwise the file is replaced.
     SKIP = 2
 
 
@@ -347,12 +348,13 @@ class RequestFlags(IntFlag):
     """Flags of a request."""
 
     STARTS_SUSPENDED = 1
-    #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag fetched
-    #: from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304 and the
-    #: file stays. A file that was changed or removed since is fetched. Requires IfExists.REPLACE.
+    #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag
+    #: downloaded from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304
+    #: and the file stays. A file that was changed or removed since then is downloaded again. Requires IfExists.REPLACE.
     IF_CHANGED = 2
-    #: ``destination`` is an existing directory. The file's name is that of Content-Disposition (RFC 6266), else the
-    #: URL's last part: never a path, never hidden, at most 255 bytes. ``Event.path`` has it.
+    #: ``destination`` is an existing directory. The engine names the file as Content-Disposition says (RFC 6266), else
+    #: by the last segment of the URL's path. The name is never a path, never hidden, and has at most 255 bytes.
+    #: ``Event.path`` contains it.
     NAMED_BY_SERVER = 4
     #: Repr-Digest and Content-Digest (RFC 9530) are not verified.
     IGNORES_DIGESTS = 8
@@ -366,19 +368,20 @@ class BodySource(OpenEnum):
     #: Copies them into the store at the enqueue, by reflink where the file system can.
     SNAPSHOT = 1
     #: Moves them into the store at the enqueue and removes them after success. When the task ends otherwise,
-    #: ``Event.path`` says where the file is. The files of a form are beside the first, ".0", ending in ".1" and so on.
-    #: When the event is acknowledged, each file returns to its own place, or beside it as "NAME.~TASK" if that name is
-    #: taken. One that cannot be returned stays in the store, and the engine tries again. The acknowledgement returns
-    #: after that. ``claim`` moves a file elsewhere before. Symbolic links are refused.
+    #: ``Event.path`` is the file's path in the store. With a form, it is the path of the first file, which ends in
+    #: ".0"; the others are beside it, ending in ".1" and so on. When the event is acknowledged, each file gets its old
+    #: path back, or "NAME.~TASK" beside it if that path is taken. The acknowledgement returns after that. If a file
+    #: cannot be returned, it stays in the store, and the engine tries again. ``claim`` can move a file elsewhere before
+    #: the acknowledgement. Symbolic links are refused.
     CONSUME = 2
 
 
 class Refresh(OpenEnum):
-    """What expires, and what the host is asked for then, by a challenge of the kind ChallengeKind.REFRESH."""
+    """Which part of the request expires. The host gets a challenge of the kind ChallengeKind.REFRESH for a new one."""
 
     NONE = 0
-    #: Headers: one challenge for all tasks of the session and origin. ChallengeResponseKind.HEADERS responds for those
-    #: enqueued before.
+    #: The headers: one challenge for all tasks of the session and origin. ChallengeResponseKind.HEADERS applies to all
+    #: tasks that were enqueued before it.
     HEADERS = 1
     #: The URL: one challenge for each task, for ChallengeResponseKind.URL or …_HEADERS. A partial download continues
     #: only if the strong entity tag and the size are the same.
@@ -388,7 +391,7 @@ class Refresh(OpenEnum):
 class TaskState(FinalStates):
     """State of a task. The last three are final."""
 
-    #: Not of a task.
+    #: No task.
     NONE = 0
     WAITING = 1
     RUNNING = 2
@@ -417,19 +420,19 @@ class EventKind(OpenEnum):
     CHALLENGE = 3
     #: The last live task of a group has ended.
     GROUP_FINISHED = 4
-    #: An activity without a request is due. It launches. Windows that open before it is acknowledged make no other
-    #: event.
+    #: An activity without a request is due. It launches a host. Until it is acknowledged, further windows of the
+    #: activity make no event.
     ACTIVITY = 5
 
 
 class ChallengeKind(OpenEnum):
-    """Who asks for a credential."""
+    """What demands a credential."""
 
-    #: A server asks: 401.
+    #: A server, with 401.
     SERVER = 1
-    #: A proxy asks: 407.
+    #: A proxy, with 407.
     PROXY = 2
-    #: The engine asks: what ``Request.refresh`` names has expired, or got a 401 or 403.
+    #: The engine: the part of the request that ``Request.refresh`` names has expired, or got a 401 or 403.
     REFRESH = 3
 
 
@@ -454,15 +457,15 @@ class TaskKind(OpenEnum):
 class ChallengeResponseKind(OpenEnum):
     """How a host responds to a challenge."""
 
-    #: Tasks that wait fail with Status.AUTHENTICATION_REQUIRED.
+    #: Waiting tasks fail with Status.AUTHENTICATION_REQUIRED.
     REFUSE = 1
     #: User and password, for Basic and Digest. Both empty, for Negotiate: the user's Kerberos credentials.
     CREDENTIAL = 2
-    #: Header fields such as "Authorization: Bearer …". For a refresh they replace the tasks' own of the same name,
+    #: Header fields such as "Authorization: Bearer …". For a refresh they replace the tasks' headers of the same name,
     #: durably.
     HEADERS = 3
-    #: No credential: tasks that wait end as their status says (Apple: performDefaultHandling). For a refresh: they are
-    #: sent unchanged.
+    #: No credential: for waiting tasks, the status 401 or 407 counts as any other (Apple: performDefaultHandling). For
+    #: a refresh: requests are sent unchanged.
     DEFAULT = 4
     #: For a refresh of a URL: the new one; https if the old one was. Headers of request and session are not sent to
     #: another origin.
@@ -477,7 +480,7 @@ class ChallengeResponseFlags(IntFlag):
 
 
 class Reason(OpenEnum):
-    """Why a task does not move."""
+    """Why a task does not progress."""
 
     #: It runs, or has ended.
     NONE = 0
@@ -491,10 +494,11 @@ class Reason(OpenEnum):
     CONNECTING = 4
     #: The server sends nothing.
     STALLED = 5
-    #: All bytes are here, and are being made durable.
+    #: All bytes have been received, and the file is being made durable.
     FINISHING = 6
     #: Until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the file system, the smaller of
-    #: both. Checked again at ``next_attempt_ms``. A file larger than the file system is Status.TOO_LARGE at once.
+    #: both. Checked again at ``next_attempt_ms``. A file larger than the file system fails immediately with
+    #: Status.TOO_LARGE.
     DISK_FULL = 7
     #: Until its challenge gets a response: ``challenges``.
     CREDENTIAL = 8
@@ -567,7 +571,7 @@ class ConditionKind(OpenEnum):
 
 
 class Connectivity(OpenEnum):
-    """How far the network reaches."""
+    """How much of the internet the network reaches."""
 
     #: No default route.
     NONE = 1

@@ -37,9 +37,9 @@ class bh_batch(c_void_p):
 
 
 class bh_error(Structure):
-    """Details of a call, owned by the caller. A call that returns Status.OK sets ``status`` to Status.OK and ``ticket``
-    to None, and leaves the rest; any other sets all fields. Release a ticket, or keep it elsewhere, before the struct
-    is used again. An error whose ``struct_size`` is not set counts as None."""
+    """The error of a call; the caller owns the struct. A call that returns Status.OK sets ``status`` to Status.OK and
+    ``ticket`` to None, and does not change the other fields. Any other call sets all fields. Release a ticket, or copy
+    its pointer, before the struct is used again. An error whose ``struct_size`` is not set counts as None."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -97,7 +97,7 @@ class bh_engine_info(Structure):
 
 
 class bh_limits(Structure):
-    """What all sessions of the store may use together. 0 is the default."""
+    """Limits for all sessions of the store together. 0 is the default."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -146,7 +146,7 @@ class bh_retry_policy(Structure):
 
 
 class bh_transfer_rules(Structure):
-    """What is accepted from a server, and for how long it is waited for."""
+    """Which responses are accepted, and how long a task waits for them."""
 
     _fields_ = [
         ("request_timeout_ms", c_uint32),
@@ -161,8 +161,8 @@ class bh_transfer_rules(Structure):
 
 
 class bh_constraints(Structure):
-    """Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session
-    and request both have constraints, the stricter one holds."""
+    """Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
+    defaults. If session and request both have a constraint, the stricter one applies."""
 
     _fields_ = [
         ("preset", c_int32),
@@ -196,7 +196,7 @@ class bh_tls_settings(Structure):
 
 
 class bh_proxy_settings(Structure):
-    """The way to servers."""
+    """The proxy through which servers are reached."""
 
     _fields_ = [
         ("url", c_char_p),
@@ -226,7 +226,7 @@ class bh_header(Structure):
 
 
 class bh_policy(Structure):
-    """How one task differs from its session. 0 and None: as the session's configuration says."""
+    """Settings of one task in place of its session's. 0 and None: the session's setting."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -288,7 +288,7 @@ class bh_session_info(Structure):
 
 
 class bh_launch(Structure):
-    """A launch, for the host that it started."""
+    """A launch, as the host that it started sees it."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -315,9 +315,9 @@ class bh_part(Structure):
 
 
 class bh_request(Structure):
-    """A download or an upload. A request with a body and without a destination is an upload, whose event has the
-    response's body. One with both is a download with that method; it starts from its first byte after each break.
-    Fields that contradict each other are refused, and the message names both."""
+    """A download or an upload. A request with a body and without a destination is an upload, and its event has the
+    response's body. A request with both is a download with that method; after each break it starts again from the first
+    byte. Fields that contradict each other are refused, and the message names both."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -368,7 +368,7 @@ class bh_enqueued(Structure):
 class bh_challenge(Structure):
     """A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
     ``respond``, or until no task waits for it; acknowledging its event does not end it. When the server refuses the
-    credential, a new challenge opens with a new id, whose ``failures`` is one more. docs/credentials.md."""
+    credential, a new challenge opens with a new id, and its ``failures`` is one higher. docs/credentials.md."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -433,7 +433,7 @@ class bh_event(Structure):
 
 class bh_challenge_response(Structure):
     """The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only,
-    and keeps it in memory. A later engine asks for it again."""
+    and keeps it in memory. A later engine opens a new challenge."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -487,8 +487,8 @@ class bh_task_info(Structure):
 
 
 class bh_task_selection(Structure):
-    """Which tasks: those that are among ``ids`` (all if ``id_count`` is 0), in one of ``states`` (0: any) and in
-    ``group`` (None: any). A None selection is all tasks."""
+    """Selects tasks. A selected task is one of ``ids`` (all if ``id_count`` is 0), in one of ``states`` (0: any) and in
+    ``group`` (None: any). A None selection selects all tasks."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -502,7 +502,8 @@ class bh_task_selection(Structure):
 
 class bh_attempt(Structure):
     """One request of a task, redirects included (Apple: URLSessionTaskTransactionMetrics). Fields that end in _us are
-    microseconds after the start, or -1 when that was not reached, or not needed on a connection that was open."""
+    microseconds after the start, or -1 if the attempt did not get so far, or did not need the step because its
+    connection was open."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -545,7 +546,7 @@ class bh_attempt(Structure):
 
 
 class bh_wait_record(Structure):
-    """A time in which a task did not run."""
+    """A period in which a task did not run, and why."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 #: Bytes of ``BackhaulError.message``, the NUL included.
 ERROR_MESSAGE_SIZE = 512
-#: No item of an array was wrong.
+#: The value of ``BackhaulError.index`` when no item of an array was wrong.
 NO_INDEX = 2**64 - 1
 #: 30 seconds.
 WAIT_DEFAULT = -2_147_483_647
@@ -13,12 +13,12 @@ WAIT_DEFAULT = -2_147_483_647
 START = -2_147_483_646
 #: The longest wait of one call: a day.
 WAIT_MAXIMUM = 86_400_000
-#: Not one byte.
+#: A budget that permits no bytes.
 BUDGET_NOTHING = 2**64 - 1
 #: For ``SessionConfiguration.history_limit``: no ended task is kept.
 HISTORY_NONE = 2**32 - 1
-#: Priority of a task that starts at once, beyond its session's limits. At the engine's limits it preempts the task with
-#: the lowest priority.
+#: Priority of a task that starts immediately, even if its session's limits are reached. If the engine's limits are
+#: reached, it preempts the task with the lowest priority.
 PRIORITY_NOW = 101
 URL_SIZE_MAXIMUM = 16_384
 USER_DATA_SIZE_MAXIMUM = 65_536
@@ -28,7 +28,7 @@ BODY_SIZE_MAXIMUM = 1_048_576
 PART_COUNT_MAXIMUM = 1_000
 GROUP_SIZE_MAXIMUM = 255
 ENQUEUE_COUNT_MAXIMUM = 10_000_000
-#: Size of a file that no response has said yet.
+#: The size of a file, while no response has stated it.
 SIZE_UNKNOWN = 2**64 - 1
 #: For ``reschedule``: the time stays as it is.
 TIME_UNCHANGED = -1

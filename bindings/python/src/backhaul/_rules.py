@@ -1,4 +1,5 @@
-"""The parts of a session's configuration and of a task's policy. 0 or None in a field stands for its default."""
+# Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
+"""The parts of a session's configuration, and a task's policy."""
 
 from __future__ import annotations
 
@@ -19,11 +20,12 @@ class RetryPolicy:
     first_delay_ms: int = 0
     #: Default 600,000.
     longest_delay_ms: int = 0
-    #: The random part of each delay, 1 to 100; default 50.
+    #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
-    #: Default: all but BAD_RESPONSE.
+    #: Default: all but RetryErrors.BAD_RESPONSE.
     errors: RetryErrors | None = None
-    #: Whether a POST or PATCH is repeated although a server may have acted on it; default: only when no server has.
+    #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
+    #: server may have acted on them. False, the default: only when no server has.
     unsafe_methods: bool | None = None
     #: Default "408,425,429,500,502-504".
     statuses: str | None = None
@@ -33,16 +35,20 @@ class RetryPolicy:
 class TransferRules:
     """What is accepted from a server, and for how long it is waited for."""
 
-    #: Time without a byte from the server; default 60,000.
+    #: Default 60,000 without a byte from the server (Apple: timeoutIntervalForRequest).
     request_timeout_ms: int = 0
-    #: Time from the enqueue on, but not while the task is suspended; default 7 days.
-    resource_timeout_ms: int = 0
+    #: Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
-    #: "follow" (the default), "same_origin" or "none".
+    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). It stands still while the task
+    #: is suspended.
+    resource_timeout_ms: int = 0
+    #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
+    #: "none".
     redirects: str | Redirects | None = None
     #: Default 20; at most 100.
     maximum_redirects: int = 0
-    #: Statuses and ranges; others are failures. Default "200-299".
+    #: Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file; that
+    #: of 204, 205, 304 and of responses to HEAD is empty. 206 is accepted when 200 is.
     accepted_statuses: str | None = None
     #: Bytes of a file, else Status.TOO_LARGE; default: no limit.
     maximum_size: int = 0
@@ -50,32 +56,33 @@ class TransferRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """Conditions under which tasks run; otherwise they are held. Where session and request both have constraints, the
-    stricter one holds."""
+    """Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session
+    and request both have constraints, the stricter one holds."""
 
-    #: "discretionary" or "overnight"; fields that are set beside it take the place of its own. A preset's constraints
-    #: end at the request's ``latest_start``; those of fields hold always.
+    #: A set of constraints by its common name. Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None
     #: True: held while the machine runs on battery.
     requires_external_power: bool | None = None
-    #: True: held while the network is metered.
+    #: True: held while the network is metered (Apple: allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess).
     requires_unmetered: bool | None = None
-    #: Kinds of network on which tasks run; None: all.
+    #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
     #: Held on battery with less, then until it has 5 more; 1 to 100.
     minimum_battery_percent: int = 0
-    #: "nominal", "fair" or "serious" (the default): held while the machine is hotter.
+    #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
-    #: Percentage of the last ten seconds in which a process waited for a processor, 1 to 100; default: no limit.
+    #: Percentage of the last ten seconds in which a process waited for a processor (/proc/pressure); 1 to 100; default:
+    #: no limit.
     maximum_cpu_pressure_percent: int = 0
     #: The same for disks.
     maximum_io_pressure_percent: int = 0
     #: The same for memory.
     maximum_memory_pressure_percent: int = 0
-    #: Tasks pause when an origin, or the network, is slower than this for the session's ``slow_after_ms``; one task
-    #: then probes.
+    #: Tasks pause when an origin, or the network, is slower than this for ``slow_after_ms``; one task then probes.
+    #: Default: no minimum.
     minimum_bytes_per_second: int = 0
-    #: Hours of local time in which tasks are held: "22:00-06:30", or "mon-fri 08:00-18:00, sat 10:00-14:00".
+    #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
+    #: 10:00-14:00". An end before its begin is on the next day. Default: none.
     quiet_hours: str | None = None
 
 
@@ -87,11 +94,11 @@ class TLS:
     ca_file: Path | None = None
     #: Absolute path of PEM: a certificate and its chain.
     client_certificate: Path | None = None
-    #: Absolute path of PEM; None: in ``client_certificate``.
+    #: Absolute path of PEM; default: in ``client_certificate``.
     client_key: Path | None = None
-    #: "sha256//BASE64;sha256//…": keys of the server.
+    #: "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     pinned_public_keys: str | None = None
-    #: Default TLS 1.2.
+    #: Oldest version of TLS. Default: TLSVersion.TLS_1_2.
     minimum_version: TLSVersion | None = None
 
 
@@ -100,13 +107,14 @@ class Proxy:
     """The way to servers."""
 
     #: "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password;
-    #: "none": no proxy; None: as the engine's environment says.
+    #: "none": no proxy; None: ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the engine's
+    #: environment.
     url: str | None = None
     #: With ``password``: for Basic, Digest or SOCKS.
     user: str | None = None
     #: Not shown by ``repr``.
     password: str | None = field(default=None, repr=False)
-    #: Names and addresses that are reached without the proxy, with commas between.
+    #: Names and addresses that are reached without the proxy, as CURLOPT_NOPROXY.
     bypass: str | None = None
 
 
@@ -122,7 +130,7 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How one task differs from its session. 0 or None in a field: as the session's configuration says."""
+    """How one task differs from its session. 0 and None: as the session's configuration says."""
 
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()

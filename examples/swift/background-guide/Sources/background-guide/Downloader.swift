@@ -2,7 +2,7 @@ import BackhaulURLSession
 import Foundation
 
 final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
-    // "Configuring": a session with an identifier of its own, made when it is first needed.
+    // "Configuring": a session with its own identifier, created at the first use.
     private lazy var urlSession: URLSession = {
         let config = URLSessionConfiguration.background(withIdentifier: "MySession")
         config.isDiscretionary = true
@@ -10,7 +10,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         return URLSession(configuration: config, delegate: self, delegateQueue: nil)
     }()
 
-    // "Scheduling": a task for each download; resume starts it.
+    // "Scheduling": one task for each download; `resume` starts it.
     func download(_ url: URL) {
         let backgroundTask = urlSession.downloadTask(with: url)
         backgroundTask.countOfBytesClientExpectsToSend = 200
@@ -18,10 +18,10 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         backgroundTask.resume()
     }
 
-    // A session of the same identifier, made anew, hears of what has happened in the meantime.
+    // A new session object with the same identifier gets the events since the last run.
     func reconnect() { _ = urlSession }
 
-    // "Finishing": the file is the delegate's until this returns.
+    // "Finishing": the file exists until this method returns.
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
@@ -47,7 +47,7 @@ final class Downloader: NSObject, URLSessionDownloadDelegate, @unchecked Sendabl
         if let error { print("client error: \(error)") }
     }
 
-    // All that waited has been delivered: the handler says that nothing is outstanding.
+    // All waiting events are delivered: the handler reports that the app has processed them.
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {
         DispatchQueue.main.async {
             guard let appDelegate = UIApplication.shared.delegate as? AppDelegate,

@@ -1,8 +1,8 @@
-// The listings of Apple's guide to background networking, in today's spelling, as a program for Linux. The other files
-// have nothing of Backhaul but the name of one import; this one is what UIKit does before it calls an application.
+// The code listings of Apple's guide to background networking, in current Swift, as a program for Linux. In the other
+// files only the name of one import is Backhaul's. This file does what UIKit does before it calls an application.
 //
-//   background-guide URL   starts to download, and ends at once
-//   background-guide       how it is launched when the file is there
+//   background-guide URL   starts the download and exits
+//   background-guide       how the daemon launches it when the download is complete
 import BackhaulURLSession
 import Foundation
 

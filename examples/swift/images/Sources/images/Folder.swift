@@ -1,14 +1,14 @@
 import Foundation
 
-/// ~/Pictures/Backhaul: the pictures, and images.log beside them.
+/// The folder ~/Pictures/Backhaul, with the pictures and images.log.
 final class Folder: @unchecked Sendable {
-    // Unchecked: `isLaunched` is set before any other thread has this.
+    // Unchecked: `isLaunched` is set before any other thread uses this object.
     var isLaunched = false
     private let folder: URL
     private let log: URL
 
     init() throws {
-        // Foundation's own idea of it passes over the environment.
+        // Foundation does not read HOME for the home directory.
         let home = ProcessInfo.processInfo.environment["HOME"] ?? NSHomeDirectory()
         folder = URL(fileURLWithPath: home).appendingPathComponent("Pictures/Backhaul")
         log = folder.appendingPathComponent("images.log")
@@ -20,7 +20,7 @@ final class Folder: @unchecked Sendable {
         return names.filter { !$0.hasPrefix(".") && $0 != log.lastPathComponent }.sorted()
     }
 
-    /// The last segment of the URL's path; nothing in it can lead elsewhere, hide the file or confuse a terminal.
+    /// The last segment of the URL's path, as a visible name without directories and without control characters.
     static func name(of address: String) -> String {
         let allowed = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-")
         let path = URLComponents(string: address)?.percentEncodedPath ?? ""
@@ -30,7 +30,7 @@ final class Folder: @unchecked Sendable {
         return safe.isEmpty || safe == "images.log" ? "picture" : safe
     }
 
-    /// Moves a picture here, in place of an older one of its name.
+    /// Moves a picture into the folder, and replaces an older one of the same name.
     func keep(_ location: URL, as name: String) throws {
         let place = folder.appendingPathComponent(name)
         try? FileManager.default.removeItem(at: place)
@@ -39,7 +39,7 @@ final class Folder: @unchecked Sendable {
 
     func print(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
-    /// On the terminal, and in the log, which is all that a launched program has.
+    /// Writes a line to the terminal and to the log. A launched program has no terminal.
     func say(_ line: String) {
         if !isLaunched { print(line) }
         let text = Data("\(isLaunched ? "launched: " : "")\(line)\n".utf8)

@@ -1,18 +1,18 @@
 import BackhaulURLSession
 import Foundation
 
-/// The program: its one session, and what it hears from it. It needs URLSession's delegate methods only.
+/// The program with its one session. It uses only URLSession's delegate methods.
 @MainActor
 final class Images: NSObject, BackgroundApplicationDelegate {
     let folder: Folder
     private let hears: Bool
-    /// Those of sessions that wait for the program, until all is delivered.
+    /// The completion handler of each session for which the program was launched, until all its events are delivered.
     private var completionHandlers: [String: () -> Void] = [:]
     private var finishedRound: UInt64 = 0
-    /// That something has moved; true: the session is over.
+    /// Signals that the downloads have changed; true: the session is invalid.
     private let (signs, sign) = AsyncStream<Bool>.makeStream(bufferingPolicy: .bufferingNewest(1))
 
-    /// Made when it is first needed, found again ever after: the same way from the button and from a launch.
+    /// Creates the session at the first use, and attaches it in later runs.
     private(set) lazy var session = URLSession(
         configuration: .background(withIdentifier: "pictures"), delegate: hears ? self : nil, delegateQueue: nil)
 
@@ -21,7 +21,7 @@ final class Images: NSObject, BackgroundApplicationDelegate {
         self.hears = hears
     }
 
-    /// Says how the program is launched. In a launched one it returns when nothing is outstanding.
+    /// Registers the launch command. In a launched program it returns when all events are handled.
     func register() async throws { _ = try await BackgroundApplication.shared.handleLaunch(delegate: self) }
 
     // MARK: Launched
@@ -34,14 +34,14 @@ final class Images: NSObject, BackgroundApplicationDelegate {
         completionHandlers[identifier] = completionHandler
     }
 
-    // MARK: The button
+    // MARK: Enqueue
 
-    /// When this returns the picture will come, whatever happens to this program.
+    /// Enqueues a download. When this returns, the task is durable: it survives the end of this program.
     func handOver(_ address: String) async throws {
         let name = Folder.name(of: address)
         guard let url = URL(string: address) else { throw Refusal("\(name): this is no address") }
         if folder.pictures.contains(name) { return folder.say("\(name) is there already") }
-        // Pressed twice, it is still one download.
+        // A second enqueue of the same picture makes no second download.
         if await session.allTasks.contains(where: { $0.taskDescription == name }) {
             return folder.say("\(name) was handed over before")
         }
@@ -52,13 +52,13 @@ final class Images: NSObject, BackgroundApplicationDelegate {
         folder.say("handed over \(name)")
     }
 
-    // MARK: Opened
+    // MARK: When the user opens the program
 
-    /// What is there and what is on its way, until all of it is there.
+    /// Shows complete pictures and running downloads until all are complete.
     func show() async {
         for name in folder.pictures { folder.print("there: \(name)") }
         for task in await session.allTasks { show(task) }
-        // Its last message says that all has ended and was delivered.
+        // The session's last delegate call comes when all tasks have ended and all events are delivered.
         session.finishTasksAndInvalidate()
         for await isOver in signs {
             if isOver { return sayFinishedRound() }
@@ -79,13 +79,13 @@ final class Images: NSObject, BackgroundApplicationDelegate {
     }
 }
 
-/// Why a picture was not handed over.
+/// The reason why a picture was not enqueued.
 struct Refusal: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
 
-/// What the session tells, on its own queue: the only place that knows how a download ended.
+/// The session's delegate calls, on the session's queue. They report how downloads ended.
 extension Images: URLSessionDownloadDelegate {
     nonisolated func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL

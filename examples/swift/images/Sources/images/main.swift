@@ -1,17 +1,17 @@
-// Press download, leave, come back, the picture is there.
+// An image downloader: the user starts a download and closes the program, and the picture arrives without it.
 //
-//   images get URL...   hands the pictures over and ends at once
-//   images              shows what is there and what is on its way, live, until all of it is there
-//   images launched     how Backhaul starts it when the pictures are there; nobody else needs to
+//   images get URL...   enqueues the pictures and exits
+//   images              shows complete pictures and running downloads until all are complete
+//   images launched     how the engine launches it when the pictures are complete
 //
-// The pictures lie in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md for the story.
+// The pictures are in ~/Pictures/Backhaul, with images.log beside them. See examples/README.md.
 import BackhaulURLSession
 import Foundation
 
 let arguments = CommandLine.arguments.dropFirst()
 
 do {
-    // Each start says anew what is to be launched: this very file. So a program that was moved is found after its next.
+    // Each run registers its own file as the launch command, so a program that was moved is found after its next run.
     var options = BackgroundApplication.Options()
     options.identifier = "org.example.images.swift"
     options.launch.arguments = ["launched"]
@@ -20,7 +20,7 @@ do {
     let folder = try Folder()
     switch arguments.first {
     case "get" where arguments.count > 1:
-        // The button needs no messages: they are for the program that is open, or launched.
+        // Enqueuing needs no delegate calls. They are for the program that the user opens, or that is launched.
         let images = Images(folder, hears: false)
         try await images.register()
         var failed = false
@@ -34,7 +34,7 @@ do {
         }
         exit(failed ? 1 : 0)
     case "launched" where arguments.count == 1:
-        // Nobody looks: hear what has happened, say that nothing is outstanding, and be gone.
+        // Without a user: handles the delegate calls, completes the session, and exits.
         folder.isLaunched = true
         try await Images(folder, hears: true).register()
     case nil:
@@ -47,7 +47,7 @@ do {
     }
 } catch {
     complain(error)
-    exit(1)  // a launched program that has not completed is launched again, later
+    exit(1)  // a launched program that has not completed is launched again later
 }
 
 func complain(_ error: any Error) { FileHandle.standardError.write(Data("images: \(error)\n".utf8)) }

@@ -1,12 +1,12 @@
-// A small host: it downloads the files of a list, whatever happens to it in the meantime.
+// A small host with an embedded engine: it downloads the files of a list.
 //
-//   photos STORE LIST   hands over the list's files, one "URL<tab>destination" a line, and waits for them
-//   photos STORE        attaches to what was handed over before, and waits for the rest
+//   photos STORE LIST   enqueues the list's files, one "URL<tab>destination" a line, and waits for them
+//   photos STORE        attaches the session of an earlier run, and waits for the rest
 //
-// Kill it at any moment and start it again: nothing is lost, and nothing is downloaded twice. Given the list again when
-// all is there, it downloads what has changed.
+// When it is killed and started again, no file is lost and none is downloaded twice. With the same list after all files
+// have arrived, it downloads the files that have changed.
 import Backhaul
-// Standard output is one for all threads; stdio locks it.
+// All threads share standard output; stdio locks it.
 @preconcurrency import Glibc
 
 guard (2...3).contains(CommandLine.arguments.count) else {
@@ -26,7 +26,7 @@ func run(store: String, list: String?) async throws {
     let session: Session
     if let list {
         session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // The keys make a repetition harmless, should the host die before it returns.
+        // With the keys the enqueue may be repeated after a crash.
         let requests = try readList(list).enumerated().map { number, entry -> Request in
             var request = Request(url: entry.url, destination: entry.destination, idempotencyKey: "photo-\(number)")
             request.ifExists = .replace
@@ -37,7 +37,7 @@ func run(store: String, list: String?) async throws {
     } else {
         session = try await application.attachSession("gallery")
     }
-    // An earlier start may have acknowledged the last event: then no task is left.
+    // An earlier run may have acknowledged the last event: then no task is left.
     let hasTasks = try await session.tasks().first(where: { _ in true }) != nil
     let hasEvents = try await !session.poll().events.isEmpty
     if hasTasks || hasEvents {

@@ -1,0 +1,136 @@
+internal import BackhaulModel
+internal import CBackhaul
+
+// Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
+// it is copied here. What is given to the host lies in the arena of a batch.
+
+/// Copies fields between a struct of the header and a value, in one direction or the other, so that each field is
+/// listed once (`ConfigurationFields.swift`). In the header 0 and NULL stand for the default: reading leaves the value
+/// as it is, or nil. Writing never throws.
+struct FieldExchange: ~Copyable {
+    private let isReading: Bool
+    private var arena = Arena()
+
+    private init(isReading: Bool) { self.isReading = isReading }
+
+    /// From structs to values.
+    static func read(_ fields: (inout FieldExchange) throws(Failure) -> Void) throws(Failure) {
+        var exchange = FieldExchange(isReading: true)
+        try fields(&exchange)
+    }
+
+    /// From values to structs, whose texts are placed in the arena.
+    static func write(into arena: inout Arena, _ fields: (inout FieldExchange) throws(Failure) -> Void) {
+        var exchange = FieldExchange(isReading: false)
+        swap(&exchange.arena, &arena)
+        do throws(Failure) { try fields(&exchange) } catch { assertionFailure(error.message) }
+        swap(&exchange.arena, &arena)
+    }
+}
+
+/// Numbers, bits and codes. `name`: the field's in messages.
+extension FieldExchange {
+    func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number) {
+        if !isReading { given = value } else if given != 0 { value = given }
+    }
+
+    func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number?) {
+        if isReading { value = PolicyArgument.unlessZero(given) } else { given = value ?? 0 }
+    }
+
+    /// `ignored`: the number that stands for nil, because 0 stands for a default that is not nil.
+    func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number?, nilIs ignored: Number) {
+        if !isReading { given = value ?? ignored } else if given != 0 { value = given == ignored ? nil : given }
+    }
+
+    func field<Bits: OptionSet>(_ given: inout UInt32, _ value: inout Bits) where Bits.RawValue == UInt32 {
+        if !isReading { given = value.rawValue } else if given != 0 { value = Bits(rawValue: given) }
+    }
+
+    func field<Bits: OptionSet>(_ given: inout UInt32, _ value: inout Bits?) where Bits.RawValue == UInt32 {
+        if isReading { value = given == 0 ? nil : Bits(rawValue: given) } else { given = value?.rawValue ?? 0 }
+    }
+
+    func percent(_ given: inout UInt32, _ value: inout UInt8?, _ name: String) throws(Failure) {
+        guard isReading else { return given = UInt32(value ?? 0) }
+        guard given <= 100 else { throw Failure(.invalidArgument, "\(name) is \(given); give 1 to 100") }
+        value = given == 0 ? nil : UInt8(given)
+    }
+
+    func choice(_ given: inout Int32, _ value: inout Bool, _ name: String) throws(Failure) {
+        guard isReading else { return given = Choice.code(value) }
+        value = try PolicyArgument.choice(given, name) ?? value
+    }
+
+    func choice(_ given: inout Int32, _ value: inout Bool?, _ name: String) throws(Failure) {
+        guard isReading else { return given = Choice.code(value) }
+        value = try PolicyArgument.choice(given, name)
+    }
+
+    /// `names`: the constants that can be.
+    func code<Code: RawRepresentable>(
+        _ given: inout Int32, _ value: inout Code, _ name: String, of names: String
+    ) throws(Failure) where Code.RawValue == Int32 {
+        guard isReading else { return given = value.rawValue }
+        if given != 0 { value = try NumberArgument.value(given, name, of: names) }
+    }
+
+    func code<Code: RawRepresentable>(
+        _ given: inout Int32, _ value: inout Code?, _ name: String, of names: String
+    ) throws(Failure) where Code.RawValue == Int32 {
+        guard isReading else { return given = value?.rawValue ?? 0 }
+        value = given == 0 ? nil : try NumberArgument.value(given, name, of: names)
+    }
+}
+
+/// Texts, arrays and structs.
+extension FieldExchange {
+    mutating func text(
+        _ given: inout UnsafePointer<CChar>?, _ value: inout String?, _ name: String, limit: Int = Limits.pathSize
+    ) throws(Failure) {
+        guard isReading else { return given = arena.place(value) }
+        value = try TextArgument.optional(given, name, limit: limit)
+    }
+
+    mutating func statuses(
+        _ given: inout UnsafePointer<CChar>?, _ value: inout StatusList?, _ name: String
+    ) throws(Failure) {
+        guard isReading else { return given = arena.place(value?.text) }
+        value = nil
+        guard let text = try TextArgument.optional(given, name, limit: StatusList.sizeMaximum) else { return }
+        value = StatusList(text)
+        guard value != nil else {
+            throw Failure(
+                .invalidArgument, "\(name) is no list of statuses of 100 to 599 and ranges, such as \"200-299,404\"")
+        }
+    }
+
+    mutating func hours(
+        _ given: inout UnsafePointer<CChar>?, _ value: inout QuietHours?, _ name: String
+    ) throws(Failure) {
+        guard isReading else { return given = arena.place(value?.text) }
+        value = nil
+        guard let text = try TextArgument.optional(given, name, limit: 2_000) else { return }
+        value = QuietHours(text)
+        guard value != nil else {
+            throw Failure(
+                .invalidArgument,
+                "\(name) is \"\(text)\", not hours such as \"22:00-06:30\" or \"mon-fri 08:00-18:00, "
+                    + "sat 10:00-14:00\"")
+        }
+    }
+
+    mutating func headers(
+        _ given: inout UnsafePointer<bh_header>?, _ count: inout Int, _ value: inout [HeaderField]
+    ) throws(Failure) {
+        guard isReading else {
+            given = arena.place(value)
+            return count = value.count
+        }
+        value = try HeaderArgument.read(given, count)
+    }
+
+    func budget(_ given: inout bh_budget, _ value: inout ByteBudget) {
+        if isReading { value = NetworkArgument.budget(given) } else { given = bh_budget(value) }
+    }
+}

@@ -1,0 +1,44 @@
+import CBackhaul
+
+/// Structs of the header as JSON: its structure and its names. Tests compare the keys with the header's fields.
+extension JSON {
+    /// All fields of a struct.
+    static func record<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
+
+    /// Some fields of a struct.
+    static func excerpt<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
+
+    static func number<Number: BinaryInteger>(_ value: Number) -> JSON {
+        Number.isSigned ? .integer(Int64(value)) : .unsigned(UInt64(value))
+    }
+
+    /// Of a field in which 0 means that there is none.
+    static func number<Number: BinaryInteger>(unlessZero value: Number) -> JSON { value == 0 ? .null : .number(value) }
+
+    static func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
+
+    static func word(_ value: Int32, _ table: [(String, Int)]) -> JSON { .string(Names.word(value, table)) }
+
+    static func words(_ bits: UInt32, _ table: [(String, Int)]) -> JSON { .strings(Names.words(bits, table)) }
+
+    static func strings(_ texts: [String]) -> JSON { .array(texts.map { .string($0) }) }
+
+    static func status(_ status: bh_status) -> JSON { .string(String(cString: bh_status_name(status))) }
+
+    /// The members that say something, for people: "retry.maximum_attempts", "5".
+    var lines: [(String, String)] {
+        guard case .object(let members) = self else { return [] }
+        return members.flatMap { name, value -> [(String, String)] in
+            switch value {
+            case .null: []
+            case .string(let text): [(name, text)]
+            case .bool(let value): [(name, value ? "yes" : "no")]
+            case .array(let items): items.isEmpty ? [] : [(name, items.map(\.plain).joined(separator: ", "))]
+            case .object: value.lines.map { ("\(name).\($0.0)", $0.1) }
+            default: [(name, value.text)]
+            }
+        }
+    }
+
+    private var plain: String { if case .string(let text) = self { text } else { text } }
+}

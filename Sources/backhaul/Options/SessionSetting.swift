@@ -1,0 +1,84 @@
+import CBackhaul
+
+/// A field of a session's configuration that one option sets.
+struct SessionSetting: Sendable {
+    typealias Change = (inout bh_session_configuration) -> Void
+    typealias Path<Value> = any WritableKeyPath<bh_session_configuration, Value> & Sendable
+
+    let option: OptionDescription
+    /// The field's name in messages of the library.
+    let field: String
+    /// What the option changes; nil: it is not given.
+    let change: @Sendable (Arguments) throws(CommandError) -> Change?
+
+    /// `argument`: its word in the help.
+    private init<Value: Sendable>(
+        _ field: String, _ path: Path<Value>, _ option: String, _ argument: String, _ help: String,
+        given: @escaping @Sendable (Arguments) throws(CommandError) -> Value?
+    ) {
+        self.option = OptionDescription(option, nil, argument, help)
+        self.field = field
+        change = { (arguments) throws(CommandError) in
+            guard let value = try given(arguments) else { return nil }
+            return { $0[keyPath: path] = value }
+        }
+    }
+
+    static func number(
+        _ field: String, _ path: Path<UInt32>, _ option: String, in range: ClosedRange<Int64>, _ help: String
+    ) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "NUMBER", help,
+            given: { (arguments) throws(CommandError) in try arguments.number(option, in: range).map { UInt32($0) } })
+    }
+
+    /// 0 stands for `none` on the command line, because in the header 0 stands for the default.
+    static func number(
+        _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String
+    ) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "NUMBER", help,
+            given: { (arguments) throws(CommandError) in
+                try arguments.number(option, in: 0...limit).map { $0 == 0 ? none : UInt32($0) }
+            })
+    }
+
+    /// Given as seconds, up to a day.
+    static func milliseconds(
+        _ field: String, _ path: Path<UInt32>, _ option: String, _ help: String
+    ) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "SECONDS", help,
+            given: { (arguments) throws(CommandError) in
+                try arguments.milliseconds(option, upTo: 86_400).map { UInt32($0) }
+            })
+    }
+
+    static func yesOrNo(_ field: String, _ path: Path<Int32>, _ option: String, _ help: String) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "yes|no", help,
+            given: { (arguments) throws(CommandError) in try arguments.yesOrNo(option) })
+    }
+
+    static func budget(_ field: String, _ path: Path<UInt64>, _ option: String, _ help: String) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "BYTES|none|nothing", help,
+            given: { (arguments) throws(CommandError) in try arguments.budget(option) })
+    }
+
+    static func word(
+        _ field: String, _ path: Path<Int32>, _ option: String, _ words: [(String, Int)], _ help: String
+    ) -> SessionSetting {
+        SessionSetting(
+            field, path, option, words.map { $0.0 }.joined(separator: "|"), help,
+            given: { (arguments) throws(CommandError) in try arguments.choice(option, words) })
+    }
+
+    static func bits(
+        _ field: String, _ path: Path<UInt32>, _ option: String, _ words: [(String, Int)], _ help: String
+    ) -> SessionSetting {
+        SessionSetting(
+            field, path, option, "LIST", help,
+            given: { (arguments) throws(CommandError) in try arguments.bits(option, words) })
+    }
+}

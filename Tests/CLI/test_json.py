@@ -1,0 +1,64 @@
+"""What `--json` prints has the structure and the names of the header's structs."""
+
+import pytest
+
+import json_fields
+from command_line import until
+
+CONTENT = b"a line of the file\n" * 2_000
+
+
+@pytest.fixture
+def hosting():
+    return "daemon"
+
+
+@pytest.fixture
+def full(backhaul, serve):
+    """A store of which every listing has something."""
+    server = serve({"/a": CONTENT})
+    backhaul("configure", "-H", "X-Tag: one", "--quiet-hours", "mon 02:00-02:01")
+    backhaul("networks", "Café", "--daily-budget", "500MB")
+    backhaul("activities", "set", "catalogue", "--every", "24h", f"{server.url}/a")
+    backhaul("register", "--application", "org.example.photos", "/bin/true")
+    backhaul("get", f"{server.url}/a")
+    backhaul("add", "--suspended", "--unmetered", "yes", "http://127.0.0.1:9/never")
+    backhaul("add", "--group", "photos", f"{server.url}/absent")
+    until(lambda: len(backhaul.json("events")) == 2, "the ends of the task and its group")
+    return backhaul
+
+
+@pytest.mark.parametrize("words, struct", [
+    (["configure"], "bh_session_configuration"),
+    (["tasks"], "bh_task_info"),
+    (["history"], "bh_task_info"),
+    (["info", "1"], "bh_task_info"),
+    (["attempts", "1"], "bh_attempt"),
+    (["events"], "bh_event"),
+    (["sessions"], "bh_session_info"),
+    (["networks", "Café"], "bh_network"),
+    (["activities"], "bh_activity"),
+    (["launches"], "bh_launch_info"),
+    (["limits"], "bh_limits"),
+    (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
+    (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
+])
+def test_a_line_is_a_struct_of_the_header(full, words, struct):
+    lines = full.json(*words)
+    assert lines and not json_fields.differences(lines, struct)
+
+
+def test_conditions_and_holds_are_structs_of_the_header(full):
+    [document] = full.json("conditions")
+    assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
+    assert not json_fields.differences(document["holds"], "bh_hold")
+
+
+def test_an_explanation_has_a_task_and_its_waits(full):
+    suspended = full.json("tasks", "--state", "suspended")[0]["id"]
+    [explained] = full.json("why", suspended)
+    assert not json_fields.differences(explained["task"], "bh_task_info")
+    assert explained["waits"] and not json_fields.differences(explained["waits"], "bh_wait_record")
+    assert explained["began_ms"] == explained["waits"][-1]["began_ms"]
+    [group] = [one for one in full.json("why") if one["reason"] == "suspended"]
+    assert not set(group) - json_fields.excerpt_keys("bh_hold")

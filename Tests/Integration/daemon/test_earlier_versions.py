@@ -1,0 +1,99 @@
+"""Programs and daemons of 0.4 beside today's: a daemon hands its store over, and an engine that cannot be used is a
+named error. The frames were recorded from 0.4; docs/wire.md has their form."""
+
+import os
+import socket
+import struct
+
+import pytest
+
+from backhaul import BackhaulError, Status, TaskState
+from fake_engine import FakeEngine, read_frame
+from servers.content import Content
+
+#: Of 0.4 as it was before part files had checksums, and as it was at last. Today's is 5, too.
+PROTOCOLS = (4, 5)
+#: What engines of 0.4 answer to a hello of 1.0: a welcome, and with the earlier protocol a goodbye.
+WELCOME = {
+    4: "10000000416268756c040000040000{hosting}e1170000"
+       "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"
+       "6f746f636f6c20352c20616e6420746869732070726f6772616d206861732076657273696f6e20302e342e3020776974682070726f746f"
+       "636f6c20343b20757365207468652073616d652076657273696f6e206f66204261636b6861756c20696e20616c6c2070726f6772616d73"
+       "207468617420736861726520612073746f72652e00",
+    5: "10000000416268756c050000040000{hosting}525e0000",
+}
+EMBEDDED, DAEMON = "00", "01"
+#: How the frame begins that had daemons of 0.4 leave; behind it are the versions of who asks.
+LEAVE = bytes.fromhex("0b000000036268756c")
+#: The hello of a client of 0.4, up to its process id and behind it.
+HELLO = {
+    4: ("2d000000016268756c04000004000092fc1686373292f369a108114e86d363080000006261636b6861756c", "0100"),
+    5: ("31000000016268756c0500000400009790af89576ab60f14355490197a3b9a080000006261636b6861756c", "010000000000"),
+}
+#: Its first command: it attaches the session `default`.
+ATTACH = "270000000201000000000000000000000000000000020700000064656661756c7403010000000000000000"
+WELCOME_TAG, REPLY_TAG, GOODBYE_TAG = 65, 66, 68
+
+
+def answer(protocol, hosting):
+    return bytes.fromhex(WELCOME[protocol].format(hosting=hosting))
+
+
+def hello(protocol):
+    before, behind = HELLO[protocol]
+    # The engine compares it with the process that is connected.
+    return bytes.fromhex(before) + struct.pack("<i", os.getpid()) + bytes.fromhex(behind)
+
+
+@pytest.fixture
+def client(store):
+    """Connects to the store's engine as a client of 0.4."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+
+        def connect(protocol):
+            connection.connect(str(store / "engine.socket"))
+            connection.sendall(hello(protocol))
+            return connection
+
+        yield connect
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_daemon_of_0_4_is_asked_to_leave_and_todays_takes_its_store(
+        host, store, daemon, misbehaving, downloads, protocol):
+    with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
+        one = host()
+        one.session()
+        one.download(misbehaving.serve("/a", Content(1_000)), downloads / "a", key="a")
+        assert one.wait_for()[0].state is TaskState.SUCCEEDED
+        assert any(frame.startswith(LEAVE) for frame in earlier.openings)
+    assert daemon() != os.getpid()
+
+
+def test_an_engine_of_0_4_inside_of_a_host_is_a_named_error_and_stays(host, store):
+    with FakeEngine(store, answer(4, EMBEDDED), leaves=False) as earlier:
+        with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as told:
+            host(opened=False).open(timeout=8)
+        assert told.value.status is Status.ENGINE_INCOMPATIBLE
+        assert not any(frame.startswith(LEAVE) for frame in earlier.openings)
+
+
+def test_a_program_of_0_4_that_speaks_todays_protocol_is_served(host, client):
+    host()
+    connection = client(5)
+    connection.sendall(bytes.fromhex(ATTACH))
+    assert read_frame(connection)[4] == WELCOME_TAG
+    reply = read_frame(connection)
+    assert (reply[4], struct.unpack("<Q", reply[5:13])[0]) == (REPLY_TAG, 1)
+
+
+def test_a_program_of_0_4_that_speaks_an_earlier_protocol_is_told_so(host, daemon, client):
+    host()
+    process = daemon()
+    connection = client(4)
+    assert read_frame(connection)[4] == WELCOME_TAG
+    goodbye = read_frame(connection)
+    assert goodbye[4] == GOODBYE_TAG and goodbye[6] == Status.ENGINE_INCOMPATIBLE
+    assert b"version 0.4.0 with protocol 4" in goodbye
+    assert daemon() == process

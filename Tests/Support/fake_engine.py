@@ -1,0 +1,77 @@
+"""An engine of another version, as far as clients can tell: it has the store's lock and answers on its socket."""
+
+import fcntl
+import os
+import socket
+import struct
+import threading
+from contextlib import suppress
+
+#: fcntl(2): a lock that belongs to the open file and not to the process, as the engine's.
+F_OFD_SETLK = 37
+HELLO, LEAVE = 1, 3
+
+
+class FakeEngine:
+    """Answers each hello with the same bytes. As a daemon it frees the store when it is asked to leave."""
+
+    def __init__(self, store, answer, *, leaves):
+        self.answer = answer
+        self.leaves = leaves
+        #: The frames that clients have begun their connections with.
+        self.openings = []
+        store.mkdir(mode=0o700, exist_ok=True)
+        self.lock = os.open(store / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        fcntl.fcntl(self.lock, F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+        self.path = store / "engine.socket"
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(self.path))
+        self.listener.listen()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+        self.thread.join()
+
+    def end(self):
+        """Frees the store."""
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)
+
+    def _serve(self):
+        with suppress(OSError):
+            while True:
+                # A client asks a daemon to leave on a second connection, beside the first.
+                connection = self.listener.accept()[0]
+                threading.Thread(target=self._speak, args=[connection], daemon=True).start()
+        self.path.unlink(missing_ok=True)
+        self.listener.close()
+        os.close(self.lock)
+
+    def _speak(self, connection):
+        with connection:
+            frame = read_frame(connection)
+            self.openings.append(frame)
+            if frame[4] == HELLO:
+                connection.sendall(self.answer)
+                # Until the client has read it and closes.
+                with suppress(OSError):
+                    connection.recv(1)
+            elif frame[4] == LEAVE and self.leaves:
+                self.end()
+
+
+def read_frame(connection):
+    """One frame, with its length; fewer bytes where the connection ends."""
+    frame = b""
+    while len(frame) < 4 or len(frame) < 4 + struct.unpack("<I", frame[:4])[0]:
+        wanted = 4 if len(frame) < 4 else 4 + struct.unpack("<I", frame[:4])[0]
+        part = connection.recv(wanted - len(frame))
+        if not part:
+            break
+        frame += part
+    return frame

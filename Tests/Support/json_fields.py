@@ -1,0 +1,79 @@
+"""The JSON of the command line has the header's structure and names: which keys an object of a struct must have."""
+
+import functools
+
+from schema import header
+
+#: Fields that are not printed, and why.
+NOT_PRINTED = {
+    "bh_session_configuration.headers": "the values may be secrets: `header_names`",
+    "bh_proxy_settings.password": "a secret",
+    "bh_enqueued.request": "the line has `url` and `destination` of the request",
+    "bh_activity.request": "a listing has none: `url`",
+    "bh_activity.first_ms": "a listing has `next_ms`",
+    "bh_error.ticket": "a command leaves no operation behind",
+}
+
+#: Keys that are no fields, and why.
+ADDED = {
+    "bh_session_configuration.header_names": "instead of `headers`",
+    "bh_enqueued.url": "instead of `request`",
+    "bh_enqueued.destination": "instead of `request`",
+}
+
+#: The same for lines that have some of a struct's fields.
+ADDED_TO_EXCERPTS = {
+    "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
+    "bh_hold.first_tasks": "`why` knows the tasks of its session",
+    "bh_hold.advice": "what `why` is asked for",
+}
+
+
+@functools.cache
+def structs():
+    return {struct.name: struct for struct in header.read().structs}
+
+
+def _counts(names):
+    """Fields that only say how many items another field has, which a JSON array says itself."""
+    for name in names:
+        stem, _, unit = name.rpartition("_")
+        if unit == "size" and stem in names or unit == "count" and {stem, f"{stem}s"} & names:
+            yield name
+
+
+def fields(struct):
+    """Field -> the struct that it is or points to, or None: those that an object of the struct prints."""
+    names = {field.name for field in structs()[struct].fields}
+    hidden = {"struct_size", *_counts(names), *_of(NOT_PRINTED, struct)}
+    return {field.name: kind if (kind := field.type.removeprefix("const ").rstrip(" *")) in structs() else None
+            for field in structs()[struct].fields
+            if field.name not in hidden and not field.name.startswith("reserved")}
+
+
+def keys(struct):
+    """Of an object that has all fields of the struct."""
+    return set(fields(struct)) | _of(ADDED, struct)
+
+
+def excerpt_keys(struct):
+    """Of an object that has some fields of the struct."""
+    return set(fields(struct)) | _of(ADDED_TO_EXCERPTS, struct)
+
+
+def _of(table, struct):
+    return {name.partition(".")[2] for name in table if name.partition(".")[0] == struct}
+
+
+def differences(value, struct, path=""):
+    """Keys that a printed struct, or one inside it, lacks or should not have."""
+    path = path or struct
+    if isinstance(value, list):
+        return [found for item in value for found in differences(item, struct, path)]
+    if value is None:
+        return []
+    found = [f"{path}.{key}" for key in sorted(set(value) ^ keys(struct))]
+    for field, inner in fields(struct).items():
+        if inner and field in value:
+            found += differences(value[field], inner, f"{path}.{field}")
+    return found

@@ -1,0 +1,288 @@
+// Generated from include/backhaul.h by scripts/generate-bindings; change the header, then run it.
+internal import CBackhaul
+
+/// When a failed attempt is repeated. Nil stands for the default.
+public struct RetryPolicy: Hashable, Sendable {
+    /// Attempts in a row without new durable bytes; default: no limit but the resource time-out.
+    public var maximumAttempts: Int?
+    /// Default 1,000 ms; it doubles with each attempt.
+    public var firstDelay: Duration?
+    /// Default 600,000 ms.
+    public var longestDelay: Duration?
+    /// Default 50: the random part of each delay; 1 to 100.
+    public var jitterPercent: Int?
+    /// Default: all but `RetryErrors.badResponse`.
+    public var errors: RetryErrors = []
+    /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
+    /// server may have acted on them. `false`, the default: only when no server has.
+    public var unsafeMethods: Bool?
+    /// Default "408,425,429,500,502-504".
+    public var statuses: String?
+
+    public init() {}
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_retry_policy) {
+        maximumAttempts = number(value.maximum_attempts)
+        firstDelay = duration(value.first_delay_ms)
+        longestDelay = duration(value.longest_delay_ms)
+        jitterPercent = number(value.jitter_percent)
+        errors = RetryErrors(rawValue: value.errors)
+        unsafeMethods = choice(value.unsafe_methods)
+        statuses = text(value.statuses)
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_retry_policy {
+        var value = bh_retry_policy()
+        value.maximum_attempts = try positive(maximumAttempts, "maximumAttempts")
+        value.first_delay_ms = try positive(firstDelay, "firstDelay")
+        value.longest_delay_ms = try positive(longestDelay, "longestDelay")
+        value.jitter_percent = try positive(jitterPercent, "jitterPercent")
+        value.errors = errors.rawValue
+        value.unsafe_methods = choice(unsafeMethods)
+        value.statuses = try arena.optionalString(statuses, "statuses")
+        return value
+    }
+}
+
+/// What is accepted from a server, and for how long it is waited for. Nil stands for the default.
+public struct TransferRules: Hashable, Sendable {
+    /// Default 60,000 ms without a byte from the server (Apple: timeoutIntervalForRequest).
+    public var requestTimeout: Duration?
+    /// Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
+    public var httpVersion: HTTPVersion?
+    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). It stands still while the
+    /// task is suspended.
+    public var resourceTimeout: Duration?
+    /// Which redirects are followed (RFC 9110, section 15.4). Default: `RedirectPolicy.follow`.
+    public var redirects: RedirectPolicy?
+    /// Default 20; at most 100.
+    public var maximumRedirects: Int?
+    /// Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file; that
+    /// of 204, 205, 304 and of responses to HEAD is empty. 206 is accepted when 200 is.
+    public var acceptedStatuses: String?
+    /// Bytes of a file, else `Status.tooLarge`; default: no limit.
+    public var maximumSize: UInt64?
+
+    public init() {}
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_transfer_rules) {
+        requestTimeout = duration(value.request_timeout_ms)
+        httpVersion = HTTPVersion(rawValue: value.http_version)
+        resourceTimeout = duration(value.resource_timeout_ms)
+        redirects = RedirectPolicy(rawValue: value.redirects)
+        maximumRedirects = number(value.maximum_redirects)
+        acceptedStatuses = text(value.accepted_statuses)
+        maximumSize = nonzero(value.maximum_size)
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_transfer_rules {
+        var value = bh_transfer_rules()
+        value.request_timeout_ms = try positive(requestTimeout, "requestTimeout")
+        value.http_version = httpVersion?.rawValue ?? 0
+        value.resource_timeout_ms = try positive(resourceTimeout, "resourceTimeout")
+        value.redirects = redirects?.rawValue ?? 0
+        value.maximum_redirects = try positive(maximumRedirects, "maximumRedirects")
+        value.accepted_statuses = try arena.optionalString(acceptedStatuses, "acceptedStatuses")
+        value.maximum_size = maximumSize ?? 0
+        return value
+    }
+}
+
+/// Conditions under which tasks run; otherwise they are held. Read back as they were given, nil as nil. Where session
+/// and request both have constraints, the stricter one holds. Nil stands for the default.
+public struct Constraints: Hashable, Sendable {
+    /// A set of constraints by its common name. Default: no constraints.
+    public var preset: Preset?
+    /// `true`: held while the machine runs on battery.
+    public var requiresExternalPower: Bool?
+    /// `true`: held while the network is metered (Apple: allowsExpensiveNetworkAccess and
+    /// allowsConstrainedNetworkAccess).
+    public var requiresUnmetered: Bool?
+    /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
+    public var networks: NetworkKinds?
+    /// Held on battery with less, then until it has 5 more; 1 to 100.
+    public var minimumBatteryPercent: Int?
+    /// Default `ThermalState.serious`.
+    public var maximumThermalState: ThermalState?
+    /// Percentage of the last ten seconds in which a process waited for a processor (/proc/pressure); 1 to 100;
+    /// default: no limit.
+    public var maximumCPUPressurePercent: Int?
+    /// The same for disks.
+    public var maximumIOPressurePercent: Int?
+    /// The same for memory.
+    public var maximumMemoryPressurePercent: Int?
+    /// Tasks pause when an origin, or the network, is slower than this for `slowAfter`; one task then probes. Default:
+    /// no minimum.
+    public var minimumBytesPerSecond: UInt64?
+    /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
+    /// 10:00-14:00". An end before its begin is on the next day. Default: none.
+    public var quietHours: String?
+
+    public init() {}
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_constraints) {
+        preset = Preset(rawValue: value.preset)
+        requiresExternalPower = choice(value.requires_external_power)
+        requiresUnmetered = choice(value.requires_unmetered)
+        networks = NetworkKinds.of(value.networks)
+        minimumBatteryPercent = number(value.minimum_battery_percent)
+        maximumThermalState = ThermalState(rawValue: value.maximum_thermal_state)
+        maximumCPUPressurePercent = number(value.maximum_cpu_pressure_percent)
+        maximumIOPressurePercent = number(value.maximum_io_pressure_percent)
+        maximumMemoryPressurePercent = number(value.maximum_memory_pressure_percent)
+        minimumBytesPerSecond = nonzero(value.minimum_bytes_per_second)
+        quietHours = text(value.quiet_hours)
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_constraints {
+        var value = bh_constraints()
+        value.preset = preset?.rawValue ?? 0
+        value.requires_external_power = choice(requiresExternalPower)
+        value.requires_unmetered = choice(requiresUnmetered)
+        value.networks = try networks?.value() ?? 0
+        value.minimum_battery_percent = try positive(minimumBatteryPercent, "minimumBatteryPercent")
+        value.maximum_thermal_state = maximumThermalState?.rawValue ?? 0
+        value.maximum_cpu_pressure_percent = try positive(maximumCPUPressurePercent, "maximumCPUPressurePercent")
+        value.maximum_io_pressure_percent = try positive(maximumIOPressurePercent, "maximumIOPressurePercent")
+        value.maximum_memory_pressure_percent = try positive(
+            maximumMemoryPressurePercent, "maximumMemoryPressurePercent")
+        value.minimum_bytes_per_second = minimumBytesPerSecond ?? 0
+        value.quiet_hours = try arena.optionalString(quietHours, "quietHours")
+        return value
+    }
+}
+
+/// Certificates that a session trusts, and its own. Nil stands for the default.
+public struct TLS: Hashable, Sendable {
+    /// Absolute path of PEM certificates in place of the system's.
+    public var caFile: String?
+    /// Absolute path of PEM: a certificate and its chain.
+    public var clientCertificate: String?
+    /// Absolute path of PEM; default: in `clientCertificate`.
+    public var clientKey: String?
+    /// "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
+    public var pinnedPublicKeys: String?
+    /// Oldest version of TLS. Default: `TLSVersion.tls1_2`.
+    public var minimumVersion: TLSVersion?
+
+    public init() {}
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_tls_settings) {
+        caFile = text(value.ca_file)
+        clientCertificate = text(value.client_certificate)
+        clientKey = text(value.client_key)
+        pinnedPublicKeys = text(value.pinned_public_keys)
+        minimumVersion = TLSVersion(rawValue: value.minimum_version)
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_tls_settings {
+        var value = bh_tls_settings()
+        value.ca_file = try arena.optionalString(caFile, "caFile")
+        value.client_certificate = try arena.optionalString(clientCertificate, "clientCertificate")
+        value.client_key = try arena.optionalString(clientKey, "clientKey")
+        value.pinned_public_keys = try arena.optionalString(pinnedPublicKeys, "pinnedPublicKeys")
+        value.minimum_version = minimumVersion?.rawValue ?? 0
+        return value
+    }
+}
+
+/// Settings of a session, stored with it. Nil stands for the default.
+public struct SessionConfiguration: Hashable, Sendable {
+    /// 1 to 255 bytes of UTF-8 without control characters.
+    public var identifier: String
+    public var retry = RetryPolicy()
+    public var rules = TransferRules()
+    public var constraints = Constraints()
+    public var tls = TLS()
+    public var proxy = Proxy()
+    /// Of this session on any one network.
+    public var budget = Budget()
+    /// Of all its tasks together, both directions; default: no limit.
+    public var bytesPerSecond: UInt64?
+    /// Sent with each request to the origin of its URL. A request's own header of the same name replaces it (Apple:
+    /// httpAdditionalHeaders).
+    public var headers: [Header] = []
+    /// Default 6; at most 256. Tasks over HTTP/2 share one connection.
+    public var connectionsPerOrigin: Int?
+    /// Default 64; at most 1,024.
+    public var maximumRunningTasks: Int?
+    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. `HistoryLimit.none`: no task, and
+    /// attempts only until their task ends.
+    public var historyLimit: HistoryLimit?
+    /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
+    public var cookies: CookiePolicy?
+    /// Faults of servers that a session accepts.
+    public var tolerances: Tolerances = []
+    /// `true`, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
+    public var sendsLaunchEvents: Bool?
+    /// `true`: 401 and 407 open a challenge, for which tasks wait. `false`, the default: they are failures, as other
+    /// statuses that are not accepted.
+    public var asksForCredentials: Bool?
+    /// `true`: tasks of a launched host get `Preset.discretionary`, as Apple does with tasks of an app in the
+    /// background. Default `false`.
+    public var isDiscretionaryIfLaunched: Bool?
+    /// Launches a host although one consumes the session, when the session needs it and the consumer's process was
+    /// stopped for this long (SIGSTOP, debugger, freezer). Nil: never. The library does not resume stopped processes.
+    public var launchIfStopped: Duration?
+    /// Default 60,000 ms: time for `constraints.minimumBytesPerSecond`.
+    public var slowAfter: Duration?
+    /// Default 300,000 ms: pause before the first probe of a slow origin; it doubles up to twelve times this.
+    public var slowPause: Duration?
+
+    public init(identifier: String) { self.identifier = identifier }
+
+    // Unsafe: pointers into a batch, which lives while its items are copied.
+    init(_ value: bh_session_configuration) {
+        identifier = text(value.identifier) ?? ""
+        retry = RetryPolicy(value.retry)
+        rules = TransferRules(value.rules)
+        constraints = Constraints(value.constraints)
+        tls = TLS(value.tls)
+        proxy = Proxy(value.proxy)
+        budget = Budget(value.budget)
+        bytesPerSecond = nonzero(value.bytes_per_second)
+        headers = Backhaul.headers(value.headers, value.header_count)
+        connectionsPerOrigin = number(value.connections_per_origin)
+        maximumRunningTasks = number(value.maximum_running_tasks)
+        historyLimit = HistoryLimit.of(value.history_limit)
+        cookies = CookiePolicy(rawValue: value.cookies)
+        tolerances = Tolerances(rawValue: value.tolerances)
+        sendsLaunchEvents = choice(value.sends_launch_events)
+        asksForCredentials = choice(value.asks_for_credentials)
+        isDiscretionaryIfLaunched = choice(value.discretionary_if_launched)
+        launchIfStopped = duration(value.launch_if_stopped_ms)
+        slowAfter = duration(value.slow_after_ms)
+        slowPause = duration(value.slow_pause_ms)
+    }
+
+    func value(_ arena: Arena) throws(BackhaulError) -> bh_session_configuration {
+        var value = bh_session_configuration()
+        value.struct_size = MemoryLayout<bh_session_configuration>.size
+        value.identifier = try arena.string(identifier, "the session's identifier")
+        value.retry = try retry.value(arena)
+        value.rules = try rules.value(arena)
+        value.constraints = try constraints.value(arena)
+        value.tls = try tls.value(arena)
+        value.proxy = try proxy.value(arena)
+        value.budget = budget.value
+        value.bytes_per_second = bytesPerSecond ?? 0
+        value.headers = try arena.headers(headers)
+        value.connections_per_origin = try positive(connectionsPerOrigin, "connectionsPerOrigin")
+        value.maximum_running_tasks = try positive(maximumRunningTasks, "maximumRunningTasks")
+        value.history_limit = try historyLimit?.value() ?? 0
+        value.cookies = cookies?.rawValue ?? 0
+        value.tolerances = tolerances.rawValue
+        value.sends_launch_events = choice(sendsLaunchEvents)
+        value.asks_for_credentials = choice(asksForCredentials)
+        value.discretionary_if_launched = choice(isDiscretionaryIfLaunched)
+        value.launch_if_stopped_ms = try positive(launchIfStopped, "launchIfStopped")
+        value.slow_after_ms = try positive(slowAfter, "slowAfter")
+        value.slow_pause_ms = try positive(slowPause, "slowPause")
+        value.header_count = headers.count
+        return value
+    }
+}

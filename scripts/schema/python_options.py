@@ -1,0 +1,124 @@
+"""The values of the Python package that a host fills: options of sessions and tasks, as dataclasses."""
+
+from __future__ import annotations
+
+import re
+
+from . import names
+from .model import Enumeration, Field, Header, Struct
+from .python_source import docstring, module, remark
+from .python_words import PythonWords
+
+_SECRET = ", repr=False"
+_REQUIRED = "required: "
+#: The path of a file, as the header documents one.
+_PATH = "absolute path"
+
+
+class Options:
+    def __init__(self, header: Header) -> None:
+        self._structs = {struct.name for struct in header.structs}
+        self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
+        # A choice is a bool, and None where nothing is said.
+        self._words = PythonWords(header, {"BH_YES": "True", "BH_NO": "False"})
+
+    def dataclass(self, struct: Struct, decorator: str) -> str:
+        fields = "".join(
+            f"{remark(self._documentation(field))}    {field.name}: {self._declaration(field)}\n"
+            for field in names.options(struct)
+        )
+        # That a struct never grows is about the ABI.
+        documentation = self._words.of(struct.documentation.replace(" It never grows.", ""))
+        return f"{decorator}\nclass {names.value(struct.name)}:\n{docstring(documentation)}\n{fields}"
+
+    def _documentation(self, field: Field) -> str:
+        text = field.documentation or names.documentation_of(field.type, self._enumerations)
+        sentences = [self._words.of(text.removeprefix(_REQUIRED))]
+        if self._is_spoken(field):
+            sentences.append(_choices(self._enumerations[field.type]))
+        if field.name in names.SECRETS:
+            sentences.append("Not shown by ``repr``.")
+        return " ".join(filter(None, sentences))
+
+    def _declaration(self, field: Field) -> str:
+        """Type and default."""
+        if field.documentation.startswith(_REQUIRED):
+            return self._type(field)
+        if field.name == "headers":
+            return f"Headers = field(default=(){_SECRET})"
+        default = "0" if self._type(field) == "int" else "None"
+        kind = self._type(field)
+        if field.type in self._structs:
+            default = f"{kind}()"
+        elif field.type in names.PYTHON_ZEROS:
+            default = names.PYTHON_ZEROS[field.type]
+        elif default == "None":
+            kind = f"{kind} | None"
+        return f"{kind} = field(default={default}{_SECRET})" if field.name in names.SECRETS else f"{kind} = {default}"
+
+    def _type(self, field: Field) -> str:
+        if field.type in self._structs:
+            return names.value(field.type)
+        if field.type == "bh_choice":
+            return "bool"
+        if "char" in field.type:
+            return "Path" if field.documentation.startswith(_PATH) else "str"
+        if field.type not in self._enumerations:
+            return "int"
+        name = names.python_class(self._enumerations[field.type])
+        return f"str | {name}" if self._is_spoken(field) else name
+
+    def _is_spoken(self, field: Field) -> bool:
+        """Whether a word is taken for the number. Bits are combined, and numbers of versions are no words."""
+        enumeration = self._enumerations.get(field.type)
+        return (
+            enumeration is not None and field.type != "bh_choice" and not enumeration.is_bits
+            and not any(constant.name[-1].isdigit() for constant in enumeration.constants)
+        )
+
+
+def _choices(enumeration: Enumeration) -> str:
+    """`"follow", "same_origin" or "none".`"""
+    words = [f'"{names.python_member(enumeration, constant).lower()}"' for constant in enumeration.constants
+             if constant.value]
+    return f"{', '.join(words[:-1])} or {words[-1]}."
+
+
+def _import(source: str, declarations: str, candidates: list[str]) -> str:
+    used = [name for name in candidates if re.search(rf"\b{name}\b", declarations)]
+    # As the linter sorts them: constants first.
+    used.sort(key=lambda name: (not name.isupper(), name.lower()))
+    return f"from .{source} import {', '.join(used)}\n" if used else ""
+
+
+def parts(header: Header) -> str:
+    """What sessions and tasks both have, and a task's policy."""
+    return _module(
+        header, "The parts of a session's configuration, and a task's policy.", names.PYTHON_PARTS,
+        "@dataclass(frozen=True, kw_only=True)", "from ._keyword_only import dataclass\n", [],
+    )
+
+
+def configuration(header: Header) -> str:
+    """Positional, because the identifier is given without its name."""
+    return _module(
+        header, "What is stored with sessions, and what all sessions of a store share.",
+        ["bh_session_configuration", "bh_limits"], "@dataclass(frozen=True)", "", names.PYTHON_PARTS,
+    )
+
+
+def _module(
+    header: Header, documentation: str, structs: list[str], decorator: str, keyword_only: str, parts: list[str]
+) -> str:
+    options = Options(header)
+    blocks = [options.dataclass(header.struct(name), decorator) for name in structs]
+    declarations = "\n".join(re.findall(r"^    \w+: .*", "\n".join(blocks), re.MULTILINE))
+    standard = ([] if keyword_only else ["dataclass"]) + (["field"] if "field(" in declarations else [])
+    classes = [names.python_class(enumeration) for enumeration in header.enumerations]
+    own = (
+        _import("_constants", declarations, classes)
+        + keyword_only
+        + _import("_rules", declarations, [names.value(name) for name in parts])
+        + _import("_types", declarations, ["Headers", "Path"])
+    )
+    return module(documentation, [f"from dataclasses import {', '.join(standard)}", own.rstrip("\n")], blocks)
