@@ -1,4 +1,5 @@
-"""What the tests share: paths, the library, a store on a real disk, two servers, and hosts that are surely ended."""
+"""Fixtures for all tests: paths, the library, a store on a real disk, two servers, and hosts that end with their
+test."""
 
 import os
 import shutil
@@ -10,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PATHS = [str(ROOT / folder) for folder in ("bindings/python/src", "Tests/Support", "Tests/Integration", "scripts")]
-# A folder with an __init__.py is a package there; Integration/packaging has none, since pytest needs that name.
+# A folder with an __init__.py is a package. Integration/packaging has none, because pytest needs that name.
 sys.path[:0] = PATHS
 os.environ.setdefault("BACKHAUL_LIBRARY", str(ROOT / "build" / "lib" / "libbackhaul.so.1"))
 # Hosts are started with the same paths.
@@ -41,14 +42,14 @@ def place():
 
 @pytest.fixture
 def store(place, library):
-    """Path of a store that does not exist yet."""
+    """The path of a store that does not exist yet."""
     assert library.exists(), f"{library} is not built: run make"
     return place / "store"
 
 
 @pytest.fixture
 def downloads(place):
-    """An empty directory to download into."""
+    """An empty directory for downloads."""
     made = place / "downloads"
     made.mkdir()
     return made
@@ -56,7 +57,7 @@ def downloads(place):
 
 @pytest.fixture
 def hosting(request):
-    """Where the test's engine runs: in its hosts, or for a test marked ``both_hostings`` in the daemon, too."""
+    """Where the engine of the test runs: in its hosts; a test marked ``both_hostings`` runs with the daemon, too."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 
@@ -107,7 +108,7 @@ def nginx(served, certificates, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def debug_library():
-    """The library with its test switches in; the Swift tests' build folder has most of it ready."""
+    """The library with its test switches. The build folder of the Swift tests has most of it already."""
     named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
     if named:
         return Path(named)
@@ -123,5 +124,5 @@ def debug_library():
 
 @pytest.fixture
 def calendar(place):
-    """The calendar of hosts with the debug library, to be moved."""
+    """The calendar of hosts with the debug library, which tests can set."""
     return Calendar(place / "calendar")

@@ -1,9 +1,9 @@
 /*
- * The host that the bench times: hands a list over, waits for the session to finish, acknowledges every event.
+ * The host that the bench times. It enqueues a list, waits for the end of the round, and acknowledges every event.
  *
- *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
+ *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
- * Without idempotency keys and with 32 transfers at once, like the programs beside it. Ends with 1 when a task failed.
+ * It uses no idempotency keys and 32 transfers at once, as the others do. The exit status is 1 if a task failed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -53,7 +53,7 @@ static void enqueue(bh_session *session, char *text) {
     free(requests);
 }
 
-/* Returns how many tasks failed. */
+/* Returns the number of failed tasks. */
 static int wait_and_acknowledge(bh_session *session) {
     int finished = 0, failed = 0;
     while (!finished) {

@@ -1,15 +1,15 @@
 /*
- * How long it takes from the last byte on the socket to the host's wake-up, when the engine is another process.
+ * Measures the time from the last byte on the socket to the host's wake-up, with the engine in another process.
  *
  *   latency STORE FOLDER COUNT      prints lines of a name and COUNT times in microseconds
  *
- * event   from the return of the send() that gave the file's last byte to the event descriptor's readability
- * read    the same, to the event in the host's hands
- * sync    the least that a durable file costs: fdatasync, rename, fsync of the directory
- * wake    the least that telling another process costs: a byte through a socket that it waits on
+ * event   from the return of the send() of the file's last byte until the event descriptor is readable
+ * read    the same, until the host has the event
+ * sync    the minimum cost of a durable file: fdatasync, rename, fsync of the directory
+ * wake    the minimum cost of notifying another process: a byte through a socket on which it waits
  *
- * Backhaul's time holds, besides one `sync` and one `wake`, two commits of its database: where the file is about to
- * lie, and that it lies there.
+ * Backhaul's time includes one `sync`, one `wake`, and two commits of its database: one before the file is placed, and
+ * one after it.
  */
 #define _DEFAULT_SOURCE
 #include <arpa/inet.h>
@@ -58,7 +58,7 @@ static void print(const char *name, const int64_t *times, int count) {
     printf("\n");
 }
 
-/* Answers every request of one connection after another with the same file. */
+/* Responds to every request with the same file, one connection after another. */
 static void *serve(void *argument) {
     int listener = *(int *)argument, yes = 1;
     static const char head[] = "HTTP/1.1 200 OK\r\nContent-Length: 16384\r\nETag: \"1\"\r\n\r\n";
@@ -94,7 +94,7 @@ static int start_server(void) {
     return ntohs(address.sin_port);
 }
 
-/* Acknowledges everything up to the round's end. */
+/* Acknowledges all events up to the end of the round. */
 static void finish_round(bh_session *session, int64_t *first_read) {
     for (int finished = 0; !finished;) {
         bh_batch *events = NULL;
@@ -183,7 +183,7 @@ static void measure_wake_ups(int count) {
         char turn;
         close(pair[0]);
         while (read(pair[1], &turn, 1) == 1) {
-            usleep(2000); /* so that the other sleeps deeply, as a host does */
+            usleep(2000); /* lets the other process sleep deeply, as a host does */
             sent = now();
             if (write(pair[1], &sent, sizeof sent) != sizeof sent) break;
         }

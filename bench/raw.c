@@ -1,10 +1,10 @@
 /*
- * What the machine and libcurl can do at most: 32 transfers at once in one loop, and nothing beside them.
+ * The most that the machine and libcurl can do: 32 transfers at once in one loop, and no other work.
  *
- *   raw discard|write|each|all LIST [CA_FILE]      LIST: one "URL<tab>destination" a line
+ *   raw discard|write|each|all LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
- * discard: throws the bytes away. write: writes the files and syncs nothing. each: fdatasync(2) of each file and
- * fsync(2) of its directory before the next one takes its place. all: one syncfs(2) at the end, which makes all durable
+ * discard: drops the bytes. write: writes the files without a sync. each: calls fdatasync(2) for each file and fsync(2)
+ * for its directory before the next transfer. all: calls syncfs(2) once at the end, which makes all files durable
  * together, and none of them before.
  */
 #define _GNU_SOURCE
@@ -21,7 +21,7 @@
 enum mode { DISCARD, WRITE, EACH, ALL };
 static const char *const modes[] = {"discard", "write", "each", "all"};
 
-/* One of the transfers at once. */
+/* One of the simultaneous transfers. */
 struct slot {
     int file;
     char path[4096];
@@ -38,7 +38,7 @@ static size_t keep(char *bytes, size_t size, size_t count, void *context) {
     return write(slot->file, bytes, size * count) == (ssize_t)(size * count) ? size * count : 0;
 }
 
-/* Sets the handle to the list's next URL; returns 0 at its end. */
+/* Sets the handle to the list's next URL. Returns 0 at the end of the list. */
 static int take_next(FILE *list, CURL *easy, struct slot *slot, enum mode mode) {
     static char *line;
     static size_t room;
@@ -61,7 +61,7 @@ static int sync_directory(const struct slot *slot) {
     return result;
 }
 
-/* Returns 0 when the file is as durable as the mode asks for. */
+/* Returns 0 if the file is as durable as the mode requires. */
 static int finish(struct slot *slot, enum mode mode) {
     if (mode == DISCARD) return 0;
     int failed = mode == EACH && (fdatasync(slot->file) || sync_directory(slot));
@@ -99,7 +99,7 @@ int main(int argc, char **argv) {
         curl_easy_setopt(easy, CURLOPT_WRITEDATA, &slots[i]);
         curl_easy_setopt(easy, CURLOPT_PRIVATE, &slots[i]);
         curl_easy_setopt(easy, CURLOPT_FAILONERROR, 1L);
-        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L); /* share the connection over HTTP/2, as the others do */
+        curl_easy_setopt(easy, CURLOPT_PIPEWAIT, 1L); /* share the connection over HTTP/2, as the other programs do */
         if (argc > 3) curl_easy_setopt(easy, CURLOPT_CAINFO, argv[3]);
         if (take_next(list, easy, &slots[i], mode)) curl_multi_add_handle(multi, easy);
         else curl_easy_cleanup(easy);

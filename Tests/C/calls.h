@@ -186,7 +186,7 @@ static inline void expect_call(const struct call *call, void *handle, int32_t ti
     CHECK(strlen(error.message) > 10);
 }
 
-/* Makes the calls of some kinds (bits 1 << kind) with one handle, and starts those that can be started. */
+/* Makes the calls of some kinds (bits 1 << kind) with one handle. It also starts the calls that can be started. */
 static inline void expect_all(unsigned kinds, void *handle, bh_status status) {
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (!(kinds & 1u << calls[i].kind)) continue;

@@ -1,4 +1,4 @@
-/* A small frame for the C tests: each test is a function that runs in a process and a store folder of its own. */
+/* A small framework for the C tests. Each test is a function that runs in its own process with its own store. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where this test may make a store; does not exist yet. */
+/* The path at which this test may create a store. It does not exist yet. */
 static const char *store;
 
-/* Value of an output parameter that a call must not set. */
+/* The value of an output parameter that a call must not set. */
 static char untouched;
 #define UNTOUCHED ((void *)&untouched)
 
@@ -80,7 +80,7 @@ static inline bh_session *create_session(bh_application *application, const char
     return session;
 }
 
-/* Never sent to: the task is made suspended, and the port is one that nothing listens on. */
+/* A request that is never sent: its task is suspended, and nothing listens on its port. */
 static inline bh_request idle_request(void) {
     bh_request request = BH_INIT(bh_request);
     request.url = "http://127.0.0.1:9/file";
@@ -100,7 +100,7 @@ static inline bh_enqueued enqueue_one(bh_session *session, const bh_request *req
     return result;
 }
 
-/* Of a call that was started. */
+/* Returns the ticket of a call that was started. */
 static inline bh_ticket *ticket_of(bh_status status, const bh_error *error) {
     if (status != BH_STARTED) FAIL("%s instead of BH_STARTED: %s", bh_status_name(status), error->message);
     CHECK(error->status == BH_STARTED && error->ticket != NULL && error->ticket != UNTOUCHED);

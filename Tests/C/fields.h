@@ -1,4 +1,4 @@
-/* Fields that come back as they were given, and those that are refused by their names. */
+/* Checks for fields that are read back unchanged, and for fields that are refused by name. */
 #ifndef FIELDS_H
 #define FIELDS_H
 
@@ -14,7 +14,7 @@ static bh_error error = BH_INIT(bh_error);
 
 #define CHECK_TEXT(expected, got) CHECK((got) != NULL && strcmp(expected, got) == 0)
 
-/* What comes back, in the batch, of a session that is made as given. */
+/* Creates a session with the given configuration. Returns the stored configuration, which is in the batch. */
 static inline const bh_session_configuration *come_back(
     bh_application *application, const bh_session_configuration *given, bh_session **session, bh_batch **batch) {
     CHECK_STATUS(BH_OK, bh_session_create(application, given, BH_ROLE_PRODUCE, 20000, session, NULL, &error));

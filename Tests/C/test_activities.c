@@ -1,4 +1,4 @@
-/* A host that says what networks cost, and has work done again and again. */
+/* A host that sets what networks cost, and repeats work with activities. */
 #include "fields.h"
 
 static void a_network_comes_back_as_it_was_said_until_nothing_is_said(void) {

@@ -1,4 +1,4 @@
-/* Arguments that are missing, malformed or out of range: each is named in the error. */
+/* Arguments that are missing, malformed or out of range. The error names each of them. */
 #include "check.h"
 
 #include <stdint.h>
@@ -15,7 +15,7 @@ static bh_error error = BH_INIT(bh_error);
         if (error.index != (position)) FAIL("index %llu: %s", (unsigned long long)error.index, error.message);         \
     } while (0)
 
-/* Never freed, and kept where a leak checker finds it. */
+/* Returns a text that is never freed, but stays reachable for a leak checker. */
 static char *repeated(char byte, size_t count) {
     static char *kept[100];
     static int number;
@@ -151,7 +151,7 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
         CHECK(results == NULL);                                                                                        \
     } while (0)
     CHECK_BAD("struct_size", bad.struct_size = 0);
-    CHECK_BAD("struct_size", bad.struct_size = sizeof bad + 8); /* more than that of the first */
+    CHECK_BAD("struct_size", bad.struct_size = sizeof bad + 8); /* larger than that of the first request */
     CHECK_BAD("struct_size", bad.struct_size = SIZE_MAX);
     CHECK_BAD("url is NULL", bad.url = NULL);
     CHECK_BAD("url", bad.url = "");
@@ -266,7 +266,7 @@ static void selections_and_ids_are_checked(void) {
     CHECK(count == 0);
     CHECK_REFUSED("ids", bh_session_acknowledge(session, NULL, 1, 5000, &count, &error));
     CHECK_REFUSED("count", bh_session_acknowledge(session, ids, SIZE_MAX, 5000, &count, &error));
-    /* No event has these ids yet, so nobody was handed them. */
+    /* No event has these ids yet, so no host can have received them. */
     CHECK_REFUSED("event", bh_session_acknowledge(session, ids, 2, 5000, &count, &error));
     CHECK_REFUSED("event", bh_session_acknowledge_through(session, UINT64_MAX, 5000, &count, &error));
     CHECK(count == 0);
@@ -297,7 +297,7 @@ static void what_a_host_gave_comes_back_in_the_listing(void) {
     request.priority = -3;
     bh_enqueued result = enqueue_one(session, &request);
     CHECK(result.disposition == BH_ENQUEUE_NEW && result.event_id == 0);
-    /* Copied: what the host does to its own afterwards changes nothing. */
+    /* The library has copied the arguments, so later changes by the host have no effect. */
     memset(url, 'x', sizeof url - 1), memset(key, 'x', sizeof key - 1), memset(data, 'x', sizeof data);
     CHECK_STATUS(BH_OK, bh_session_task(session, result.task_id, 5000, &batch, &error));
     CHECK(bh_batch_count(batch) == 1 && bh_batch_task_at(batch, 1) == NULL && bh_batch_event_at(batch, 0) == NULL);

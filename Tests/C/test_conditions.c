@@ -1,5 +1,5 @@
-/* What tasks wait for, conditions, networks and activities: it comes back as it was given, and what cannot be is
- * refused by the name of the field. */
+/* Constraints, conditions, networks and activities: valid values are read back unchanged, and invalid ones are
+ * refused with the name of the field. */
 #include "fields.h"
 
 #include <stddef.h>
@@ -58,7 +58,7 @@ static void what_cannot_be_waited_for_is_refused_by_its_name(void) {
     bh_request request = idle_request();
     bh_policy policy;
     request.policy = &policy;
-    /* The same of a session and of a task. */
+    /* Each check covers a session and a task. */
 #define CHECK_BAD(word, assignment)                                                                                    \
     do {                                                                                                               \
         given = everything();                                                                                          \

@@ -1,4 +1,4 @@
-"""The example in the header's first comment, compiled and run as it stands there."""
+"""The example in the header's first comment is compiled and run without changes."""
 
 import os
 import re
@@ -18,7 +18,7 @@ WAIT = 120
 
 
 def example():
-    """The program, without the comment's margin."""
+    """Returns the program without the comment's margin."""
     text = HEADER.read_text(encoding="utf-8").split("*/", 1)[0]
     block = re.search(r"^ \* A complete host\n(.*?)^ \* How the parts talk", text, flags=re.M | re.S)
     lines = [line.removeprefix(" *") for line in block.group(1).splitlines()]
@@ -44,7 +44,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def start(library, hosting, place, store, downloads, server):
-    """Returns a function that starts the example; each call has the same arguments."""
+    """Returns a function that starts the example. Each call has the same arguments."""
     source, program = place / "example.c", place / "example"
     source.write_text(with_hosting(example(), hosting), encoding="utf-8")
     compiled = subprocess.run(
@@ -68,7 +68,7 @@ def start(library, hosting, place, store, downloads, server):
 
 
 @pytest.mark.both_hostings
-def test_the_example_downloads_a_file_and_reports_it_in_a_further_run(start, server, downloads):
+def test_the_example_downloads_a_file_and_a_further_run_reports_that_it_exists(start, server, downloads):
     server.release()
     host = start()
     output, messages = host.communicate(timeout=WAIT)
@@ -97,7 +97,7 @@ def test_the_example_continues_after_it_was_killed(start, server, downloads):
     assert [path.name for path in downloads.iterdir()] == ["file"], "a part file is left"
 
 
-def test_the_example_names_how_it_is_used(start):
+def test_the_example_without_arguments_prints_its_usage(start):
     host = start()
     command = [host.args[0]]
     assert subprocess.run(command, check=False, timeout=WAIT).returncode == 2

@@ -1,4 +1,4 @@
-/* Handles belong to the process that made them. */
+/* Handles belong to the process that created them. */
 #include "calls.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child must end by itself with 0: an alarm ends one that hangs. */
+/* Checks that a child exits with 0. An alarm ends a child that hangs. */
 static void expect_child(void (*body)(void *), void *argument) {
     int status;
     pid_t child = fork();
@@ -44,13 +44,13 @@ static void expect_forked(void *argument) {
     expect_all(1u << SESSION, all->session, BH_FORKED);
     expect_all(1u << TICKET, all->ticket, BH_FORKED);
     expect_all(1u << BATCH, all->batch, BH_FORKED);
-    /* The calls above have closed them all; again is harmless. */
+    /* The calls above have closed all handles. Closing them again is harmless. */
     bh_ticket_release(all->ticket);
     bh_batch_release(all->batch);
     bh_session_close(all->session);
     bh_application_close(all->application);
     expect_all(1u << SESSION, all->session, BH_FORKED);
-    /* What never was a handle is not one of the parent's. */
+    /* A value that was never a handle is not taken for a handle of the parent. */
     expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x1000, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x4FFFFFFFFFF0, BH_INVALID_HANDLE);
@@ -66,7 +66,7 @@ static void expect_whole(struct handles *all) {
 static void in_a_child_all_handles_are_the_parents(void) {
     struct handles all = open_all();
     expect_child(expect_forked, &all);
-    /* And the parent has not noticed. */
+    /* The parent's handles still work. */
     expect_whole(&all);
 }
 
@@ -154,7 +154,7 @@ static void nor_does_one_made_while_they_open_and_close_applications(void) {
     fork_while_busy(100, open_and_close, use_anew);
 }
 
-/* Both are process 1, each in a namespace of its own. */
+/* Both processes are process 1, each in its own namespace. */
 static void expect_forked_as_process_1(void *argument) {
     CHECK(getpid() == 1);
     expect_forked(argument);
@@ -166,11 +166,12 @@ static void be_process_1(void *argument) {
     struct handles all = open_all();
     CHECK(unshare(CLONE_NEWPID) == 0);
     expect_child(expect_forked_as_process_1, &all);
-    /* Its processes are gone, so that no thread can be made any more; the end of the process ends the rest. */
+    /* All processes of its namespace have ended, so it can create no more threads. The end of this process ends the
+       rest. */
 }
 
 static void a_child_with_its_parents_process_id_is_a_child(void) {
-    /* Only root may; elsewhere there is nothing to confuse. */
+    /* Only root may create the namespace; without it this case cannot happen. */
     if (unshare(CLONE_NEWPID) != 0) return;
     expect_child(be_process_1, NULL);
 }

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A struct as a later header has it: with one more field at its end. */
+/* A struct as a later header declares it: with one more field at its end. */
 #define LATER(type)                                                                                                    \
     struct {                                                                                                           \
         type known;                                                                                                    \
@@ -22,7 +22,7 @@ static void bh_init_does_what_the_initializer_does(void) {
     bh_init(NULL, sizeof again);
 }
 
-/* Makes the call with a struct that is longer by one field: with 0 in it, and with 1. */
+/* Makes the call with a struct that has one more field: with the value 0, and with the value 1. */
 #define CHECK_LATER(type, name, given, call)                                                                           \
     do {                                                                                                               \
         LATER(type) longer = {given, 0};                                                                               \
@@ -331,7 +331,7 @@ static void an_item_of_a_smaller_size_ends_there(void) {
     CHECK(start->id == result.task_id && start->state == BH_TASK_SUSPENDED);
     CHECK_TEXT("http://127.0.0.1:9/file", start->url);
     CHECK(BH_HAS(start, bh_task_info, url) && !BH_HAS(start, bh_task_info, priority));
-    /* The whole item is still there. */
+    /* The whole item is unchanged. */
     CHECK(whole->struct_size == sizeof *whole && whole->priority == 7);
     CHECK(BH_HAS(whole, bh_task_info, constraints));
     CHECK(bh_batch_task_at(tasks, 0)->struct_size == sizeof *whole);
@@ -359,7 +359,7 @@ static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void
     struct later copy = *item;
     CHECK(copy.known.connections_per_origin == 3);
     copy.known.connections_per_origin = 4;
-    /* A field that this library does not have. */
+    /* The library does not have this field. */
     copy.later[0] = 1;
     CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &copy.known, 20000, &error));
     bh_batch_release(batch);

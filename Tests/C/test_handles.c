@@ -1,4 +1,4 @@
-/* Handles that are none: NULL, random, closed, of another kind. */
+/* Invalid handles: NULL, random values, closed handles, and handles of another kind. */
 #include "calls.h"
 
 static bh_error error = BH_INIT(bh_error);
@@ -36,7 +36,7 @@ static void a_handle_of_another_kind_is_refused(void) {
     expect_all(ALL_KINDS & ~(1u << SESSION), session, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << TICKET), ticket, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS & ~(1u << BATCH), batch, BH_INVALID_HANDLE);
-    /* And none of them was harmed. */
+    /* All handles still work. */
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 5000, NULL));
     CHECK_STATUS(BH_OK, bh_session_complete(session, 5000, NULL));
     bh_batch_release(batch);
@@ -56,7 +56,7 @@ static void a_closed_handle_is_refused_for_ever(void) {
     bh_ticket_release(ticket);
     bh_session_close(session);
     bh_application_close(application);
-    /* Others take their places. */
+    /* New handles are created in their place. */
     bh_application *next = open_application();
     for (int i = 0; i < 100; i++) {
         bh_session *another = create_session(next, "gallery", BH_ROLE_OBSERVE);

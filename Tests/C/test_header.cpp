@@ -1,4 +1,4 @@
-// The header as C++17: everything a C host writes, a C++ host may write.
+// The header as C++17: a C++ host can use all that a C host can use.
 #include "check.h"
 
 #include <cstring>

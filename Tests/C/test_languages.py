@@ -1,4 +1,4 @@
-"""The header compiles without a warning in each language that it is made for."""
+"""The header compiles without a warning in each supported language."""
 
 import re
 import shutil
@@ -9,7 +9,7 @@ from test_programs import HEADER
 
 C = ["c99", "c11", "c17", "c2x"]
 CPP = ["c++11", "c++14", "c++17", "c++20", "c++23"]
-#: A program that uses each macro of the language part.
+#: A program that uses each macro that depends on the language.
 PROGRAM = """\
 #include <backhaul.h>
 #include <backhaul.h>
@@ -31,7 +31,7 @@ int main(void)
     return error.status == BH_OK && enqueued.task_id == BH_NO_INDEX && request.url && selection.ids;
 }
 """
-#: Warnings about older versions of the languages, and about what every C program does.
+#: Warnings about older versions of the languages, and warnings that every C program causes.
 CLANG_WITHOUT = [
     "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-pre-c11-compat", "-Wno-pre-c23-compat",
     "-Wno-pre-c2x-compat", "-Wno-c++20-compat", "-Wno-unsafe-buffer-usage", "-Wno-declaration-after-statement",
@@ -54,12 +54,12 @@ def compile_for(compiler, standard, warnings, tmp_path, program=PROGRAM):
 
 
 @pytest.mark.parametrize("standard", [*C, *CPP])
-def test_clang_warns_of_nothing(standard, tmp_path):
+def test_the_header_causes_no_warning_of_clang(standard, tmp_path):
     compile_for("clang++" if "++" in standard else "clang", standard, CLANG, tmp_path)
 
 
 @pytest.mark.parametrize("standard", [*C, *CPP])
-def test_gcc_warns_of_nothing(standard, tmp_path):
+def test_the_header_causes_no_warning_of_gcc(standard, tmp_path):
     compiler = "g++" if "++" in standard else "gcc"
     if not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
@@ -71,7 +71,7 @@ def test_no_struct_has_padding(standard, tmp_path):
     compile_for("clang++" if "++" in standard else "clang", standard, ["-Wpadded", "-Werror"], tmp_path)
 
 
-def test_a_result_that_is_not_looked_at_is_warned_of(tmp_path):
+def test_an_ignored_result_is_a_compiler_warning(tmp_path):
     program = PROGRAM.replace("    error.status = BH_STARTED;",
                               "    bh_session_enqueue(NULL, NULL, 0, 0, NULL, NULL);")
     with pytest.raises(pytest.fail.Exception, match="unused-result|warn_unused_result"):
@@ -92,7 +92,7 @@ def test_the_header_is_the_same_in_all_languages(tmp_path):
         suffix, compiler = (".cpp", "clang++") if "++" in standard else (".c", "clang")
         source, made = tmp_path / f"sizes{suffix}", tmp_path / f"sizes-{standard}"
         source.write_text(program, encoding="utf-8")
-        # C++ has its initializer as a template, which needs no library; nor does anything here.
+        # The initializer of C++ is a template, which needs no library. The other code here needs none either.
         subprocess.run([compiler, f"-std={standard}", f"-I{HEADER.parent}", "-o", made, source], check=True)
         seen[standard] = subprocess.run([made], capture_output=True, text=True, check=True).stdout
     assert len(set(seen.values())) == 1, seen

@@ -1,4 +1,4 @@
-/* Launch commands, responses and progress intervals that cannot be: each is named in the error. */
+/* Invalid launch commands, responses and progress intervals. The error names each of them. */
 #include "fields.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
-"""The C API, called from C in every right and wrong way that a host can.
+"""Tests of the C API, called from C with valid and invalid arguments.
 
-The C programs of this folder are compiled against the built library; each of their tests is an item of its own.
+The C programs of this folder are compiled against the built library. Each of their tests is a separate item.
 """
 
 import os
@@ -18,7 +18,7 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-pedantic"]
 
 @pytest.fixture(scope="session")
 def library():
-    """The built library, by $BACKHAUL_LIBRARY or where `make` puts it."""
+    """The built library: $BACKHAUL_LIBRARY, or the path at which `make` builds it."""
     path = Path(os.environ.get("BACKHAUL_LIBRARY", PROJECT / "build" / "lib" / "libbackhaul.so.1"))
     if not path.exists():
         pytest.fail(f"{path} is not there; build it with `make`")
@@ -27,7 +27,7 @@ def library():
 
 @pytest.fixture(scope="session")
 def compile_program(library, tmp_path_factory):
-    """Returns a function: source -> program, compiled once."""
+    """Returns a function from a source to its program, which is compiled once."""
     folder = tmp_path_factory.mktemp("programs")
     made = {}
 
@@ -48,7 +48,7 @@ def compile_program(library, tmp_path_factory):
 
 
 def programs():
-    """Pairs of a source and the name of one of its tests."""
+    """Yields pairs of a source and the name of one of its tests."""
     for source in sorted(HERE.glob("test_*.c*")):
         for name in re.findall(r"TEST\((\w+)\)", source.read_text(encoding="utf-8")):
             yield source, name
@@ -56,14 +56,14 @@ def programs():
 
 @pytest.mark.parametrize("source, name", [pytest.param(source, name, id=f"{source.name}: {name.replace('_', ' ')}")
                                           for source, name in programs()])
-def test_c(source, name, compile_program, tmp_path):
+def test_c_program(source, name, compile_program, tmp_path):
     ended = subprocess.run([compile_program(source), name, tmp_path / "store"], timeout=120, text=True,
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if ended.returncode != 0 or ended.stdout:
         pytest.fail(f"{source.name} {name} ended with {ended.returncode}\n{ended.stdout}", pytrace=False)
 
 
-def test_every_function_with_a_handle_is_among_the_calls():
+def test_calls_h_lists_every_function_that_takes_a_handle():
     header = re.sub(r"/\*.*?\*/", "", HEADER.read_text(encoding="utf-8"), flags=re.S)
     declared = re.findall(r"^BH_API ([^;]*);", header, flags=re.M)
     handle = r"\b(bh_\w+)\((?:const )?bh_(?:application|session|ticket|batch) \*"

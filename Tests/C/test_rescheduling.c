@@ -1,4 +1,4 @@
-/* A host that changes when tasks start, and their own constraints. */
+/* A host that changes the starts of tasks and their own constraints. */
 #include "fields.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* Operations that were started, and operations whose wait ended before they did. */
+/* Started operations, and operations whose wait timed out. */
 #include "check.h"
 
 #include <poll.h>
@@ -98,7 +98,7 @@ static void a_session_is_taken_from_its_ticket_once(void) {
     CHECK_STATUS(BH_WRONG_STATE, bh_ticket_session(ticket, &again, NULL, &error));
     CHECK(again == NULL);
     bh_ticket_release(ticket);
-    /* The session outlives its ticket. */
+    /* The session remains valid without its ticket. */
     CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, &error));
     bh_application_close(application);
 }
@@ -113,9 +113,9 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* One consumer at a time: this one would be refused. */
+    /* There is one consumer at a time, so this call would be refused if the session were still attached. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
-    /* Released before the reply: the session is closed when the reply comes. */
+    /* The ticket is released before the reply, which then closes the session. */
     ticket = ticket_of(START_CREATE(), &error);
     bh_ticket_release(ticket);
     bh_session *session = NULL;
@@ -187,7 +187,7 @@ static void the_results_of_a_started_enqueue_are_taken_from_its_ticket_once(void
     bh_application_close(application);
 }
 
-/* The result of the request, which is enqueued again. */
+/* Enqueues the request again, and returns its result. */
 static bh_enqueued enqueue_again(bh_session *session, const bh_request *request) {
     bh_batch *results = NULL;
     bh_ticket *ticket = start_enqueue(session, request, 1);
@@ -285,14 +285,14 @@ static void started_controls_count(void) {
     bh_application_close(application);
 }
 
-/* An engine in another process, which can be stopped: it replies to nothing until it continues. */
+/* Starts an engine in another process. If it is stopped, it replies to nothing until it continues. */
 static pid_t start_engine(void) {
     int ready[2];
     char byte;
     CHECK(pipe(ready) == 0);
     pid_t engine = fork();
     if (engine == 0) {
-        /* Also when the test fails. */
+        /* The engine also ends when the test fails. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         bh_application *application = open_application();
         create_session(application, "gallery", BH_ROLE_OBSERVE);
@@ -332,7 +332,7 @@ static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     CHECK_STATUS(status, bh_ticket_wait(ticket, 50, &error));
     CHECK(error.ticket == NULL);
     CHECK_STATUS(status, bh_ticket_batch(ticket, &results, &error));
-    /* Without an error struct there is no place for a ticket; only the outcome is lost. */
+    /* Without an error struct the ticket cannot be returned. Only the outcome is lost. */
     CHECK(bh_session_complete(session, 50, NULL) == status);
     kill(engine, SIGCONT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
@@ -392,13 +392,13 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     struct timespec before, after;
     for (int i = 0; i < COUNT; i++) requests[i] = idle_request();
     stop(engine);
-    /* More than a socket holds. */
+    /* The requests do not fit into the buffer of a socket. */
     bh_ticket *ticket = start_enqueue(session, requests, COUNT);
     CHECK(bh_ticket_wait(ticket, 200, NULL) != BH_OK);
     clock_gettime(CLOCK_MONOTONIC, &before);
     bh_application_close(application);
     clock_gettime(CLOCK_MONOTONIC, &after);
-    /* "About a second", with much room for a machine that has other work. */
+    /* The header promises about a second. The limit is high, because a machine may be busy. */
     CHECK(after.tv_sec - before.tv_sec < 10);
     free(requests);
     end(engine);

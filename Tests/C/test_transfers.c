@@ -1,5 +1,5 @@
-/* What requests, sessions and the store are told about transfers: it comes back as it was given, and what cannot be is
- * refused by the name of the field. */
+/* Options of requests, sessions and the store: valid values are read back unchanged, and invalid ones are refused
+ * with the name of the field. */
 #include "fields.h"
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-"""`backhaul` as its tests run it."""
+"""Runs `backhaul` for its tests."""
 
 import json
 import os
@@ -15,7 +15,7 @@ LIMIT = 300
 
 
 class CommandLine:
-    """`backhaul` with a store of its own, in a folder of its own."""
+    """`backhaul` with its own store and its own working directory."""
 
     def __init__(self, folder, hosting):
         self.folder = folder
@@ -34,11 +34,11 @@ class CommandLine:
 
     @property
     def wait_command(self):
-        """As a note tells it."""
+        """The command for waiting, as the notes of other commands print it."""
         return f"backhaul wait{' --embedded' if self.hosting == 'embedded' else ''} --store {self.store}"
 
     def __call__(self, *words, code=0, stdin=None, **variables):
-        """Runs a command to its end, which must be `code`."""
+        """Runs a command to its end. Its exit code must be `code`."""
         ended = subprocess.run(
             self.arguments(*words), cwd=self.here, env={**self.environment, **variables}, capture_output=True,
             text=True, timeout=LIMIT, check=False, input=stdin, stdin=None if stdin is not None else subprocess.DEVNULL)
@@ -46,7 +46,7 @@ class CommandLine:
         return ended
 
     def start(self, *words, **options):
-        """Starts a command and lets it run."""
+        """Starts a command and returns its process."""
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
         process = subprocess.Popen(self.arguments(*words), cwd=self.here, env=self.environment,
                                    stdin=subprocess.DEVNULL, **options)
@@ -54,7 +54,7 @@ class CommandLine:
         return process
 
     def json(self, *words, **options):
-        """The lines of a command with --json as values."""
+        """Returns the output lines of a command with --json, parsed."""
         return [json.loads(line) for line in self(*words, "--json", **options).stdout.splitlines()]
 
     def end(self):
@@ -66,7 +66,7 @@ class CommandLine:
 
 
 def until(condition, what):
-    """Waits for what another process does."""
+    """Waits until another process has met the condition."""
     limit = time.monotonic() + LIMIT
     while not (result := condition()):
         assert time.monotonic() < limit, f"{what} did not happen"

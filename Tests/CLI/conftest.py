@@ -1,14 +1,14 @@
-"""What the tests of the command line share: a server, a folder, and ways to run `backhaul` there."""
+"""Fixtures of the command line's tests: a server, a folder, and a command line that runs `backhaul` there."""
 
 import pytest
 
 from command_line import CommandLine
-from demo_parts.server import Server  # ranges, entity tags, a speed limit and a log
+from demo_parts.server import Server  # supports ranges, entity tags, a speed limit and a log
 
 
 @pytest.fixture(params=["daemon", "embedded"])
 def hosting(request):
-    """Where the engine runs. Most tests hold wherever it is; those in which the command is the engine say so."""
+    """Where the engine runs. Most tests run with both; those that need the engine in the command override this."""
     return request.param
 
 

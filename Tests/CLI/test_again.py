@@ -1,4 +1,4 @@
-"""The same command again: what was found is told, and nothing waits for an end that was read before."""
+"""The same command again reports what it found, and does not wait for an end that was already read."""
 
 import signal
 
@@ -11,7 +11,7 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def slow(serve):
-    """A server whose file takes long enough for everything else; `hurry` ends that."""
+    """A server whose file takes longer than the rest of the test. `hurry` removes the limit."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
 
 
@@ -21,20 +21,20 @@ def hurry(server):
 
 @pytest.fixture
 def url(backhaul, serve, slow):
-    """Of a file that was fetched and read of while another transfer of its round goes on."""
+    """The URL of a file whose end was read, while another transfer of its round continues."""
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
     return f"{server.url}/a"
 
 
-def test_a_file_that_is_there_is_told_at_once_while_another_goes_on(backhaul, url):
+def test_an_existing_file_is_reported_at_once_while_another_is_transferred(backhaul, url):
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
     assert f"{backhaul.here}/a is there already: transfer" in ended.stderr
 
 
-def test_the_same_command_after_an_interrupt_goes_on_with_what_is_left(backhaul, serve, slow):
+def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
     words = ["get", f"{serve({'/a': CONTENT}).url}/a", f"{slow.url}/big"]
     first = backhaul.start(*words)
     assert first.stdout.readline() == f"{backhaul.here}/a\n"
@@ -50,7 +50,7 @@ def test_the_same_command_after_an_interrupt_goes_on_with_what_is_left(backhaul,
     assert (backhaul.here / "big").read_bytes() == CONTENT * 4
 
 
-def test_a_file_that_was_removed_is_fetched_again_each_time(backhaul, url):
+def test_a_removed_file_is_fetched_again_each_time(backhaul, url):
     for _ in range(3):
         (backhaul.here / "a").unlink()
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
@@ -58,13 +58,13 @@ def test_a_file_that_was_removed_is_fetched_again_each_time(backhaul, url):
         assert backhaul("get", url).stdout == f"{backhaul.here}/a\n"
 
 
-def test_a_file_that_was_cut_is_refused_and_not_taken_for_the_transfers(backhaul, url):
+def test_a_truncated_file_is_refused(backhaul, url):
     (backhaul.here / "a").write_bytes(b"mine")
     assert "is already there" in backhaul("get", url, code=4).stderr
     assert (backhaul.here / "a").read_bytes() == b"mine"
 
 
-def test_a_file_that_is_to_be_replaced_is_fetched_again_each_time(backhaul, serve, slow):
+def test_replace_fetches_a_file_again_each_time(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     for number in range(1, 4):
@@ -72,7 +72,7 @@ def test_a_file_that_is_to_be_replaced_is_fetched_again_each_time(backhaul, serv
         assert len(server.requests()) == number
 
 
-def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, serve, slow):
+def test_the_output_has_the_file_name_that_the_server_gave(backhaul, serve, slow):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     first = backhaul("get", "-J", f"{server.url}/a")
@@ -80,12 +80,12 @@ def test_a_file_that_the_server_named_is_told_by_the_name_that_it_got(backhaul, 
     assert len(server.requests()) == 1
 
 
-def test_json_has_a_line_for_what_was_there(backhaul, url):
+def test_json_has_a_line_for_an_existing_file(backhaul, url):
     (ended,) = backhaul.json("get", url)
     assert (ended["task_state"], ended["path"], ended["size"]) == ("succeeded", f"{backhaul.here}/a", len(CONTENT))
 
 
-def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, slow):
+def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
     backhaul("add", f"{slow.url}/big")
     (task,) = backhaul.json("tasks")
     backhaul("suspend", task["id"])
@@ -93,7 +93,7 @@ def test_a_transfer_that_is_suspended_is_named_with_what_lets_it_run(backhaul, s
     assert f"Transfer {task['id']} is suspended; it goes on after: backhaul resume {task['id']} " in ended.stderr
 
 
-def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
+def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
     living = backhaul("add", f"{slow.url}/big").stderr
     assert "was handed over before, and is" in living
     assert "1 transfer handed over" in living
@@ -102,7 +102,7 @@ def test_add_tells_what_lives_from_what_is_over(backhaul, slow, url):
     assert "handed over" not in over
 
 
-def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
+def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
     (over,) = backhaul.json("add", url)
     assert (over["disposition"], over["task_state"], over["event_id"]) == ("existing", "succeeded", None)
     (living,) = backhaul.json("add", f"{slow.url}/big")
@@ -110,7 +110,7 @@ def test_add_tells_by_its_json_how_what_it_found_stands(backhaul, slow, url):
     assert living["task_state"] in ("waiting", "running")
 
 
-def test_add_hands_over_anew_what_was_removed(backhaul, url):
+def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", url)
     assert (first["disposition"], first["task_state"]) == ("new", "waiting")
@@ -118,17 +118,17 @@ def test_add_hands_over_anew_what_was_removed(backhaul, url):
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
-def test_add_names_the_transfer_that_goes_on_when_a_file_is_there_already(backhaul, url):
+def test_add_names_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # As between the moment at which a file is placed and that at which its transfer has ended.
+    # The state between the placement of a file and the end of its transfer.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])
 
 
 @pytest.mark.parametrize("hosting", ["daemon"])
-def test_add_names_the_event_of_an_end_that_nobody_has_read(backhaul, serve):
+def test_add_names_the_unread_end_event(backhaul, serve):
     url = f"{serve({'/a': CONTENT}).url}/a"
     backhaul("add", url)
     until(lambda: backhaul.json("tasks", "--state", "succeeded"), "the end")

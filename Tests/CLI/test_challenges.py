@@ -1,4 +1,4 @@
-"""A server that asks for a credential: on a terminal, from another command, and when nobody answers."""
+"""Servers that require a credential, given at a terminal, by another command, or not at all."""
 
 import base64
 import os
@@ -20,7 +20,7 @@ def hosting():
 
 @pytest.fixture
 def guarded(serve):
-    """`guarded(contents)`: a server that gives its files to ann, whose password is "secret word"."""
+    """`guarded(contents)` starts a server that gives its files only to ann with the password "secret word"."""
     class Guard:
         scheme, accepted, realm = "Basic", BASIC, "Staff"
 
@@ -52,7 +52,7 @@ def challenge(backhaul):
     return until(lambda: backhaul.json("challenges"), "the challenge")[0]
 
 
-def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
+def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarded):
     server = guarded({"/a": CONTENT, "/b": CONTENT})
     backhaul("add", f"{server.url}/a", f"{server.url}/b")
     found = challenge(backhaul)
@@ -67,7 +67,7 @@ def test_a_transfer_waits_for_an_answer_from_another_command(backhaul, guarded):
     assert backhaul("challenges").stdout == ""
 
 
-def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, guarded):
+def test_a_transfer_with_its_credential_is_not_reported_as_failed(backhaul, guarded):
     large = CONTENT * 200
     server = guarded({"/a": large}, speed=len(large) // 3)
     backhaul("add", f"{server.url}/a")
@@ -75,7 +75,7 @@ def test_a_transfer_that_has_its_answer_is_not_told_as_a_failed_try(backhaul, gu
     assert backhaul("wait").stderr == ""
 
 
-def test_a_wrong_answer_is_asked_again(backhaul, guarded):
+def test_a_wrong_credential_is_requested_again(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
@@ -97,13 +97,13 @@ def test_a_token_is_read_from_a_file(backhaul, guarded):
     (backhaul.here / "token").write_text("Authorization: Bearer a-token\n")
     found = challenge(backhaul)
     ended = backhaul("respond", found["id"], "-u", "ann", "--password-file", "-", stdin="x\n", code=2)
-    assert "asic" in ended.stderr, "what is not offered is refused"
+    assert "asic" in ended.stderr, "the error does not name the offered scheme"
     assert backhaul.json("respond", found["id"], "--header-file", "token") == [{"challenge_id": found["id"]}]
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
 @pytest.mark.parametrize("command", ["get", "wait"])
-def test_nobody_there_to_ask_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
+def test_without_a_terminal_get_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
     server = guarded({"/a": CONTENT})
     words = [command]
     if command == "get":
@@ -118,7 +118,7 @@ def test_nobody_there_to_ask_ends_with_8_and_says_what_to_do(backhaul, guarded, 
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_other_files_arrive_before_it_ends_with_8(backhaul, serve, guarded):
+def test_other_files_arrive_before_get_ends_with_8(backhaul, serve, guarded):
     import http.server
     import threading
 
@@ -134,7 +134,7 @@ def test_other_files_arrive_before_it_ends_with_8(backhaul, serve, guarded):
     assert ended.stdout == f"{backhaul.here}/b\n"
 
 
-def test_a_refusal_ends_the_transfer_with_1(backhaul, guarded):
+def test_a_refused_challenge_ends_get_with_1(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     backhaul("respond", challenge(backhaul)["id"], "--refuse")
@@ -142,19 +142,19 @@ def test_a_refusal_ends_the_transfer_with_1(backhaul, guarded):
     assert ended["status"] == "BH_AUTHENTICATION_REQUIRED"
 
 
-def test_a_session_may_fail_instead_of_asking(backhaul, guarded):
+def test_a_session_can_fail_transfers_instead_of_opening_challenges(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     (ended,) = backhaul.json("get", "--credentials", "fail", f"{server.url}/a", code=1)
     assert ended["http_status"] == 401
     assert backhaul.json("challenges") == []
 
 
-def test_a_challenge_that_is_not_there_ends_with_3(backhaul):
+def test_an_unknown_challenge_ends_with_3(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     backhaul("respond", "99", "--refuse", code=3)
 
 
-def test_a_terminal_is_asked_and_shows_no_password(backhaul, guarded):
+def test_get_prompts_on_a_terminal_without_showing_the_password(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -167,7 +167,7 @@ def test_a_terminal_is_asked_and_shows_no_password(backhaul, guarded):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_respond_asks_for_the_password_on_the_terminal(backhaul, guarded):
+def test_respond_prompts_for_the_password_on_a_terminal(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     terminal = Terminal(backhaul, "respond", challenge(backhaul)["id"], "--user", "ann")
@@ -178,7 +178,7 @@ def test_respond_asks_for_the_password_on_the_terminal(backhaul, guarded):
     assert backhaul("wait").stdout == f"{backhaul.here}/a\n"
 
 
-def test_what_is_left_open_on_the_terminal_stays_open(backhaul, guarded):
+def test_a_challenge_skipped_on_the_terminal_stays_open(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"User \(empty: leave it open\): ")
@@ -187,7 +187,7 @@ def test_what_is_left_open_on_the_terminal_stays_open(backhaul, guarded):
     assert len(backhaul.json("challenges")) == 1
 
 
-def test_ctrl_c_at_the_question_leaves_the_terminal_as_it_was(backhaul, guarded):
+def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
     import signal
     import termios
 
@@ -209,7 +209,7 @@ def test_a_challenge_and_its_event_are_structs_of_the_header(backhaul, guarded):
     assert event["challenge"] and not json_fields.differences(event, "bh_event")
 
 
-def test_an_events_line_tells_of_a_challenge_without_control_characters(backhaul, guarded):
+def test_events_shows_a_challenge_without_control_characters(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     server.guard.realm = "evil\u009b2J"
     backhaul("add", f"{server.url}/a")

@@ -1,5 +1,4 @@
-"""What transfers wait for, as it is said on the command line: it arrives, stays, and is refused where it makes no
-sense."""
+"""Constraints of transfers as options of the command line: they are stored, listed, and refused if invalid."""
 
 import datetime
 import time
@@ -25,7 +24,7 @@ def milliseconds(text):
     return int(datetime.datetime.fromisoformat(text).timestamp() * 1000)
 
 
-def test_what_a_session_waits_for_is_shown_and_stays(backhaul):
+def test_session_constraints_are_shown_and_stored(backhaul):
     expected = {
         "constraints": {
             "preset": "overnight", "requires_external_power": False, "requires_unmetered": True,
@@ -64,19 +63,19 @@ def test_what_a_session_waits_for_is_shown_and_stays(backhaul):
     (["--overnight", "--discretionary"], "--discretionary and --overnight exclude each other"),
     (["--preset", "sometimes"], "--preset takes one of"),
 ])
-def test_what_makes_no_sense_is_refused_by_its_option(backhaul, words, said):
+def test_invalid_values_are_refused_by_option_name(backhaul, words, said):
     assert said in backhaul("add", *words, URL, code=2).stderr
     assert said in backhaul("configure", *words, code=2).stderr
     assert backhaul("tasks").stdout == ""
 
 
 @pytest.mark.parametrize("budget", ["0", "-1", "lots", "2X", ""])
-def test_a_budget_says_what_it_means(backhaul, budget):
+def test_an_invalid_budget_is_refused_with_the_possible_values(backhaul, budget):
     refused = backhaul("configure", "--daily-budget", budget, code=2).stderr
     assert f"'none' for no limit, or 'nothing' for not a byte; not '{budget}'" in refused
 
 
-def test_when_a_transfer_may_start_is_listed(backhaul):
+def test_starts_of_a_transfer_are_listed(backhaul):
     backhaul("add", "--suspended", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-21T06:30+00:00",
              "--expected-bytes-received", "2GB", "--expected-bytes-sent", "1k", URL, **BERLIN)
     [task] = backhaul.json("tasks")
@@ -89,7 +88,7 @@ def test_when_a_transfer_may_start_is_listed(backhaul):
     assert "latest start:   on 21 Nov 2037 at 07:30 (in " in shown
 
 
-def test_what_a_transfer_itself_asks_for_is_listed(backhaul):
+def test_constraints_of_a_transfer_are_listed(backhaul):
     backhaul("add", "--suspended", "--overnight", "--networks", "wifi,ethernet", "--external-power", "no", URL)
     [task] = backhaul.json("tasks")
     asked = {name: value for name, value in task["constraints"].items() if value is not None}
@@ -98,7 +97,7 @@ def test_what_a_transfer_itself_asks_for_is_listed(backhaul):
             in backhaul("info", task["id"]).stdout)
 
 
-def test_a_latest_start_of_some_day_is_the_next_after_the_earliest(backhaul):
+def test_a_latest_time_of_day_is_the_next_after_the_earliest_start(backhaul):
     before = time.time() * 1000
     backhaul("add", "--suspended", "--earliest-start", "+30h", "--latest-start", "06:30", URL, **BERLIN)
     [task] = backhaul.json("tasks")
@@ -107,19 +106,19 @@ def test_a_latest_start_of_some_day_is_the_next_after_the_earliest(backhaul):
 
 
 @pytest.mark.parametrize("text", ["noon", "25:00", "2037-02-30", "+1y", "", "2037-11-20T22:00Q"])
-def test_what_is_no_time_is_refused_with_examples(backhaul, text):
+def test_an_invalid_time_is_refused_with_examples(backhaul, text):
     refused = backhaul("add", "--earliest-start", text, URL, code=2).stderr
     assert "--earliest-start takes a time such as 06:30, +2h, 2026-11-21T06:30" in refused
     assert f"not '{text}'" in refused
 
 
-def test_a_latest_start_before_the_earliest_is_refused_in_words(backhaul):
+def test_a_latest_start_before_the_earliest_is_refused_with_both_options(backhaul):
     refused = backhaul("add", "--earliest-start", "2037-11-20T22:00", "--latest-start", "2037-11-20T06:30", URL, code=2,
                        **BERLIN).stderr
     assert "--latest-start, 20 Nov 2037 06:30, is before --earliest-start, 20 Nov 2037 22:00." in refused
 
 
-def test_an_activity_says_how_often(backhaul):
+def test_activity_options_are_checked(backhaul):
     assert "--every 24h" in backhaul("activities", "set", "nightly", code=2).stderr
     assert "not '1y'" in backhaul("activities", "set", "nightly", "--every", "1y", code=2).stderr
     refused = backhaul("activities", "set", "nightly", "--every", "1h", "--tolerance", "60m", code=2).stderr
@@ -135,5 +134,5 @@ def test_an_activity_says_how_often(backhaul):
     (["A", "--monthly-budget", "0"], "'none' for no limit"), (["A", "--metered", "maybe"], "not 'maybe'"),
     (["A", "--forget", "--metered", "no"], "--forget goes with no other option"),
 ])
-def test_what_cannot_be_said_of_a_network_is_refused(backhaul, words, said):
+def test_invalid_network_settings_are_refused(backhaul, words, said):
     assert said in backhaul("networks", *words, code=2).stderr

@@ -1,4 +1,4 @@
-"""Ctrl-C, kill -9, and what goes on afterwards."""
+"""Commands that end by Ctrl-C or SIGKILL, and the commands that continue their transfers."""
 
 import signal
 
@@ -12,7 +12,7 @@ SPEED = 4 << 20
 
 @pytest.fixture
 def hosting():
-    """What the end of a process interrupts is in it."""
+    """The commands run the engine themselves, so that their end interrupts it."""
     return "embedded"
 
 
@@ -21,14 +21,14 @@ def is_in_the_middle(server):
 
 
 def assert_went_on(server):
-    """Beyond what was on its way, nothing was sent twice."""
+    """Checks that only bytes in flight were sent twice."""
     first, *later = server.requests()
     assert first.offset == 0
     assert later and all(request.offset > 0 for request in later)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_get_and_wait_goes_on(backhaul, serve, number):
+def test_wait_continues_after_a_signal_ended_get(backhaul, serve, number):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start("get", f"{server.url}/a")
     until(is_in_the_middle(server), "the first half")
@@ -44,7 +44,7 @@ def test_a_signal_ends_get_and_wait_goes_on(backhaul, serve, number):
     assert_went_on(server)
 
 
-def test_the_same_command_again_goes_on(backhaul, serve):
+def test_the_same_command_resumes_the_transfer(backhaul, serve):
     server = serve({"/a": CONTENT}, SPEED)
     process = backhaul.start("get", f"{server.url}/a")
     until(is_in_the_middle(server), "the first half")
@@ -64,7 +64,7 @@ def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):
     assert process.wait(60) == 0
 
 
-def test_kill_9_loses_nothing(backhaul, serve):
+def test_sigkill_loses_nothing(backhaul, serve):
     contents = {f"/{number}": CONTENT[number:number + (1 << 20)] for number in range(10)}
     server = serve(contents, SPEED)
     process = backhaul.start("get", *(server.url + path for path in contents))
@@ -94,7 +94,7 @@ def test_another_process_takes_over_when_the_first_is_killed(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_an_engine_that_is_stopped_is_an_error_with_its_process_id(backhaul, serve):
+def test_a_stopped_engine_is_an_error_with_its_process_id(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 18)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")

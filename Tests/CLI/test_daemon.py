@@ -1,4 +1,4 @@
-"""What is different when the transfers run in the daemon, which is the default."""
+"""Behaviour that differs when the transfers run in the daemon, which is the default."""
 
 import fcntl
 import os
@@ -19,7 +19,7 @@ def hosting():
     return "daemon"
 
 
-def test_add_leaves_and_the_file_arrives_without_any_command(backhaul, serve):
+def test_a_file_arrives_after_add_has_exited(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     ended = backhaul("add", f"{server.url}/a")
     assert "go on in the background" in ended.stderr
@@ -29,7 +29,7 @@ def test_add_leaves_and_the_file_arrives_without_any_command(backhaul, serve):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_a_transfer_goes_on_when_its_command_is_gone(backhaul, serve, number):
+def test_a_transfer_continues_after_its_command_has_ended(backhaul, serve, number):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     process = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
@@ -40,16 +40,16 @@ def test_a_transfer_goes_on_when_its_command_is_gone(backhaul, serve, number):
         assert "1 transfer is left" in errors and "goes on in the background" in errors
         assert backhaul.wait_command in errors
     until((backhaul.here / "a").exists, "the file")
-    assert len(server.requests()) == 1, "nobody asked twice"
+    assert len(server.requests()) == 1, "the file was requested twice"
 
 
-def test_the_daemon_leaves_when_nothing_is_left_to_do(backhaul, serve):
+def test_the_daemon_exits_when_it_is_idle(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
 
 
-def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
+def test_a_command_continues_when_the_daemon_is_killed(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=2 << 20)
     process = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")
@@ -61,20 +61,20 @@ def test_a_command_goes_on_when_the_daemon_is_killed(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_daemon_that_is_not_there_ends_with_6_and_the_place(backhaul):
+def test_a_missing_daemon_ends_with_6_and_its_path(backhaul):
     ended = backhaul("wait", "--daemon", "/absent/backhauld", code=6)
     assert "/absent/backhauld" in ended.stderr
     assert "--embedded" in ended.stderr
 
 
-def test_an_embedded_command_uses_the_daemon_that_has_the_store(backhaul, serve):
+def test_an_embedded_command_uses_the_running_daemon_of_the_store(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     backhaul("add", f"{server.url}/a")
     assert backhaul("wait", "--embedded").stdout == f"{backhaul.here}/a\n"
     assert len(server.requests()) == 1
 
 
-def test_a_refused_connection_is_told_where_progress_is_shown(backhaul, serve):
+def test_the_progress_shows_a_refused_connection(backhaul, serve):
     from test_terminal import Terminal
 
     server = serve({})
@@ -90,7 +90,7 @@ def engine_of(findings):
     return found
 
 
-def test_the_doctor_says_that_transfers_may_wait_when_the_daemon_was_killed(backhaul, serve):
+def test_doctor_warns_of_waiting_transfers_after_a_kill_of_the_daemon(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (daemon,) = daemons_of(backhaul.folder)
@@ -101,26 +101,26 @@ def test_the_doctor_says_that_transfers_may_wait_when_the_daemon_was_killed(back
     assert backhaul.wait_command in found["advice"]
 
 
-def test_the_doctor_says_that_all_is_well_when_the_daemon_has_left(backhaul, serve):
+def test_doctor_reports_no_problem_when_the_daemon_has_exited(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     assert engine_of(backhaul.json("doctor"))["level"] == "ok"
 
 
-def test_the_doctor_speaks_of_no_program_when_the_engine_ends_while_it_looks(backhaul, serve):
+def test_doctor_handles_an_engine_that_ends_meanwhile(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     with open(backhaul.store / "lock", "r+b") as lock:
         # struct flock: type, whence, start, length, process.
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
         looking = backhaul.start("doctor", "--json")
-        # It has found the lock taken when the library has begun to look for the engine, on a thread of its own.
+        # The library starts a second thread to look for the engine, so the command has found the lock taken by then.
         until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
     output, errors = looking.communicate(timeout=60)
     assert '"none runs' in output and "/dev/null" not in output + errors
 
 
-def test_a_running_transfer_that_is_rescheduled_is_said_to_go_on(backhaul, serve):
+def test_reschedule_reports_that_a_running_transfer_continues(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=20_000)
     backhaul("add", f"{server.url}/a")
     (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
@@ -132,7 +132,7 @@ def test_a_running_transfer_that_is_rescheduled_is_said_to_go_on(backhaul, serve
 
 
 @pytest.mark.parametrize("command", [["sessions"], ["tasks"], ["doctor"]], ids=lambda words: words[0])
-def test_each_command_ends_although_the_store_s_file_system_is_frozen(backhaul, serve, tmp_path, command):
+def test_each_command_ends_while_the_stores_file_system_is_frozen(backhaul, serve, tmp_path, command):
     server = serve({"/a": CONTENT}, speed=20_000)
     with FreezingDisk(tmp_path / "disk") as disk:
         words = ["--store", str(disk.folder / "store")]
@@ -140,7 +140,7 @@ def test_each_command_ends_although_the_store_s_file_system_is_frozen(backhaul, 
         disk.freeze()
         ended = backhaul.start(*command, *words)
         try:
-            # It may time out after 30 s; what matters is that it ends and can be ended.
+            # The command may time out after 30 s. The test only requires that it ends.
             ended.communicate(timeout=60)
         finally:
             disk.thaw()

@@ -1,5 +1,7 @@
-"""Stores of 0.4 are taken over: all that they have is as it was, and their transfers finish. Tests/Support/stores/0.4
-has the stores and what 0.4 itself listed of them."""
+"""Stores of 0.4 are opened: all their data is unchanged, and their transfers finish.
+
+Tests/Support/stores/0.4 has the stores, and what 0.4 itself listed for them.
+"""
 
 import base64
 import http.server
@@ -21,7 +23,7 @@ RECEIVED = 3_000
 CREDENTIAL = {realm: "Basic " + base64.b64encode(f"ann:{realm} secret".encode()).decode()
               for realm in ("kept", "secret")}
 
-#: What 0.4 printed -> where it is today, as CHANGELOG.md has it.
+#: The names that 0.4 printed -> their current names, as in CHANGELOG.md.
 RENAMED = {
     "configure": {
         "maximum_attempts": "retry.maximum_attempts", "first_retry_delay_ms": "retry.first_delay_ms",
@@ -47,7 +49,7 @@ RENAMED = {
     },
     "attempts": {"error": "error_message"},
 }
-#: What passes with time.
+#: Members that change with time.
 PASSING = {
     "launches": {"state", "launches", "next_launch_ms", "process_id", "started_ms", "error_message"},
     "sessions": {"launch_state", "next_launch_ms"},
@@ -56,7 +58,7 @@ PASSING = {
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """The server that 0.4 was in the middle of talking to."""
+    """The server from which 0.4 was transferring."""
 
     protocol_version = "HTTP/1.1"
 
@@ -109,7 +111,7 @@ def origin():
 
 @pytest.fixture(params=["schema-4", "schema-5"])
 def earlier(request, backhaul, origin):
-    """The command line on a store of 0.4; `listed` is what 0.4 listed of it."""
+    """The command line with a store of 0.4. `listed` has what 0.4 listed for it."""
     files = backhaul.folder / "files"
     for folder in (files, backhaul.store, backhaul.store / "kept", backhaul.store / "bodies"):
         folder.mkdir(mode=0o700)
@@ -136,7 +138,7 @@ def earlier(request, backhaul, origin):
 
 
 def put_files(database, files, bodies):
-    """Files that the store knows by device, inode and time, which are others here."""
+    """Writes files that the store knows by device, inode and time, and updates these, which differ here."""
     def identity(file):
         return os.stat(file).st_dev, os.stat(file).st_ino
 
@@ -164,7 +166,7 @@ def put_files(database, files, bodies):
 
 
 def listing(backhaul, key):
-    """What today's command line lists, for a key of listed.json: a command, and a session where it has one."""
+    """Returns what the current command line lists for a key of listed.json: a command, with a session if it has one."""
     command, _, session = key.partition(" ")
     if command in ("limits", "launches"):
         return backhaul.json(command)
@@ -184,7 +186,7 @@ def value(item, path):
 
 
 def differences(command, before, now):
-    """Members of an object of 0.4 that are not the same today."""
+    """Returns the members of an object of 0.4 that differ now."""
     for name, old in before.items():
         if name in PASSING.get(command, ()):
             continue
@@ -198,12 +200,12 @@ def differences(command, before, now):
 
 
 def ends(backhaul):
-    """The ends of tasks that nobody has acknowledged, by the last part of the URL."""
+    """Returns the unacknowledged ends of tasks, by the last part of the URL."""
     return {event["url"].rpartition("/")[2]: event
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 
 
-def test_each_session_task_and_event_of_a_store_of_0_4_is_as_it_was(earlier):
+def test_each_session_task_and_event_of_a_store_of_0_4_is_unchanged(earlier):
     wrong = []
     for key, before in earlier.listed.items():
         command = key.partition(" ")[0]
@@ -213,7 +215,7 @@ def test_each_session_task_and_event_of_a_store_of_0_4_is_as_it_was(earlier):
         for old in before:
             same = [name for name in ("task_id", "number", "id", "identifier", "application") if name in old]
             new = [one for one in now if all(one[name] == old[name] for name in same)]
-            # This one waited for a time that has come since: it was tried again when the store was opened.
+            # This task waited for a time that has passed since, so it was tried again when the store was opened.
             if command == "tasks" and old["url"].endswith("/busy"):
                 old = {name: old[name] for name in ("round", "kind", "url", "destination", "priority", "enqueued_ms")}
             wrong += [f"{key}: {found}" for found in differences(command, old, new[0])]
@@ -238,7 +240,7 @@ def test_the_transfers_of_a_store_of_0_4_finish(earlier, origin):
         assert (files / name).read_bytes() == CONTENT
 
 
-def test_a_partial_download_of_a_store_of_0_4_goes_on_behind_its_bytes(earlier, origin):
+def test_a_partial_download_of_a_store_of_0_4_resumes_after_its_bytes(earlier, origin):
     earlier("resume", "--application", APPLICATION, "--session", "transfers", "--all")
     until(lambda: "slow" in ends(earlier), "the end of the download")
     assert [headers["Range"] for headers, _ in origin.requests["slow"]] == [f"bytes={RECEIVED}-"]
@@ -252,7 +254,7 @@ def test_cookies_and_a_kept_credential_of_a_store_of_0_4_are_sent(earlier, origi
     assert (headers["Cookie"], headers["Authorization"]) == ("visit=first", CREDENTIAL["kept"])
 
 
-def test_bodies_that_a_store_of_0_4_holds_are_sent(earlier, origin):
+def test_request_bodies_in_a_store_of_0_4_are_sent(earlier, origin):
     earlier("resume", "--application", APPLICATION, "--session", "transfers", "--all")
     until(lambda: {"bytes", "form", "consumed"} <= set(ends(earlier)), "the end of the uploads")
     bodies = {name: origin.requests[name][0][1] for name in ("bytes", "form", "consumed")}
@@ -260,12 +262,12 @@ def test_bodies_that_a_store_of_0_4_holds_are_sent(earlier, origin):
     assert b"snapshot body\n" in bodies["form"] and b"Holidays" in bodies["form"]
 
 
-def test_a_file_that_a_store_of_0_4_keeps_is_claimed(earlier):
+def test_a_kept_file_of_a_store_of_0_4_can_be_claimed(earlier):
     earlier("claim", "--application", APPLICATION, "--session", "transfers", "6", "claimed")
     assert (earlier.here / "claimed").read_bytes() == CONTENT
 
 
-def test_events_of_a_store_of_0_4_are_acknowledged_and_their_tasks_go_to_the_history(earlier):
+def test_events_of_a_store_of_0_4_can_be_acknowledged_and_their_tasks_are_in_the_history(earlier):
     acknowledged = [task["id"] for task in earlier.listed["tasks transfers"] if task["ended_ms"]]
     before = [task["id"] for task in earlier.listed["history transfers"]]
     earlier("events", "--application", APPLICATION, "--session", "transfers", "--acknowledge")

@@ -1,4 +1,4 @@
-"""Files that are there already, and what is said of those that are not as they should be."""
+"""Files that exist at the destination, and the messages about files that do not match."""
 
 import pytest
 
@@ -10,7 +10,7 @@ def url(serve):
     return serve({f"/{name}": CONTENT for name in "abc"}).url
 
 
-def test_a_file_that_is_there_stops_the_list_with_advice(backhaul, url):
+def test_an_existing_file_refuses_the_list_with_advice(backhaul, url):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul("get", *(f"{url}/{name}" for name in "abc"), code=4)
     assert f"{url}/b: " in ended.stderr and "--skip-existing goes on with the others" in ended.stderr
@@ -19,7 +19,7 @@ def test_a_file_that_is_there_stops_the_list_with_advice(backhaul, url):
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_what_is_there_is_left_alone_and_the_others_are_fetched(backhaul, url, command):
+def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, command):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul(command, "--skip-existing", *(f"{url}/{name}" for name in "abc"))
     assert f"{backhaul.here}/b is there already, and is left alone." in ended.stderr
@@ -28,15 +28,15 @@ def test_what_is_there_is_left_alone_and_the_others_are_fetched(backhaul, url, c
     assert [(backhaul.here / name).read_bytes() for name in "abc"] == [CONTENT, b"mine", CONTENT]
 
 
-def test_where_everything_is_there_nothing_is_left_to_do(backhaul, url):
+def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", "--skip-existing", f"{url}/a")
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a is there already, and is left alone.\n")
 
 
-def test_the_end_of_a_file_that_was_fetched_meanwhile_is_read_all_the_same(backhaul, url):
+def test_the_end_event_of_a_skipped_file_is_read(backhaul, url):
     backhaul("add", f"{url}/a")
-    # Runs them where the engine is the command's, and reads the end of the other alone.
+    # `get` runs the engine if it is embedded, and reads only the end of the other file.
     backhaul("get", f"{url}/b")
     while not backhaul.json("tasks", "--state", "succeeded"):
         backhaul("get", f"{url}/c", "--if-exists", "replace")
@@ -45,7 +45,7 @@ def test_the_end_of_a_file_that_was_fetched_meanwhile_is_read_all_the_same(backh
 
 
 @pytest.mark.parametrize("size", ["5", "5000"])
-def test_the_bytes_of_a_file_of_another_size_are_no_words_of_the_server(backhaul, url, size):
+def test_a_size_mismatch_has_no_error_body(backhaul, url, size):
     ended = backhaul("get", "--size", size, "--tries", "1", f"{url}/a", code=1)
     assert "(BH_SIZE_MISMATCH)" in ended.stderr and "first words" not in ended.stderr
     (told,) = backhaul.json("get", "--size", size, "--tries", "1", f"{url}/a", code=1)

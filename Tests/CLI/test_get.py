@@ -1,4 +1,4 @@
-"""`backhaul get`: fetch files and wait for them."""
+"""`backhaul get` fetches files and waits for them."""
 
 import json
 import re
@@ -36,14 +36,14 @@ def test_urls_are_read_from_a_file_or_standard_input(backhaul, serve):
 
 
 @pytest.mark.parametrize("output", ["renamed", "./renamed", "sub/../renamed"])
-def test_output_names_the_file(backhaul, serve, output):
+def test_the_output_option_sets_the_path_of_the_file(backhaul, serve, output):
     server = serve({"/photo.jpg": CONTENT})
     (backhaul.here / "sub").mkdir()
     backhaul("get", f"{server.url}/photo.jpg", "-o", output)
     assert (backhaul.here / "renamed").read_bytes() == CONTENT
 
 
-def test_headers_go_to_the_server(backhaul, serve):
+def test_headers_of_the_command_line_are_sent(backhaul, serve):
     server = serve({"/a": CONTENT})
     seen = []
     handler = server.RequestHandlerClass
@@ -56,7 +56,7 @@ def test_headers_go_to_the_server(backhaul, serve):
     assert seen == ["42"]
 
 
-def test_a_failure_is_told_with_its_url_and_code(backhaul, serve):
+def test_a_failure_is_reported_with_its_url_and_status_code(backhaul, serve):
     server = serve({"/good": CONTENT})
     ended = backhaul("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     assert ended.stdout == f"{backhaul.here}/good\n"
@@ -65,7 +65,7 @@ def test_a_failure_is_told_with_its_url_and_code(backhaul, serve):
     assert not (backhaul.here / "absent").exists()
 
 
-def test_json_has_one_line_for_each_end(backhaul, serve):
+def test_json_has_one_line_for_each_finished_task(backhaul, serve):
     server = serve({"/good": CONTENT})
     results = backhaul.json("get", f"{server.url}/absent", f"{server.url}/good", code=1)
     absent, good = sorted(results, key=lambda result: result["url"])
@@ -81,14 +81,14 @@ def test_json_has_one_line_for_each_end(backhaul, serve):
     assert absent["error_message"]
 
 
-def test_nothing_is_left_outstanding(backhaul, serve):
+def test_get_leaves_no_event_and_no_task(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     assert backhaul("events").stdout == ""
     assert backhaul("tasks").stdout == ""
 
 
-def test_the_same_file_can_be_fetched_again_when_it_was_removed(backhaul, serve):
+def test_a_removed_file_can_be_fetched_again(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("get", f"{server.url}/a")
     (backhaul.here / "a").unlink()
@@ -96,7 +96,7 @@ def test_the_same_file_can_be_fetched_again_when_it_was_removed(backhaul, serve)
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_file_that_is_there_is_not_touched(backhaul, serve):
+def test_an_existing_file_is_not_changed(backhaul, serve):
     server = serve({"/a": CONTENT})
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", f"{server.url}/a", code=4)
@@ -105,17 +105,17 @@ def test_a_file_that_is_there_is_not_touched(backhaul, serve):
     assert server.requests() == []
 
 
-def test_a_file_that_is_there_is_replaced_when_asked_for(backhaul, serve):
+def test_an_existing_file_is_replaced_on_request(backhaul, serve):
     server = serve({"/a": CONTENT})
     (backhaul.here / "a").write_text("old")
     backhaul("get", "--if-exists", "replace", f"{server.url}/a")
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_failure_that_nobody_read_does_not_answer_for_a_new_try(backhaul, serve):
+def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
-    # Another process runs it, and leaves its end unread.
+    # Another command runs the failing transfer, and does not read its end.
     other = backhaul.start("get", f"{server.url}/b")
     assert other.wait(60) == 0
     until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")
@@ -126,13 +126,13 @@ def test_a_failure_that_nobody_read_does_not_answer_for_a_new_try(backhaul, serv
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_quiet_terminal_is_left_quiet(backhaul, serve):
+def test_quiet_prints_no_progress_to_a_terminal(backhaul, serve):
     server = serve({"/a": CONTENT})
     ended = backhaul("get", "-q", f"{server.url}/a")
     assert ended.stderr == ""
 
 
-def test_two_at_once_both_bring_their_files(backhaul, serve):
+def test_two_commands_at_once_both_fetch_their_files(backhaul, serve):
     server = serve({"/slow": CONTENT * 8, "/quick": CONTENT}, speed=1 << 20)
     slow = backhaul.start("get", f"{server.url}/slow")
     until(lambda: server.bytes_sent(), "the first transfer")
@@ -144,21 +144,21 @@ def test_two_at_once_both_bring_their_files(backhaul, serve):
     assert (backhaul.here / "slow").read_bytes() == CONTENT * 8
 
 
-def test_the_time_that_is_given_ends_the_wait_and_not_the_transfer(backhaul, serve):
+def test_the_timeout_ends_the_wait_and_not_the_transfer(backhaul, serve):
     server = serve({"/slow": CONTENT}, speed=64 << 10)
     ended = backhaul("get", "--timeout", "1", f"{server.url}/slow", code=5)
     assert backhaul.wait_command in ended.stderr
     assert len(backhaul.json("tasks")) == 1
 
 
-def test_tries_are_limited_when_asked_for(backhaul, serve):
+def test_the_number_of_attempts_can_be_limited(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul.json("get", "--tries", "1", f"{server.url}/a", code=1)
     assert [(end["status"], end["attempts"]) for end in ended] == [("BH_CONNECTION_FAILED", 1)]
 
 
-def test_a_certificate_is_trusted_when_its_authority_is_named(backhaul, serve, tmp_path):
+def test_a_certificate_of_a_named_authority_is_trusted(backhaul, serve, tmp_path):
     trustme = pytest.importorskip("trustme")
     import ssl
 
@@ -175,7 +175,7 @@ def test_a_certificate_is_trusted_when_its_authority_is_named(backhaul, serve, t
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_errors_are_one_json_line_with_json(backhaul):
+def test_json_prints_an_error_as_one_line(backhaul):
     ended = backhaul("get", "--json", "gopher://example.org/a", code=2)
     error = json.loads(ended.stderr)["error"]
     assert error["status"] == "BH_INVALID_ARGUMENT"
@@ -184,7 +184,7 @@ def test_errors_are_one_json_line_with_json(backhaul):
     assert ended.stdout == ""
 
 
-def test_a_server_that_refuses_connections_is_told_once_and_named_when_the_time_runs_out(backhaul, serve):
+def test_refused_connections_are_reported_once_and_at_the_timeout(backhaul, serve):
     server = serve({})
     server.close()
     ended = backhaul("get", f"{server.url}/a", f"{server.url}/b", "--timeout", "6", code=5)
@@ -195,7 +195,7 @@ def test_a_server_that_refuses_connections_is_told_once_and_named_when_the_time_
     assert "tried again" not in backhaul("get", "-q", f"{server.url}/a", "--timeout", "2", code=5).stderr
 
 
-def test_the_table_of_tasks_shows_why_one_is_tried_again_and_when(backhaul, serve):
+def test_the_table_of_tasks_shows_the_error_and_time_of_a_retry(backhaul, serve):
     server = serve({})
     server.close()
     backhaul.start("get", f"{server.url}/a")

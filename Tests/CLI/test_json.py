@@ -1,4 +1,4 @@
-"""What `--json` prints has the structure and the names of the header's structs."""
+"""The output of `--json` has the structure and the names of the header's structs."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def hosting():
 
 @pytest.fixture
 def full(backhaul, serve):
-    """A store of which every listing has something."""
+    """A store in which every listing has an entry."""
     server = serve({"/a": CONTENT})
     backhaul("configure", "-H", "X-Tag: one", "--quiet-hours", "mon 02:00-02:01")
     backhaul("networks", "Café", "--daily-budget", "500MB")
@@ -43,18 +43,18 @@ def full(backhaul, serve):
     (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
     (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
 ])
-def test_a_line_is_a_struct_of_the_header(full, words, struct):
+def test_a_line_of_json_is_a_struct_of_the_header(full, words, struct):
     lines = full.json(*words)
     assert lines and not json_fields.differences(lines, struct)
 
 
-def test_conditions_and_holds_are_structs_of_the_header(full):
+def test_conditions_and_holds_in_json_are_structs_of_the_header(full):
     [document] = full.json("conditions")
     assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
     assert not json_fields.differences(document["holds"], "bh_hold")
 
 
-def test_an_explanation_has_a_task_and_its_waits(full):
+def test_an_explanation_in_json_has_a_task_and_its_wait_records(full):
     suspended = full.json("tasks", "--state", "suspended")[0]["id"]
     [explained] = full.json("why", suspended)
     assert not json_fields.differences(explained["task"], "bh_task_info")

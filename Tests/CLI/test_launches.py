@@ -1,4 +1,4 @@
-"""Programs that are started for their sessions, registered and looked at from the command line."""
+"""Programs that are launched for their sessions: registered and listed on the command line."""
 
 import shlex
 
@@ -16,7 +16,7 @@ def hosting():
 
 @pytest.fixture
 def script(backhaul):
-    """Writes a shell script that may be registered."""
+    """Writes a shell script that can be registered."""
     def write(text, name="arrived"):
         path = backhaul.folder / name
         path.write_text(f"#!/bin/sh\n{text}\n")
@@ -26,11 +26,11 @@ def script(backhaul):
 
 
 def waits(backhaul, output):
-    """Reads, acknowledges and completes; the file is there when it has ended."""
+    """Returns a script that reads, acknowledges and completes. Its output file exists when it has ended."""
     return f"{shlex.quote(COMMAND)} wait --quiet >{shlex.quote(str(output))}.part && mv {output}.part {output}"
 
 
-def test_a_shell_script_is_started_when_its_files_are_there(backhaul, serve, script):
+def test_a_shell_script_is_launched_when_its_files_have_arrived(backhaul, serve, script):
     server = serve({"/a": CONTENT, "/b": CONTENT})
     arrived = backhaul.folder / "arrived.txt"
     backhaul("register", "--", script(waits(backhaul, arrived)))
@@ -60,7 +60,7 @@ done
     assert backhaul.json("launches")[0]["launches"] == 0
 
 
-def test_what_is_registered_is_listed_as_a_shell_would_take_it(backhaul):
+def test_a_registered_command_is_listed_with_shell_quoting(backhaul):
     backhaul("register", "--application", "org.example.photos", "-e", "COLOUR=blue green",
              "--working-directory", "/tmp", "/usr/bin/photos", "--ready", "two words", "\x1b[2J")
     (launch,) = backhaul.json("launches")
@@ -75,7 +75,7 @@ def test_what_is_registered_is_listed_as_a_shell_would_take_it(backhaul):
     assert backhaul("launches").stdout == ""
 
 
-def test_a_program_that_cannot_be_run_is_told_with_the_reason_in_every_listing(backhaul, serve):
+def test_every_listing_shows_why_a_program_cannot_be_run(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("register", "--maximum-launches", "1", "/absent/program")
     backhaul("add", f"{server.url}/a")
@@ -89,7 +89,7 @@ def test_a_program_that_cannot_be_run_is_told_with_the_reason_in_every_listing(b
     assert session["launch_state"] == "gave_up"
 
 
-def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_a_host(backhaul, serve, script):
+def test_a_due_launch_is_listed_with_its_time_and_a_listing_is_not_taken_for_a_host(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     backhaul("register", "--first-delay", "3", script("exit 1"))
     backhaul("add", f"{server.url}/a")
@@ -102,7 +102,7 @@ def test_a_launch_that_is_due_is_told_with_its_time_and_no_listing_is_taken_for_
     until(lambda: backhaul.json("launches")[0]["launches"] == 2, "the second launch, in spite of the listings")
 
 
-def test_a_launched_script_works_on_what_it_was_launched_for(backhaul, serve, script):
+def test_a_launched_script_uses_the_application_and_session_of_its_launch(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     arrived = backhaul.folder / "arrived.txt"
     backhaul("register", "--application", "org.example.photos", script(waits(backhaul, arrived)))
@@ -112,7 +112,7 @@ def test_a_launched_script_works_on_what_it_was_launched_for(backhaul, serve, sc
     until(lambda: backhaul.json("launches")[0]["state"] == "none", "the end of the launch")
 
 
-def test_a_launched_script_is_told_the_sessions_when_there_are_several(backhaul, serve, script):
+def test_a_launched_script_with_several_sessions_has_to_name_one(backhaul, serve, script):
     server = serve({"/a": CONTENT, "/b": CONTENT, "/slow": CONTENT * 10}, speed=1 << 30)
     errors, names = backhaul.folder / "errors", ["one", "two"]
     for name, path in zip(names, ("a", "b")):
@@ -127,7 +127,7 @@ def test_a_launched_script_is_told_the_sessions_when_there_are_several(backhaul,
     assert text.endswith("\n2\n") and "name one with --session: one, two." in text
 
 
-def test_the_doctor_warns_of_a_program_that_was_started_in_vain(backhaul, serve, script):
+def test_doctor_warns_of_an_incomplete_launch(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     failing = script("exit 1")
     backhaul("register", "--first-delay", "600", failing)

@@ -1,4 +1,4 @@
-"""What failures and refusals say: the server's own words, the options' names, and what to do instead."""
+"""Messages about failures and refusals have the server's text, the option's name, and what to do instead."""
 
 import base64
 
@@ -34,16 +34,16 @@ def refused(server, body):
     (b"x" * 1000, "x" * 200),
     (b"caf\xe9", "caf"),
 ])
-def test_a_refusal_is_told_in_the_servers_words(backhaul, server, body, told):
+def test_the_error_shows_the_first_line_of_the_response_body(backhaul, server, body, told):
     assert backhaul("get", refused(server, body), code=1).stderr.endswith(f" (BH_HTTP_STATUS): {told}\n")
 
 
 @pytest.mark.parametrize("body", [b"", b"\n\n", b"\x00\xff", b"<!DOCTYPE html>\n<html>", b"<HTML lang=en>"])
-def test_an_answer_that_says_nothing_in_its_first_line_is_not_told(backhaul, server, body):
+def test_an_empty_first_line_of_the_response_is_not_shown(backhaul, server, body):
     assert backhaul("get", refused(server, body), code=1).stderr.endswith(" (BH_HTTP_STATUS)\n")
 
 
-def test_an_upload_is_refused_in_the_servers_words(backhaul, server):
+def test_the_error_of_an_upload_shows_the_response_body(backhaul, server):
     told = backhaul("put", "--data-binary", "a", refused(server, b"read only"), code=1).stderr
     assert told.endswith(" (BH_HTTP_STATUS): read only\n")
 
@@ -51,7 +51,7 @@ def test_an_upload_is_refused_in_the_servers_words(backhaul, server):
 @pytest.mark.parametrize("body, text, encoding", [
     (b"no\x1b\n\xc3\xa9", "no\x1b\n\u00e9", "utf-8"), (b"\xff", base64.b64encode(b"\xff").decode(), "base64"),
 ])
-def test_json_has_the_whole_answer_of_a_refusal(backhaul, server, body, text, encoding):
+def test_json_has_the_complete_response_body_of_a_failure(backhaul, server, body, text, encoding):
     url = refused(server, body)
     (ended,) = backhaul.json("get", url, code=1)
     assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
@@ -60,26 +60,26 @@ def test_json_has_the_whole_answer_of_a_refusal(backhaul, server, body, text, en
     assert (ended["error_body"], ended["error_body_encoding"]) == (text, encoding)
 
 
-def test_json_has_no_answer_of_a_refusal_after_success(backhaul, server):
+def test_json_has_no_error_body_after_success(backhaul, server):
     (ended,) = backhaul.json("get", server.serve("/a", CONTENT))
     assert ended["error_body"] is ended["error_body_encoding"] is None
 
 
-def test_info_shows_what_the_history_lists(backhaul, server):
+def test_info_shows_a_task_of_the_history(backhaul, server):
     backhaul("get", server.serve("/a", CONTENT))
     (task,) = backhaul.json("history")
     assert backhaul.json("info", task["id"]) == [task]
     assert "succeeded" in backhaul("info", task["id"]).stdout
 
 
-def test_info_names_the_task_that_is_nowhere(backhaul, server):
+def test_info_names_a_task_that_does_not_exist(backhaul, server):
     backhaul("get", server.serve("/a", CONTENT))
     backhaul("add", "--suspended", URL)
     for words in (["info", "77"], ["info", "18446744073709551615"]):
         assert f"There is no task {words[1]} in session default" in backhaul(*words, code=3).stderr
 
 
-def test_tries_that_are_over_are_told_with_the_pause_behind_them(backhaul, server):
+def test_attempts_show_the_delay_after_each_failed_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, [Behaviour(status=500), Behaviour(status=500)])
     backhaul("get", "--retry-delay", "0.2", "--retry-max-delay", "0.2", "--retry-jitter", "1", url)
     (task,) = backhaul.json("history")
@@ -88,13 +88,13 @@ def test_tries_that_are_over_are_told_with_the_pause_behind_them(backhaul, serve
     assert "next try" not in first + second + third and "tried again" not in third
 
 
-def test_the_next_try_is_told_while_it_is_to_come(backhaul, server):
+def test_attempts_show_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
     backhaul("get", "--retry-delay", "60", "--timeout", "1", url, code=5)
     assert "; next try in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 
-def test_a_transfer_whose_time_is_over_names_the_last_error(backhaul, server):
+def test_a_resource_timeout_names_the_last_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
     told = backhaul(*words, code=1).stderr
@@ -103,7 +103,7 @@ def test_a_transfer_whose_time_is_over_names_the_last_error(backhaul, server):
     assert "the last try: the server answered with status 503" in ended["error_message"]
 
 
-def test_a_transfer_whose_time_is_over_with_its_first_try_has_no_error_to_name(backhaul, server):
+def test_a_timeout_in_the_first_attempt_names_no_earlier_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     told = backhaul("get", "--max-time", "1", url, code=1).stderr
     assert "BH_RESOURCE_TIMEOUT" in told and "last try" not in told
@@ -119,19 +119,19 @@ def test_a_transfer_whose_time_is_over_with_its_first_try_has_no_error_to_name(b
     (["get", "--size", "2", "--max-filesize", "1", URL], "--max-filesize"),
     (["put", "-", URL], "--data-binary @-"), (["put", "-T", "-", URL], "--data-binary @-"),
 ])
-def test_a_refusal_names_the_option(backhaul, words, option):
+def test_the_error_names_the_refused_option(backhaul, words, option):
     told = backhaul(*words, code=2).stderr
     assert option in told
     assert "_" not in told
 
 
-def test_a_file_that_is_too_large_names_the_option(backhaul, server):
+def test_the_error_of_a_too_large_file_names_the_option(backhaul, server):
     told = backhaul("get", "--max-filesize", "10k", server.serve("/a", CONTENT), code=1).stderr
     assert "more than --max-filesize" in told
 
 
 @pytest.mark.parametrize("command", ["get", "add"])
-def test_what_is_no_url_is_told_with_one(backhaul, command):
+def test_an_invalid_url_is_refused_with_an_example(backhaul, command):
     assert "write https://foo.html" in backhaul(command, "foo.html", code=2).stderr
     assert "write https://example.org/a" in backhaul(command, "ann:secret@example.org/a", code=2).stderr
 
@@ -149,6 +149,6 @@ def test_a_password_on_the_command_line_is_refused_and_not_repeated(backhaul, wo
     assert "respond CHALLENGE --user NAME" in told or words[1].startswith("ann:")
 
 
-def test_a_folder_is_no_file_to_put(backhaul):
+def test_put_refuses_a_folder(backhaul):
     told = backhaul("put", "/", URL, code=2).stderr
     assert "Cannot upload what is no file: " in told and "::" not in told

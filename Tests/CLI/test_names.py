@@ -1,4 +1,4 @@
-"""A URL chooses a file's name and never its place."""
+"""A URL chooses a file's name and never its folder."""
 
 import os
 
@@ -29,17 +29,17 @@ NAMES = {
 
 
 @pytest.mark.parametrize("path", NAMES)
-def test_the_name_is_the_last_part_of_the_path(backhaul, path):
+def test_the_file_name_is_the_last_part_of_the_urls_path(backhaul, path):
     added = backhaul.json("add", "--suspended", f"http://127.0.0.1:9{path}")
     assert [os.path.split(task["destination"]) for task in added] == [(str(backhaul.here), NAMES[path])]
 
 
-def test_a_url_without_a_path_is_an_index(backhaul):
+def test_a_url_without_a_path_has_the_file_name_index(backhaul):
     added = backhaul.json("add", "--suspended", "http://127.0.0.1:9")
     assert added[0]["destination"] == f"{backhaul.here}/index.html"
 
 
-def test_a_hostile_name_is_written_in_the_chosen_folder_only(backhaul, serve):
+def test_a_hostile_name_is_written_only_in_the_chosen_folder(backhaul, serve):
     server = serve({"/..%2F..%2Fescaped": b"x"})
     (backhaul.here / "files").mkdir()
     backhaul("get", "-d", "files", f"{server.url}/..%2F..%2Fescaped")

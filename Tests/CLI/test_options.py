@@ -1,4 +1,4 @@
-"""Options of transfers, sessions and the store: what is given arrives and stays."""
+"""Options of transfers, sessions and the store reach the store and are shown."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from command_line import until
 
 URL = "http://127.0.0.1:9/never"
 CONTENT = b"a line of the file\n" * 2_000
-# What `configure` shows of a session that demands nothing of the machine.
+# The members that `configure --json` prints for a session without constraints.
 WAITS_FOR_NOTHING = {
     "constraints": {
         "preset": None, "requires_external_power": None, "requires_unmetered": None, "networks": None,
@@ -32,7 +32,8 @@ def hosting():
 
 @pytest.fixture
 def receiving():
-    """A server that keeps what it is sent: `receiving.requests` has method, path, headers and body of each."""
+    """A server that stores what it receives: `receiving.requests` has method, path, headers and body of each request.
+    """
     requests = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -61,7 +62,7 @@ def receiving():
         server.shutdown()
 
 
-def test_what_a_session_is_told_is_shown_and_stays(backhaul):
+def test_session_options_are_shown_and_stored(backhaul):
     backhaul.here.joinpath("ca.pem").write_text("")
     given = backhaul.json(
         "configure", "--proxy", "socks5h://127.0.0.1:9050", "--proxy-user", "ann:secret word", "--noproxy", "localhost",
@@ -99,7 +100,7 @@ def test_what_a_session_is_told_is_shown_and_stays(backhaul):
     assert "secret" not in shown and "hidden word" not in shown
 
 
-def test_what_is_not_given_stays_and_an_empty_word_goes_back_to_the_default(backhaul):
+def test_omitted_options_stay_and_an_empty_value_restores_the_default(backhaul):
     backhaul("configure", "--proxy", "http://127.0.0.1:3128", "--proxy-user", "ann", "--parallel-max", "4")
     (changed,) = backhaul.json("configure", "--limit-rate", "1k")
     assert (changed["proxy"]["url"], changed["maximum_running_tasks"]) == ("http://127.0.0.1:3128", 4)
@@ -119,7 +120,7 @@ def test_the_password_of_a_proxy_may_come_from_a_file(backhaul):
     assert backhaul.json("configure")[0]["proxy"]["user"] == "ann"
 
 
-def test_get_remembers_the_options_of_the_session(backhaul):
+def test_get_stores_the_options_of_its_session(backhaul):
     backhaul("add", "--suspended", "--cookie-jar", "memory", URL)
     assert backhaul.json("configure")[0]["cookies"] == "memory"
 
@@ -135,7 +136,7 @@ def test_the_limits_of_the_store_are_shown_and_set(backhaul):
     assert backhaul.json("limits", "set", "--limit-rate", "0")[0]["bytes_per_second"] is None
 
 
-def test_transfers_of_a_group_are_listed_and_controlled_as_one(backhaul):
+def test_transfers_of_a_group_are_listed_and_controlled_together(backhaul):
     backhaul("add", "--suspended", "--group", "photos", URL + "/1", URL + "/2")
     backhaul("add", "--suspended", URL + "/3")
     assert [task["group"] for task in backhaul.json("tasks")] == ["photos", "photos", None]
@@ -147,19 +148,19 @@ def test_transfers_of_a_group_are_listed_and_controlled_as_one(backhaul):
     assert backhaul.json("cancel", "--group", "photos") == [{"affected": 0}]
 
 
-def test_a_checksum_may_be_written_as_tools_write_it(backhaul):
+def test_a_checksum_may_have_the_form_that_other_tools_print(backhaul):
     digest = hashlib.sha256(CONTENT).hexdigest()
     for number, spelling in enumerate((f"sha-256:{digest}", f"SHA256={digest.upper()}", digest)):
         backhaul("add", "--suspended", "--checksum", spelling, "-o", "f", URL)
         assert len(backhaul.json("tasks")) == 1, (number, spelling)
 
 
-def test_options_that_contradict_each_other_name_both(backhaul):
+def test_the_error_names_both_contradicting_options(backhaul):
     told = backhaul("add", "--size", "2", "--max-filesize", "1", URL, code=2).stderr
     assert "--size" in told and "--max-filesize" in told and URL in told
 
 
-def test_an_upload_is_listed_as_one(backhaul):
+def test_an_upload_is_listed_as_an_upload(backhaul):
     backhaul.here.joinpath("report.pdf").write_bytes(CONTENT)
     (handed,) = backhaul.json("put", "--no-wait", "--suspended", "report.pdf", "http://127.0.0.1:9/reports/")
     assert handed["url"] == "http://127.0.0.1:9/reports/report.pdf"
@@ -168,13 +169,13 @@ def test_an_upload_is_listed_as_one(backhaul):
     assert "upload" not in backhaul("info", task["id"]).stderr
 
 
-def test_nobodys_attempts_are_not_found(backhaul):
+def test_attempts_of_an_unknown_task_are_not_found(backhaul):
     backhaul("add", "--suspended", URL)
     assert "99" not in backhaul("attempts", "99", code=3).stdout
     assert backhaul.json("history") == []
 
 
-def test_files_are_put_below_a_folders_url(backhaul, receiving):
+def test_put_uploads_files_below_a_folders_url(backhaul, receiving):
     for name in ("a b.txt", "c.txt"):
         backhaul.here.joinpath(name).write_bytes(CONTENT + name.encode())
     ended = backhaul("put", "a b.txt", "c.txt", f"{receiving.url}/in/")
@@ -183,7 +184,7 @@ def test_files_are_put_below_a_folders_url(backhaul, receiving):
     assert arrived == {"/in/a%20b.txt": ("PUT", CONTENT + b"a b.txt"), "/in/c.txt": ("PUT", CONTENT + b"c.txt")}
 
 
-def test_a_form_is_sent_and_its_answer_is_kept(backhaul, receiving):
+def test_a_form_is_sent_and_its_response_is_stored(backhaul, receiving):
     backhaul.here.joinpath("1.jpg").write_bytes(CONTENT)
     (ended,) = backhaul.json("put", "-F", "title=Holidays", "-F", "photo=@1.jpg;type=image/jpeg", "-H", "X-Who: me",
                              f"{receiving.url}/form")
@@ -196,7 +197,7 @@ def test_a_form_is_sent_and_its_answer_is_kept(backhaul, receiving):
     assert b"Content-Type: image/jpeg" in body
 
 
-def test_a_form_takes_a_value_from_a_file(backhaul, receiving):
+def test_a_form_value_can_come_from_a_file(backhaul, receiving):
     (backhaul.here / "note").write_bytes(b"two\nlines\xff")
     url = f"{receiving.url}/form"
     backhaul("put", "-F", "note=<note;type=text/plain", "-F", "more=<-", url, stdin="typed")
@@ -206,7 +207,7 @@ def test_a_form_takes_a_value_from_a_file(backhaul, receiving):
     assert "/absent cannot be read" in backhaul("put", "-F", "note=</absent", url, code=2).stderr
 
 
-def test_data_is_sent_by_the_method_that_is_named(backhaul, receiving):
+def test_data_is_sent_with_the_given_method(backhaul, receiving):
     backhaul("put", "-X", "PATCH", "--data-binary", "@-", f"{receiving.url}/item", stdin="a\nb")
     ((method, _, _, body),) = receiving.requests
     assert (method, body) == ("PATCH", b"a\nb")
@@ -218,7 +219,7 @@ def test_a_download_by_post_gets_its_file(backhaul, receiving):
     assert receiving.requests[0][3] == b"query"
 
 
-def test_a_name_of_the_servers_leads_nowhere_else_and_sends_no_control_character(backhaul, receiving):
+def test_a_server_file_name_stays_in_the_folder_and_has_no_control_characters(backhaul, receiving):
     told = backhaul("get", "-J", f"{receiving.url}/a").stdout
     (file,) = backhaul.here.iterdir()
     assert file.read_bytes().startswith(b"thanks") and "evil" in file.name
@@ -228,7 +229,7 @@ def test_a_name_of_the_servers_leads_nowhere_else_and_sends_no_control_character
         assert "\x1b" not in shown and "\x9b" not in shown
 
 
-def test_a_file_with_another_checksum_fails_by_name(backhaul, serve):
+def test_a_file_with_another_checksum_fails_with_checksum_mismatch(backhaul, serve):
     server = serve({"/a": CONTENT})
     right, wrong = hashlib.sha256(CONTENT).hexdigest(), "0" * 64
     assert "BH_CHECKSUM_MISMATCH" in backhaul("get", "--checksum", wrong, f"{server.url}/a", code=1).stderr
@@ -237,7 +238,7 @@ def test_a_file_with_another_checksum_fails_by_name(backhaul, serve):
     assert backhaul.here.joinpath("a").read_bytes() == CONTENT
 
 
-def test_a_file_that_is_right_already_is_not_fetched_again(backhaul, serve):
+def test_an_existing_file_with_the_right_checksum_is_not_fetched_again(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul.here.joinpath("a").write_bytes(CONTENT)
     (ended,) = backhaul.json("get", "--if-exists", "skip", "--checksum", hashlib.sha256(CONTENT).hexdigest(),
@@ -245,7 +246,7 @@ def test_a_file_that_is_right_already_is_not_fetched_again(backhaul, serve):
     assert (ended["task_state"], ended["attempts"], ended["path"]) == ("succeeded", 0, f"{backhaul.here}/a")
 
 
-def test_events_tell_of_a_group(backhaul, serve):
+def test_events_show_the_end_of_a_group(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--group", "photos", f"{server.url}/a")
     found = until(
@@ -255,7 +256,7 @@ def test_events_tell_of_a_group(backhaul, serve):
     assert "group photos: 1 succeeded, 0 failed, 0 cancelled" in backhaul("events").stdout
 
 
-def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
+def test_a_consumed_file_is_removed_after_success(backhaul, receiving):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     backhaul("put", "--body-source", "consume", "once", f"{receiving.url}/once")
@@ -263,7 +264,7 @@ def test_a_file_that_is_consumed_is_gone(backhaul, receiving):
     assert not file.exists()
 
 
-def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
+def test_a_consumed_file_is_returned_after_a_failure(backhaul, serve):
     file = backhaul.here / "once"
     file.write_bytes(CONTENT)
     url = f"{serve({}).url}/absent"
@@ -272,7 +273,7 @@ def test_a_file_that_is_consumed_in_vain_is_there_again(backhaul, serve):
     assert file.read_bytes() == CONTENT
 
 
-def test_what_was_measured_of_a_transfer_is_told_after_its_end(backhaul, serve):
+def test_attempts_show_metrics_after_the_end(backhaul, serve):
     server = serve({"/a": CONTENT})
     (ended,) = backhaul.json("get", f"{server.url}/a")
     (attempt,) = backhaul.json("attempts", ended["task_id"])

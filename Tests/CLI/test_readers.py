@@ -1,4 +1,4 @@
-"""Several commands that want to read one session's events."""
+"""Several commands that want to read the events of one session."""
 
 import os
 import re
@@ -33,11 +33,11 @@ def test_wait_when_free_waits_for_a_reader_that_does_not_yield(backhaul, serve):
 
 
 def hurry(server):
-    """The rest of what was held back comes at once."""
+    """Removes the speed limit."""
     server.limit.bytes_per_second = 1 << 30
 
 
-def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, serve):
+def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     holder = backhaul.start("get", f"{server.url}/slow")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [holder.pid], "the reader")
@@ -50,7 +50,7 @@ def test_get_yields_to_whoever_waits_and_brings_its_file_all_the_same(backhaul, 
         assert output == f"{backhaul.here}/slow\n"
 
 
-def test_wait_yields_and_ends_with_5(backhaul, serve):
+def test_wait_ends_with_5_when_it_yields_the_session(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     backhaul("add", f"{server.url}/slow")
     first = backhaul.start("wait")
@@ -64,7 +64,7 @@ def test_wait_yields_and_ends_with_5(backhaul, serve):
 
 
 def beside_a_reader(backhaul, url, *options):
-    """Starts `wait`, which a slow transfer keeps, then `get` beside it."""
+    """Starts `wait`, which a slow transfer keeps running, and then `get` beside it."""
     backhaul("add", url + "/slow")
     waiting = backhaul.start("wait")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [waiting.pid], "the reader")
@@ -74,7 +74,7 @@ def beside_a_reader(backhaul, url, *options):
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve, options):
+def test_get_beside_another_reader_ends_with_0_when_its_file_is_complete(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"former")
@@ -88,7 +88,7 @@ def test_get_beside_a_reader_ends_with_0_when_its_file_is_whole(backhaul, serve,
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_ends_with_9_when_another_read_of_the_end_and_there_is_no_whole_file(backhaul, serve, options):
+def test_get_ends_with_9_when_another_consumer_read_the_end_and_the_file_is_missing(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"x" * len(CONTENT * 100))

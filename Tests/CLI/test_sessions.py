@@ -1,4 +1,4 @@
-"""Handing over, listing, controlling, acknowledging: everything but `get`."""
+"""Commands other than `get`: add, list, control and acknowledge."""
 
 import base64
 import signal
@@ -12,14 +12,14 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def open_store(backhaul, serve):
-    """Another process that has the store open for the whole test, so that transfers run between two commands."""
+    """Another process that has the store open during the test, so that transfers run between two commands."""
     server = serve({"/slow": CONTENT}, speed=4096)
     if backhaul.hosting == "embedded":
         backhaul.start("get", "--session", "other", f"{server.url}/slow")
         until(server.bytes_sent, "the other process's transfer")
 
 
-def test_add_returns_at_once_and_wait_brings_the_files(backhaul, serve):
+def test_add_returns_at_once_and_wait_prints_the_files(backhaul, serve):
     server = serve({"/1": CONTENT, "/2": CONTENT})
     ended = backhaul("add", f"{server.url}/1", f"{server.url}/2")
     assert len(ended.stdout.splitlines()) == 2
@@ -29,14 +29,14 @@ def test_add_returns_at_once_and_wait_brings_the_files(backhaul, serve):
     assert backhaul("events").stdout == ""
 
 
-def test_adding_again_finds_what_was_added(backhaul):
+def test_adding_again_finds_the_existing_transfers(backhaul):
     first = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
     second = backhaul.json("add", "--suspended", "http://127.0.0.1:9/a")
     assert [task["disposition"] for task in first + second] == ["new", "existing"]
     assert first[0]["task_id"] == second[0]["task_id"]
 
 
-def test_another_url_for_the_same_file_is_refused_with_a_sentence(backhaul):
+def test_another_url_for_the_same_file_is_refused(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     ended = backhaul("add", "--suspended", "http://127.0.0.1:9/b/a", code=4)
     assert f"{backhaul.here}/a" in ended.stderr
@@ -51,13 +51,13 @@ def test_wait_reports_a_failure_with_1(backhaul, serve):
     backhaul("wait")
 
 
-def test_wait_leaves_when_only_suspended_transfers_are_left(backhaul):
+def test_wait_ends_when_only_suspended_transfers_are_left(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     ended = backhaul("wait", code=5)
     assert "backhaul resume" in ended.stderr
 
 
-def test_tasks_are_listed_with_what_is_known_of_them(backhaul):
+def test_tasks_are_listed_with_all_members(backhaul):
     backhaul("add", "--suspended", "--priority", "7", "http://127.0.0.1:9/a")
     (task,) = backhaul.json("tasks")
     assert task["state"] == "suspended"
@@ -91,7 +91,7 @@ def test_tasks_are_suspended_resumed_and_cancelled(backhaul, serve):
     assert backhaul.json("wait", code=1)[0]["status"] == "BH_CANCELLED"
 
 
-def test_events_come_again_until_they_are_acknowledged(backhaul, serve, open_store):
+def test_events_are_listed_until_they_are_acknowledged(backhaul, serve, open_store):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     events = until(lambda: backhaul.json("events"), "the end of the transfer")
@@ -110,7 +110,7 @@ def test_events_come_again_until_they_are_acknowledged(backhaul, serve, open_sto
     assert backhaul.json("events") == []
 
 
-def test_events_are_acknowledged_through_one_and_later_ones_stay(backhaul, serve, open_store):
+def test_events_are_acknowledged_up_to_an_id_and_later_ones_stay(backhaul, serve, open_store):
     server = serve({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     ended, finished = until(lambda: backhaul.json("events"), "the end of the transfer")
@@ -143,7 +143,7 @@ def test_a_second_reader_of_events_ends_with_5_and_the_process_id_of_the_first(b
     first.send_signal(signal.SIGKILL)
 
 
-def test_sessions_are_apart(backhaul):
+def test_sessions_do_not_share_tasks(backhaul):
     backhaul("add", "--suspended", "-s", "one", "http://127.0.0.1:9/a")
     backhaul("add", "--suspended", "-s", "two", "http://127.0.0.1:9/b")
     assert [session["identifier"] for session in backhaul.json("sessions")] == ["one", "two"]
@@ -152,7 +152,7 @@ def test_sessions_are_apart(backhaul):
     assert backhaul("sessions").stdout.splitlines()[1].split()[:2] == ["one", "1"]
 
 
-def test_a_kept_file_is_claimed(backhaul, serve):
+def test_claim_moves_a_kept_file(backhaul, serve):
     package = pytest.importorskip("backhaul")
     server = serve({"/a": CONTENT})
     with package.Application("org.example.photos", str(backhaul.store)) as application:

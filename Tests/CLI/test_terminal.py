@@ -1,4 +1,4 @@
-"""What a terminal sees, and what it never sees."""
+"""The output on a terminal, and what must never reach a terminal."""
 
 import fcntl
 import os
@@ -22,12 +22,12 @@ CONTENT = bytes(range(256)) * 8000
 
 @pytest.fixture
 def hosting():
-    """The same picture wherever the engine is, so once."""
+    """The picture does not depend on the hosting, so one is enough."""
     return "daemon"
 
 
 class Terminal:
-    """A command whose three streams are a terminal; or only its stderr."""
+    """A command whose three streams, or only its stderr, are a terminal."""
 
     def __init__(self, backhaul, *words, columns=80, rows=24, only_errors=False, **variables):
         self.control, inner = pty.openpty()
@@ -42,7 +42,7 @@ class Terminal:
         self.seen = b""
 
     def read(self, until_seen=None):
-        """Reads on, to the end or until something is seen."""
+        """Reads until the end, or until the pattern is seen."""
         limit = time.monotonic() + 60
         while until_seen is None or not re.search(until_seen, self.seen):
             assert time.monotonic() < limit, self.seen
@@ -64,7 +64,8 @@ class Terminal:
 
 
 def screen(seen, columns=80):
-    """The lines that are left on a terminal which knows what the panel uses: CR, LF, up, erase line, erase below."""
+    """Returns the lines on a simulated terminal that supports what the panel uses: CR, LF, up, erase line, erase
+    below."""
     lines, row, column = [[]], 0, 0
     for match in re.finditer(r"\x1b\[(\d*)([A-Za-z])|\r|\n|([^\x1b\r\n])", seen.decode()):
         count, command, character = match.groups()
@@ -88,7 +89,7 @@ def screen(seen, columns=80):
             column += 2 if unicodedata.east_asian_width(character) in "WF" else 1
             assert column < columns, "a line fills the terminal's last column"
         else:
-            pytest.fail(f"a terminal would not know {match[0]!r}")
+            pytest.fail(f"the simulated terminal does not support {match[0]!r}")
     return ["".join(line) for line in lines]
 
 
@@ -102,10 +103,10 @@ def test_progress_is_drawn_within_the_terminals_width(backhaul, serve, columns):
     lines = screen(terminal.seen, columns)
     assert re.search(r"%", terminal.seen.decode())
     assert re.fullmatch(r"2 files, 4\.\d MB in \d+ s\.", lines[0]), lines
-    assert not any(lines[1:]), "the panel is erased at the end"
+    assert not any(lines[1:]), "the panel was not erased at the end"
 
 
-def test_results_and_progress_share_a_terminal(backhaul, serve):
+def test_results_and_progress_can_use_the_same_terminal(backhaul, serve):
     server = serve({f"/{number}": CONTENT[:200_000] for number in range(10)}, speed=2 << 20)
     terminal = Terminal(backhaul, "get", *(server.url + path for path in server.files))
     assert terminal.end() == 0
@@ -114,7 +115,7 @@ def test_results_and_progress_share_a_terminal(backhaul, serve):
     assert lines[10].startswith("10 files")
 
 
-def test_what_was_cancelled_is_counted_apart_from_what_has_failed(backhaul, serve):
+def test_cancelled_and_failed_transfers_are_counted_separately(backhaul, serve):
     server = serve({"/a": CONTENT[:1000]})
     backhaul("add", "--suspended", f"{server.url}/cancelled")
     backhaul("cancel", "--all")
@@ -137,7 +138,7 @@ def test_a_terminal_that_cannot_move_its_cursor_gets_no_progress(backhaul, serve
     assert terminal.seen.decode() == f"{backhaul.here}/a\r\n"
 
 
-def test_quiet_means_no_progress(backhaul, serve):
+def test_quiet_shows_no_progress(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=4 << 20)
     terminal = Terminal(backhaul, "get", "--quiet", f"{server.url}/a", only_errors=True)
     assert terminal.end() == 0
@@ -152,7 +153,7 @@ def test_no_color_is_respected(backhaul, serve, value, colored):
     assert (re.search(rb"\x1b\[[0-9;]*m", terminal.seen) is not None) == colored
 
 
-def test_ctrl_c_says_how_to_go_on(backhaul, serve):
+def test_ctrl_c_prints_how_to_continue(backhaul, serve):
     server = serve({"/a": CONTENT}, speed=1 << 20)
     terminal = Terminal(backhaul, "get", f"{server.url}/a")
     terminal.read(rb"%")
@@ -165,7 +166,7 @@ def test_ctrl_c_says_how_to_go_on(backhaul, serve):
 
 
 class HostileServer(AcceptingServer):
-    """Answers everything with control characters wherever HTTP has room for them."""
+    """Responds with control characters wherever HTTP allows text."""
 
     def __init__(self, head):
         super().__init__()

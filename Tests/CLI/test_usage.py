@@ -1,4 +1,4 @@
-"""Exit codes, help, and command lines that are wrong."""
+"""Exit codes, help, and invalid command lines."""
 
 import json
 import os
@@ -63,14 +63,14 @@ def run(*words, **variables):
         ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
         ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
 ])
-def test_a_wrong_command_line_ends_with_2_and_says_why(words, tmp_path):
+def test_an_invalid_command_line_ends_with_2_and_the_reason(words, tmp_path):
     ended = run(*words, HOME=str(tmp_path))
     assert ended.returncode == 2, ended
     assert ended.stderr.strip()
     assert ended.stdout == ""
 
 
-def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
+def test_help_starts_with_an_example_and_lists_all_commands_and_exit_codes():
     text = run("--help").stdout
     assert text.splitlines()[2].startswith("  backhaul get ")
     assert re.findall(r"^  ([a-z]+)  ", text.split("Commands:")[1].split("Options")[0], flags=re.M) == COMMANDS
@@ -79,7 +79,7 @@ def test_help_leads_with_an_example_and_lists_all_commands_and_exit_codes():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_each_command_has_its_help_which_leads_with_an_example(command):
+def test_the_help_of_each_command_starts_with_an_example(command):
     for words in ([command, "--help"], ["help", command]):
         ended = run(*words)
         assert ended.returncode == 0
@@ -87,7 +87,7 @@ def test_each_command_has_its_help_which_leads_with_an_example(command):
         assert max(map(len, ended.stdout.splitlines())) <= 80
 
 
-def test_the_version_is_the_librarys():
+def test_version_prints_the_librarys_version():
     header = (PROJECT / "include" / "backhaul.h").read_text()
     version = ".".join(re.search(rf"BH_VERSION_{part} (\d+)", header)[1] for part in ("MAJOR", "MINOR", "PATCH"))
     assert run("--version").stdout == f"backhaul {version}\n"
@@ -99,7 +99,7 @@ def test_the_page_of_the_command_line_has_the_same_exit_codes():
     assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
 
 
-def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_path):
+def test_the_default_store_is_in_the_state_folder_and_readable_only_by_the_user(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path)).returncode == 0
     store = tmp_path / ".local" / "state" / "backhaul"
     assert store.stat().st_mode & 0o777 == 0o700
@@ -108,12 +108,12 @@ def test_the_default_store_is_made_in_the_state_folder_for_the_user_alone(tmp_pa
     assert (other / "backhaul").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_relative_state_folder_is_ignored_as_its_specification_says(tmp_path):
+def test_a_relative_state_folder_is_ignored(tmp_path):
     assert run("wait", "--embedded", HOME=str(tmp_path), XDG_STATE_HOME="relative").returncode == 0
     assert (tmp_path / ".local" / "state" / "backhaul").is_dir()
 
 
-def test_the_environment_may_name_the_store(tmp_path):
+def test_backhaul_store_in_the_environment_sets_the_store(tmp_path):
     store = tmp_path / "named"
     assert run("wait", "--embedded", HOME=str(tmp_path), BACKHAUL_STORE=str(store)).returncode == 0
     assert store.is_dir()
@@ -129,7 +129,7 @@ def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
     assert ended.stderr.startswith("backhaul: ")
 
 
-def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
+def test_a_store_path_that_is_a_file_ends_with_2(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     ended = run("tasks", "--embedded", "--store", str(file))
@@ -137,7 +137,7 @@ def test_a_store_that_is_a_file_is_a_wrong_command_line(tmp_path):
     assert str(file) in ended.stderr
 
 
-def test_what_is_not_there_ends_with_3(backhaul):
+def test_a_missing_session_or_task_ends_with_3(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
                   ["tasks", "-s", "absent"], ["events", "-s", "absent"]):
@@ -145,7 +145,7 @@ def test_what_is_not_there_ends_with_3(backhaul):
         assert ended.stderr.startswith("backhaul: ")
 
 
-def test_the_default_session_need_not_be_there(backhaul):
+def test_the_default_session_need_not_exist(backhaul):
     backhaul("register", "--application", "org.example.other", "/bin/true")
     for command in ("wait", "tasks", "events", "sessions"):
         ended = backhaul(command)
@@ -153,7 +153,7 @@ def test_the_default_session_need_not_be_there(backhaul):
     assert backhaul.json("tasks") == []
 
 
-def test_looking_for_a_store_does_not_make_it(tmp_path):
+def test_commands_that_only_read_do_not_create_a_store(tmp_path):
     typo = tmp_path / "typo"
     for words, code in ((["tasks"], 0), (["events"], 0), (["sessions"], 0), (["launches"], 0), (["challenges"], 0),
                         (["unregister"], 0), (["tasks", "--session", "absent"], 3), (["info", "1"], 3),
@@ -170,7 +170,7 @@ def test_looking_for_a_store_does_not_make_it(tmp_path):
     assert list(tmp_path.iterdir()) == [empty]
 
 
-def test_options_may_stand_before_the_command_and_after_the_arguments(backhaul):
+def test_options_are_accepted_before_the_command_and_after_the_arguments(backhaul):
     ended = subprocess.run(
         [COMMAND, "--store", str(backhaul.store), "--embedded", "add", "http://127.0.0.1:9/a", "--json", "--suspended"],
         cwd=backhaul.here, env=backhaul.environment, capture_output=True, text=True, timeout=60, check=True)

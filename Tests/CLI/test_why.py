@@ -1,5 +1,7 @@
-"""`why`: what transfers wait for, on a machine of files, and that its advice is true: each command that it names is
-run, and the transfer goes on."""
+"""`backhaul why` explains what transfers wait for, on a machine with a fake /sys and /proc.
+
+Its advice must be correct: the tests run each command that it names, and then the transfer continues.
+"""
 
 import datetime
 import shlex
@@ -19,7 +21,7 @@ def hosting():
 
 @pytest.fixture
 def machine(backhaul):
-    """The machine on which the daemon believes to be: /sys and /proc as dictionaries of texts."""
+    """The fake machine of the daemon: /sys and /proc as dictionaries of texts."""
     folder = backhaul.folder / "machine"
 
     def is_like(**trees):
@@ -54,7 +56,7 @@ BUSY = {"pressure/cpu": "some avg10=80.00 avg60=80.00 avg300=80.00 total=1"}
 
 
 def these_hours():
-    """Quiet hours in which it is now."""
+    """Quiet hours that include the current time."""
     now = datetime.datetime.now(datetime.timezone.utc)
     hour = datetime.timedelta(hours=2)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
@@ -72,7 +74,7 @@ CASES = {
 
 
 def held_back(backhaul, reason):
-    """The task, once it waits for this."""
+    """Returns the task once it waits for this reason."""
     def waiting():
         return [task for task in backhaul.json("tasks") if task["reason"] == reason]
 
@@ -80,7 +82,7 @@ def held_back(backhaul, reason):
 
 
 def follow(backhaul, advice):
-    """Runs what an advice says, as a person would type it."""
+    """Runs the command of an advice as a user would type it."""
     words = shlex.split(advice["command"])
     assert words[0] == "backhaul"
     subprocess.run([COMMAND, *words[1:]], env={**backhaul.environment, "TZ": "UTC"}, check=True, timeout=60,
@@ -88,7 +90,7 @@ def follow(backhaul, advice):
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_a_session_that_waits_says_why_and_goes_on_when_its_advice_is_followed(backhaul, serve, machine, reason):
+def test_the_advice_ends_a_wait_for_a_session_constraint(backhaul, serve, machine, reason):
     trees, options, phrase, option = CASES[reason]
     machine(**trees)
     server = serve({"/a": CONTENT})
@@ -112,7 +114,7 @@ def test_a_session_that_waits_says_why_and_goes_on_when_its_advice_is_followed(b
 
 
 @pytest.mark.parametrize("wish", [["--discretionary"], ["--external-power", "yes", "--unmetered", "yes"]])
-def test_a_transfer_that_asks_itself_is_told_from_its_session(backhaul, serve, machine, wish):
+def test_why_distinguishes_constraints_of_the_transfer_and_the_session(backhaul, serve, machine, wish):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     backhaul("add", *wish, f"{server.url}/a")
@@ -128,7 +130,7 @@ def test_a_transfer_that_asks_itself_is_told_from_its_session(backhaul, serve, m
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_wish_that_holds_a_transfer_is_taken_away_and_no_other(backhaul, machine, reason):
+def test_the_advice_removes_only_the_constraint_that_holds(backhaul, machine, reason):
     trees, options, _, option = CASES[reason]
     machine(**trees)
     wishes = [these_hours() if word is None else word for word in options]
@@ -143,7 +145,7 @@ def test_the_wish_that_holds_a_transfer_is_taken_away_and_no_other(backhaul, mac
     assert backhaul.json("tasks")[0]["constraints"]["minimum_bytes_per_second"] == 1
 
 
-def test_what_a_transfer_waits_for_is_said_anew(backhaul, machine):
+def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("add", "--external-power", "yes", "http://127.0.0.1:9/never")
     task = held_back(backhaul, "power")
@@ -156,12 +158,12 @@ def test_what_a_transfer_waits_for_is_said_anew(backhaul, machine):
 
 
 def stated(backhaul):
-    """What each task states for itself, by its number."""
+    """Returns the constraints that each task itself states, by the task's number."""
     return {task["id"]: {name: value for name, value in (task["constraints"] or {}).items() if value is not None}
             for task in backhaul.json("tasks")}
 
 
-def test_one_wish_is_changed_and_the_others_of_each_transfer_stay(backhaul):
+def test_one_constraint_is_changed_and_the_others_stay(backhaul):
     backhaul("add", "--suspended", "--overnight", "--minimum-battery", "30", "http://127.0.0.1:9/a")
     backhaul("add", "--suspended", "--external-power", "yes", "http://127.0.0.1:9/b", "http://127.0.0.1:9/c")
     backhaul("add", "--suspended", "http://127.0.0.1:9/d")
@@ -186,7 +188,7 @@ def test_one_wish_is_changed_and_the_others_of_each_transfer_stay(backhaul):
     ("--maximum-io-pressure", "5"), ("--maximum-memory-pressure", "5"), ("--minimum-rate", "5"),
     ("--quiet-hours", "22:00-06:30"),
 ])
-def test_each_wish_is_taken_back_by_the_same_word(backhaul, option, value):
+def test_default_removes_each_constraint(backhaul, option, value):
     backhaul("add", "--suspended", option, value, "http://127.0.0.1:9/a")
     [(task, wish)] = stated(backhaul).items()
     assert len(wish) == 1
@@ -194,7 +196,7 @@ def test_each_wish_is_taken_back_by_the_same_word(backhaul, option, value):
     assert stated(backhaul) == {task: {}}
 
 
-def test_a_scheduled_transfer_is_had_now_when_its_advice_is_followed(backhaul, serve):
+def test_the_advice_starts_a_scheduled_transfer_now(backhaul, serve):
     server = serve({"/a": CONTENT})
     backhaul("add", "--earliest-start", "+2h", f"{server.url}/a")
     task = held_back(backhaul, "earliest_start")
@@ -207,7 +209,7 @@ def test_a_scheduled_transfer_is_had_now_when_its_advice_is_followed(backhaul, s
     assert [wait["reason"] for wait in ended["waits"]] == ["earliest_start"]
 
 
-def test_starts_are_said_anew_and_what_is_not_given_stays(backhaul):
+def test_starts_can_be_rescheduled_one_by_one(backhaul):
     backhaul("add", "--suspended", "--latest-start", "2037-11-21T06:30", "http://127.0.0.1:9/a", TZ="UTC")
     [task] = backhaul.json("tasks")
     at = ["--earliest-start", "2037-11-20T22:00"]
@@ -225,7 +227,7 @@ def test_starts_are_said_anew_and_what_is_not_given_stays(backhaul):
     assert (plain["earliest_start_ms"], plain["latest_start_ms"]) == (None, None)
 
 
-def test_the_same_command_finds_a_transfer_that_was_rescheduled(backhaul):
+def test_the_same_command_finds_a_rescheduled_transfer(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/a")
     [task] = backhaul.json("tasks")
     backhaul("reschedule", task["id"], "--earliest-start", "+3h")
@@ -233,7 +235,7 @@ def test_the_same_command_finds_a_transfer_that_was_rescheduled(backhaul):
     assert (again["task_id"], again["disposition"]) == (task["id"], "existing")
 
 
-def test_an_earliest_start_is_a_reason_with_a_time(backhaul):
+def test_a_wait_for_the_earliest_start_is_listed_with_its_time(backhaul):
     backhaul("add", "--earliest-start", "+2h", "http://127.0.0.1:9/never")
     task = held_back(backhaul, "earliest_start")
     assert task["next_attempt_ms"] == task["earliest_start_ms"]
@@ -243,7 +245,7 @@ def test_an_earliest_start_is_a_reason_with_a_time(backhaul):
     assert "it is to start at " in backhaul("tasks").stdout
 
 
-def test_without_a_number_all_that_waits_is_told_by_reason(backhaul, machine):
+def test_why_without_a_task_groups_waits_by_reason(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", *(f"http://127.0.0.1:9/{number}" for number in range(12)))
@@ -257,13 +259,13 @@ def test_without_a_number_all_that_waits_is_told_by_reason(backhaul, machine):
     assert groups["power"]["tasks"] == 12 and groups["suspended"]["tasks"] == 1
 
 
-def test_a_network_that_is_said_to_be_metered_is_said_to_be_free(backhaul):
+def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     [seen] = backhaul.json("conditions")
     [name] = [condition["name"] for condition in seen["conditions"] if condition["kind"] == "network"]
     if not name:
         pytest.skip("there is no network here that could be metered")
     backhaul("networks", name, "--metered", "yes")
-    # An address of documentation (RFC 5737).
+    # This is an address for documentation (RFC 5737).
     backhaul("add", "--session", "photos", "--unmetered", "yes", "http://198.51.100.1/never")
     waiting = until(lambda: [task for task in backhaul.json("tasks", "--session", "photos")
                              if task["reason"] == "metered"], "a wait for another network")
@@ -274,7 +276,7 @@ def test_a_network_that_is_said_to_be_metered_is_said_to_be_free(backhaul):
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
 
 
-def test_conditions_tell_what_is_where_it_was_read_and_what_is_held_back(backhaul, machine):
+def test_conditions_shows_values_sources_and_holds(backhaul, machine):
     machine(sys=ON_BATTERY)
     backhaul("configure", "--external-power", "yes")
     backhaul("add", "http://127.0.0.1:9/never")
@@ -293,7 +295,7 @@ def test_conditions_tell_what_is_where_it_was_read_and_what_is_held_back(backhau
     assert "HELD BACK" in shown and "GOES ON" in shown
 
 
-def test_a_network_is_told_what_it_costs_and_forgets_it(backhaul):
+def test_network_settings_are_stored_and_removed(backhaul):
     said = backhaul.json("networks", "Café", "--metered", "yes", "--daily-budget", "500MB", "--monthly-budget", "5GB",
                          "--month-starts-on", "20")
     assert [(n["name"], n["metered"], n["budget"], n["month_starts_on"]) for n in said] == [
@@ -321,7 +323,7 @@ def test_activities_are_set_listed_and_removed(backhaul):
     backhaul("activities", "remove", "report", code=3)
 
 
-def test_whoever_follows_transfers_without_a_terminal_is_told_once_that_they_wait(backhaul, serve, machine):
+def test_without_a_terminal_each_wait_is_reported_once(backhaul, serve, machine):
     machine(sys=ON_BATTERY)
     server = serve({"/a": CONTENT})
     said = backhaul("get", "--external-power", "yes", f"{server.url}/a", "--timeout", "4", code=5).stderr

@@ -1,7 +1,7 @@
-"""Hosts that were compiled with today's header run with a library whose structs have grown.
+"""Runs hosts that were compiled with the current header with a library whose structs have grown.
 
-Copies the project, appends a field to every struct that may grow, takes a reserved field of each embedded one, builds
-that library, and runs the C tests of the project, which are compiled against the header as it is, with it.
+It copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded one, and
+builds that library. Then it runs the project's C tests with it, which are compiled against the unchanged header.
 """
 
 import os
@@ -13,12 +13,13 @@ import tempfile
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-#: What the C tests check of the library itself, which is another one here.
+#: C tests that check the library itself, which is another one here.
 NOT_OF_HOSTS = "not language and not example and not version"
 
 
 def grow(header):
-    """The header with one more field in each struct: behind the last one, or in place of the last reserved one."""
+    """Returns the header with one more field in each struct: after the last field, or in place of the last reserved
+    one."""
     text, grown, taken = header.read_text(encoding="utf-8"), 0, 0
 
     def one(match):
@@ -43,7 +44,7 @@ def build(folder):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(PROJECT / name, folder / name)
     grow(folder / "include" / "backhaul.h")
-    # The code reads the two reserved numbers that are left by their names.
+    # The code reads the remaining two reserved numbers by their names.
     for path in (folder / "Sources" / "BackhaulABI").rglob("*.swift"):
         text = path.read_text(encoding="utf-8")
         path.write_text(re.sub(r"(\w+)\.reserved\.0, \1\.reserved\.1", r"\1.reserved", text), encoding="utf-8")

@@ -1,7 +1,7 @@
-"""Kills a host and its daemon again and again and looks whether any promise was broken.
+"""Kills a host and its daemon repeatedly, and checks all promises about events.
 
 Usage: scripts/in-venv python Tests/Soak/kills.py [--rounds 500] [--hosting daemon|embedded] [--seed N] [--keep]
-Prints one line; ends with 1 when a promise was broken. A seed makes the same choices again, at other moments.
+Prints one line. The exit status is 1 if a promise was broken. A seed repeats the choices, but not their times.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=500, help="how many kills")
     parser.add_argument("--hosting", choices=["daemon", "embedded"], default="daemon", help="who is the engine")
     parser.add_argument("--seed", type=int, default=None, help="chosen at random unless given")
-    parser.add_argument("--keep", action="store_true", help="leave the store, the files and the journals")
+    parser.add_argument("--keep", action="store_true", help="keep the store, the files and the journals")
     options = parser.parse_args()
     seed = secrets.randbits(32) if options.seed is None else options.seed
     (ROOT / "build").mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Daemons of stores below a folder: who they are, and that none outlives its test."""
+"""Finds the daemons of stores below a folder, and ends them, so that none survives its test."""
 
 import os
 import select
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def daemons_of(folder):
-    """Process ids of the daemons whose store lies in this folder."""
+    """Returns the process ids of the daemons whose store is in this folder."""
     folder, found = os.path.realpath(folder), []
     for process in filter(str.isdigit, os.listdir("/proc")):
         with suppress(OSError):
@@ -22,7 +22,7 @@ def daemons_of(folder):
 
 
 def end_daemons(folder, patience=5):
-    """Ends them politely, since a service manager would start a killed one again; then surely."""
+    """Ends them with SIGTERM, because a service manager would restart a killed daemon; then with SIGKILL."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + patience
         for process in daemons_of(folder):
@@ -30,7 +30,7 @@ def end_daemons(folder, patience=5):
 
 
 def end(process, number, deadline):
-    """Signals one process and waits until it is gone or the time is over."""
+    """Signals one process, and waits until it has ended or the time is over."""
     with suppress(ProcessLookupError):
         descriptor = os.pidfd_open(process)
         try:

@@ -1,4 +1,4 @@
-"""An engine of another version, as far as clients can tell: it has the store's lock and answers on its socket."""
+"""A fake engine of another version: it has the store's lock and replies on its socket."""
 
 import fcntl
 import os
@@ -7,18 +7,18 @@ import struct
 import threading
 from contextlib import suppress
 
-#: fcntl(2): a lock that belongs to the open file and not to the process, as the engine's.
+#: fcntl(2): a lock that belongs to the open file and not to the process, as the engine's lock.
 F_OFD_SETLK = 37
 HELLO, LEAVE = 1, 3
 
 
 class FakeEngine:
-    """Answers each hello with the same bytes. As a daemon it frees the store when it is asked to leave."""
+    """Replies to each hello with the same bytes. As a daemon it releases the store on request."""
 
     def __init__(self, store, answer, *, leaves):
         self.answer = answer
         self.leaves = leaves
-        #: The frames that clients have begun their connections with.
+        #: The first frames of the clients' connections.
         self.openings = []
         store.mkdir(mode=0o700, exist_ok=True)
         self.lock = os.open(store / "lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -38,14 +38,14 @@ class FakeEngine:
         self.thread.join()
 
     def end(self):
-        """Frees the store."""
+        """Releases the store."""
         with suppress(OSError):
             self.listener.shutdown(socket.SHUT_RDWR)
 
     def _serve(self):
         with suppress(OSError):
             while True:
-                # A client asks a daemon to leave on a second connection, beside the first.
+                # A client sends the request to exit on a second connection, beside the first.
                 connection = self.listener.accept()[0]
                 threading.Thread(target=self._speak, args=[connection], daemon=True).start()
         self.path.unlink(missing_ok=True)
@@ -58,7 +58,7 @@ class FakeEngine:
             self.openings.append(frame)
             if frame[4] == HELLO:
                 connection.sendall(self.answer)
-                # Until the client has read it and closes.
+                # Waits until the client has read the reply and closes.
                 with suppress(OSError):
                     connection.recv(1)
             elif frame[4] == LEAVE and self.leaves:
@@ -66,7 +66,7 @@ class FakeEngine:
 
 
 def read_frame(connection):
-    """One frame, with its length; fewer bytes where the connection ends."""
+    """Returns one frame, with its length; fewer bytes if the connection ends."""
     frame = b""
     while len(frame) < 4 or len(frame) < 4 + struct.unpack("<I", frame[:4])[0]:
         wanted = 4 if len(frame) < 4 else 4 + struct.unpack("<I", frame[:4])[0]

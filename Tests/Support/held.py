@@ -1,14 +1,14 @@
-"""The demo's server, which keeps the end of each file back until a test has done what it does in the middle."""
+"""The demo's server, which stops before the end of each file until the test releases it."""
 
 import socket
 import threading
 
-# Ranges, entity tags, a speed limit and a log are all that is needed here.
+# Its ranges, entity tags, speed limit and log are enough here.
 from demo_parts.server import Server
 
 
 class HeldServer(Server):
-    """Sends each file as far as `held_at`, and what lies behind once it is released."""
+    """Sends each file up to `held_at`, and the rest after `release`."""
 
     def __init__(self, files, held_at, bytes_per_second=1 << 30):
         self._held_at, self._is_released, self._changed = held_at, False, threading.Condition()
@@ -21,7 +21,7 @@ class HeldServer(Server):
             self._changed.wait_for(lambda: self._is_released or request.offset + request.sent < self._held_at)
 
     def is_holding(self):
-        """Whether somebody has all that is sent before the release."""
+        """Whether a client has received all bytes before `held_at` of an open response."""
         return any(request.open and request.offset + request.sent >= self._held_at for request in self.requests())
 
     def release(self):
@@ -41,8 +41,8 @@ class HeldServer(Server):
             self._changed.notify_all()
 
     def wait_until_idle(self):
-        """Returns when every request of clients that are gone is in the log, also when it is read late."""
-        # Connections are accepted in order: those made before this one are counted when it ends.
+        """Waits until each request of clients that have ended is in the log, even if the server reads it late."""
+        # The server accepts connections in order, so it has counted all earlier ones when this one ends.
         with socket.create_connection(self.server_address) as last:
             last.sendall(b"GET /none HTTP/1.0\r\n\r\n")
             while last.recv(1 << 12):

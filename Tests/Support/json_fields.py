@@ -1,10 +1,10 @@
-"""The JSON of the command line has the header's structure and names: which keys an object of a struct must have."""
+"""The JSON of the command line has the header's structure and names: the keys that an object of a struct must have."""
 
 import functools
 
 from schema import header
 
-#: Fields that are not printed, and why.
+#: Fields that are not printed, with the reason.
 NOT_PRINTED = {
     "bh_session_configuration.headers": "the values may be secrets: `header_names`",
     "bh_proxy_settings.password": "a secret",
@@ -14,14 +14,14 @@ NOT_PRINTED = {
     "bh_error.ticket": "a command leaves no operation behind",
 }
 
-#: Keys that are no fields, and why.
+#: Keys that are not fields, with the reason.
 ADDED = {
     "bh_session_configuration.header_names": "instead of `headers`",
     "bh_enqueued.url": "instead of `request`",
     "bh_enqueued.destination": "instead of `request`",
 }
 
-#: The same for lines that have some of a struct's fields.
+#: The same for lines that have only some of a struct's fields.
 ADDED_TO_EXCERPTS = {
     "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
     "bh_hold.first_tasks": "`why` knows the tasks of its session",
@@ -35,7 +35,7 @@ def structs():
 
 
 def _counts(names):
-    """Fields that only say how many items another field has, which a JSON array says itself."""
+    """Yields the fields that contain only the number of items of another field, because a JSON array needs none."""
     for name in names:
         stem, _, unit = name.rpartition("_")
         if unit == "size" and stem in names or unit == "count" and {stem, f"{stem}s"} & names:
@@ -43,7 +43,7 @@ def _counts(names):
 
 
 def fields(struct):
-    """Field -> the struct that it is or points to, or None: those that an object of the struct prints."""
+    """Maps each printed field of a struct to the struct that it is or points to, or None."""
     names = {field.name for field in structs()[struct].fields}
     hidden = {"struct_size", *_counts(names), *_of(NOT_PRINTED, struct)}
     return {field.name: kind if (kind := field.type.removeprefix("const ").rstrip(" *")) in structs() else None
@@ -52,12 +52,12 @@ def fields(struct):
 
 
 def keys(struct):
-    """Of an object that has all fields of the struct."""
+    """Returns the keys of an object that has all fields of the struct."""
     return set(fields(struct)) | _of(ADDED, struct)
 
 
 def excerpt_keys(struct):
-    """Of an object that has some fields of the struct."""
+    """Returns the keys of an object that has some fields of the struct."""
     return set(fields(struct)) | _of(ADDED_TO_EXCERPTS, struct)
 
 
@@ -66,7 +66,7 @@ def _of(table, struct):
 
 
 def differences(value, struct, path=""):
-    """Keys that a printed struct, or one inside it, lacks or should not have."""
+    """Returns the keys that a printed struct, or a struct inside it, lacks or must not have."""
     path = path or struct
     if isinstance(value, list):
         return [found for item in value for found in differences(item, struct, path)]

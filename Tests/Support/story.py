@@ -1,4 +1,5 @@
-"""The main job, told to any host with the manners of examples/: hand over, kill in the middle, start again, finish."""
+"""Runs any host with the command line of examples/: it enqueues, is killed in the middle, starts again, and finishes.
+"""
 
 import hashlib
 import os
@@ -13,7 +14,7 @@ SIZES = (0, 1, 5_000, 50_000, 400_000)
 
 
 def serve(folder, count, bytes_per_second):
-    """Files of many sizes and one large one, which is under way long enough to be cut off behind a checkpoint."""
+    """Serves files of many sizes and one large one, which takes long enough to be cut off after a checkpoint."""
     noise = random.Random(1)
     files = {}
     folder.mkdir()
@@ -25,7 +26,10 @@ def serve(folder, count, bytes_per_second):
 
 
 def kill_and_finish(host, server, folder, **variables):
-    """`host` is the command without its arguments. Returns what the second start printed; checks everything else."""
+    """Kills the host in the middle, and starts it again. `host` is the command without its arguments.
+
+    Returns what the second start printed, and checks everything else.
+    """
     target, store, listing = folder / "photos", folder / "store", folder / "list"
     target.mkdir()
     listing.write_text("".join(f"{server.url}{url}\t{target}{url}\n" for url in server.files))
@@ -47,8 +51,8 @@ def kill_and_finish(host, server, folder, **variables):
     second = subprocess.run([*host, store], env=environment, capture_output=True, text=True, timeout=120, check=False)
     assert (second.returncode, second.stderr) == (0, "")
     asked_after = server.requests()[asked_before:]
-    assert not whole & {request.path[1:] for request in asked_after}, "finished files were asked for again"
-    assert any(request.status == 206 for request in asked_after), "no cut-off file went on"
+    assert not whole & {request.path[1:] for request in asked_after}, "finished files were requested again"
+    assert any(request.status == 206 for request in asked_after), "no incomplete file was resumed"
     for url, path in server.files.items():
         assert digest(Path(f"{target}{url}")) == digest(path), url
     assert {path.name for path in target.iterdir()} == {url[1:] for url in server.files}

@@ -1,4 +1,4 @@
-"""docs/abilities.md: every ability has tests from two languages or more, and they exist."""
+"""docs/abilities.md: every feature has existing tests from two languages or more."""
 
 import re
 
@@ -18,12 +18,12 @@ def language_of(path):
     return {"c": "C", "py": "Python", "swift": "Swift"}[path.rpartition(".")[2]]
 
 
-def test_each_ability_has_a_word_in_every_language():
+def test_each_feature_is_in_every_language():
     assert len(ROWS) > 20
     assert all(len(row) == 6 and all(row) for row in ROWS)
 
 
-def test_each_is_tested_from_two_languages():
+def test_each_feature_is_tested_from_two_languages():
     few = [row[0] for row in ROWS if len({language_of(path) for path, _ in named(row)}) < 2]
     assert not few
 
@@ -39,6 +39,6 @@ def exists(path, name):
     text = path.read_text()
     if path.name.startswith("rows_"):
         return f'Row("{name}"' in text
-    if path.suffix == ".swift":  # a test with arguments has its name in a line of its own
+    if path.suffix == ".swift":  # a test with arguments has its name in a separate line
         return re.search(r'@Test\(\s*"' + re.escape(name) + '"', text) is not None
     return {".py": f"def {name}(", ".c": f"void {name}("}[path.suffix] in text

@@ -1,4 +1,5 @@
-"""What is generated from include/backhaul.h is what the header says, also of the forms that headers may have."""
+"""The files that are generated from include/backhaul.h are up to date. The generator also reads other forms of
+headers."""
 
 import ctypes
 
@@ -24,20 +25,20 @@ def texts():
 
 
 @pytest.mark.parametrize("path", outputs.WRITERS)
-def test_a_generated_file_is_what_the_header_says(path, texts):
+def test_a_generated_file_is_up_to_date_with_the_header(path, texts):
     assert (PROJECT / path).read_text() == texts[path], "run scripts/generate-bindings"
 
 
 @pytest.mark.parametrize("path", outputs.WRITERS)
-def test_a_generated_file_says_so_in_its_first_line(path, texts):
+def test_the_first_line_of_a_generated_file_says_that_it_is_generated(path, texts):
     assert "Generated from include/backhaul.h by scripts/generate-bindings" in texts[path].splitlines()[0]
 
 
-def test_each_name_of_a_class_is_that_of_an_enumeration_of_the_header():
+def test_each_class_name_belongs_to_an_enumeration_of_the_header():
     assert set(names.PYTHON_CLASSES) <= {enumeration.key for enumeration in read_header().enumerations}
 
 
-#: Forms of headers: macros around declarations, types of enumerations, structs in structs, tables in comments.
+#: Forms of headers: macros around declarations, types of enumerations, embedded structs, tables in comments.
 FORMS = """
 #include <stddef.h>
 #include <stdint.h>
@@ -99,7 +100,7 @@ def forms(tmp_path):
     return header.read(path)
 
 
-def test_constants_are_read_through_macros_with_their_comments(forms):
+def test_constants_in_macros_are_read_with_their_comments(forms):
     role, place = forms.enumerations
     assert (role.name, role.documentation, role.is_bits) == ("bh_http_role", "What a handle may do.", False)
     assert [(item.name, item.value, item.documentation) for item in role.constants] == [
@@ -111,7 +112,7 @@ def test_constants_are_read_through_macros_with_their_comments(forms):
     ]
 
 
-def test_structs_in_structs_and_functions_behind_a_macro_are_read(forms):
+def test_embedded_structs_and_functions_after_a_macro_are_read(forms):
     limits, options = forms.structs
     assert (limits.documentation, limits.is_growing, options.is_growing) == ("Limits – of a task.", False, True)
     assert [field.type for field in options.fields][1:4] == ["bh_http_role", "bh_limits", "const bh_limits *"]
@@ -122,7 +123,7 @@ def test_structs_in_structs_and_functions_behind_a_macro_are_read(forms):
     assert forms.opaque == ("bh_handle",)
 
 
-def test_python_has_such_forms_as_the_compiler_has(forms):
+def test_the_python_declarations_of_these_forms_match_the_compiler(forms):
     declared = {}
     exec(compile(python_declarations.structs(forms), "_ctypes", "exec"), declared)
     options = declared["bh_options"]
@@ -136,13 +137,13 @@ def test_python_has_such_forms_as_the_compiler_has(forms):
     assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
 
 
-def test_the_manifest_has_such_forms(forms):
+def test_the_manifest_contains_these_forms(forms):
     layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
     assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
     assert '("BH_NOTHING", "18446744073709551615"),' in constants
 
 
-def test_the_tables_of_names_are_about_the_header():
+def test_the_tables_of_names_contain_only_names_of_the_header():
     structs = {struct.name for struct in read_header().structs}
     fields = {field.name for struct in read_header().structs for field in struct.fields}
     types = {enumeration.name for enumeration in read_header().enumerations}
@@ -151,7 +152,7 @@ def test_the_tables_of_names_are_about_the_header():
     assert {*names.SWIFT_TYPES, *names.PYTHON_ZEROS} <= types
 
 
-#: A part, and a configuration that has it.
+#: A part, and a configuration that contains it.
 OPTIONS = """
 #include <stddef.h>
 #include <stdint.h>
@@ -178,7 +179,7 @@ def part(tmp_path):
     return header.read(path)
 
 
-def test_a_value_of_python_has_types_words_and_defaults(part):
+def test_a_generated_python_value_has_types_documentation_and_defaults(part):
     text = python_options.Options(part).dataclass(part.struct("bh_part"), "@dataclass")
     assert ('class Part:\n    """When."""\n\n    #: Default 1,000: before the next.\n'
             "    first_delay_ms: int = 0\n") in text
@@ -188,7 +189,7 @@ def test_a_value_of_python_has_types_words_and_defaults(part):
     assert "    password: str | None = field(default=None, repr=False)\n" in text and "reserved" not in text
 
 
-def test_a_value_of_swift_has_its_way_to_c_and_back(part):
+def test_a_generated_swift_value_is_converted_to_c_and_back(part):
     text = swift_options.Options(part).struct(part.struct("bh_part"))
     assert "/// When. Nil stands for the default.\npublic struct Part: Hashable, Sendable {\n" in text
     assert "    /// Default 1,000 ms: before the next.\n    public var firstDelay: Duration?\n" in text

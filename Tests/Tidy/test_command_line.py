@@ -1,4 +1,4 @@
-"""The command line has an option for every field of a session, policy and request, and its JSON has their names."""
+"""The command line has an option for every field of a session, policy and request, and its JSON uses their names."""
 
 import re
 
@@ -13,14 +13,14 @@ RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
 #: A line of the tables of options: the field's name in the record, and the path of the field.
 SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
-#: Struct -> what its variables are called where options are written into it.
+#: Struct -> the names of variables through which options are written into it.
 VARIABLES = {
     "bh_session_configuration": "session|configuration|fields",
     "bh_policy": "policy|fields",
     "bh_request": "request",
 }
 
-#: Fields that no option sets, and why.
+#: Fields that no option sets, with the reason.
 WITHOUT_OPTION = {
     "bh_session_configuration.launch_if_stopped_ms": "a program that is launched makes its sessions itself",
     "bh_session_configuration.sends_launch_events": "a program that is launched makes its sessions itself",
@@ -29,7 +29,7 @@ WITHOUT_OPTION = {
     "bh_request.user_data_size": "as user_data",
 }
 
-#: Documents of the command line that are no struct of the header: file -> what it prints.
+#: JSON documents that are no struct of the header: file -> what it prints.
 OWN_DOCUMENTS = {
     "Commands/Claim.swift": "the arguments of bh_task_claim",
     "Commands/Conditions.swift": "two lists in one document",
@@ -43,7 +43,7 @@ OWN_DOCUMENTS = {
     "Output/Output.swift": "bh_error below one key, to tell it from results",
 }
 
-#: Constants whose word is another than their name, or that have none (None), and why.
+#: Constants whose word differs from their name, or that have no word (None), with the reason.
 OTHER_WORDS = {
     "BH_HTTP_1_1": "http1.1",
     "BH_HTTP_2": "http2",
@@ -51,14 +51,14 @@ OTHER_WORDS = {
     "BH_TLS_1_2": "tlsv1.2",
     "BH_TLS_1_3": "tlsv1.3",
     "BH_PRESET_DEFAULT": "none",
-    # No limit: above it nothing runs, whatever is allowed.
+    # This is no limit: above it nothing runs in any case.
     "BH_THERMAL_CRITICAL": None,
-    # The absence of a choice, which has no word.
+    # The default of a choice has no word.
     "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,
     "BH_TLS_DEFAULT": None, "BH_TASK_NONE": None, "BH_TASK_KIND_NONE": None,
 }
 
-#: What the messages of the library have that is no field.
+#: Phrases in messages of the library that are not fields.
 PHRASES = {"choose embedded hosting", "the option `store`", "the option `daemon`"}
 
 
@@ -67,7 +67,7 @@ def text():
 
 
 def fields(name):
-    """Those of embedded structs with their path: `retry.first_delay_ms`."""
+    """Yields the fields of a struct. Fields of embedded structs have their path: `retry.first_delay_ms`."""
     structs = {struct.name: struct for struct in header().structs}
     for field in structs[name].fields:
         if field.type in structs:
@@ -77,7 +77,7 @@ def fields(name):
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-def test_each_field_has_an_option_or_a_reason_to_have_none(name):
+def test_each_field_has_an_option_or_a_reason_without_one(name):
     written = set(re.findall(rf"\b(?:{VARIABLES[name]})\.(\w+(?:\.\w+)?) = ", text()))
     written |= {path for _, path in SETTING.findall(text())}
     missing = {f"{name}.{field}" for field in fields(name)
@@ -90,7 +90,7 @@ RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
 SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
 
 
-def test_the_words_for_fields_are_those_of_the_header():
+def test_the_names_of_fields_in_messages_are_those_of_the_header():
     words = next(source for source in swift(COMMAND) if source.name == WORDS)
     known = {name for struct in header().structs for field in struct.fields
              for name in (field.name, f"retry.{field.name}")}
@@ -101,7 +101,7 @@ def test_the_words_for_fields_are_those_of_the_header():
     assert spoken and not unknown
 
 
-def test_the_words_for_constants_are_their_names():
+def test_the_words_for_constants_come_from_their_names():
     names = next(source for source in swift(COMMAND) if source.name == NAMES).text
     words = dict(re.findall(r'\((BH_\w+), "([^"]+)"\)', names))
     words |= {constant: word for word, constant in re.findall(r'\("([^"]+)", (BH_\w+)\)', names)}

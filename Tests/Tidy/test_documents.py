@@ -1,4 +1,4 @@
-"""The documents about the source name files that exist, and draw the modules as Package.swift lists them."""
+"""The documents about the source name existing files, and draw the modules as Package.swift lists them."""
 
 import re
 
@@ -8,7 +8,7 @@ from tree import PROJECT, sources, targets
 
 TOUR = "docs/ARCHITECTURE.md"
 INTERNALS = "docs/internals/"
-# The diagram leaves these out: nearly every module uses them.
+# The diagram leaves these out, because nearly every module uses them.
 EVERYWHERE = {"BackhaulModel", "BackhaulPlatform"}
 LONGEST_WAY = 60
 
@@ -25,7 +25,7 @@ def documents():
 
 
 def anchors(text):
-    """The anchors of a document's headings, as GitHub makes them."""
+    """Returns the anchors of a document's headings, as GitHub makes them."""
     titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
@@ -37,7 +37,7 @@ def is_there(path, link):
 
 
 @pytest.mark.parametrize("source", documents(), ids=lambda source: source.name)
-def test_each_file_that_is_named_exists(source):
+def test_each_named_file_exists(source):
     missing = [f"{source.name}:{number}: {name}" for number, line in enumerate(source.lines, 1)
                for name in FILE.findall(line) if not (PROJECT / name).exists()]
     if missing:
@@ -45,20 +45,20 @@ def test_each_file_that_is_named_exists(source):
 
 
 @pytest.mark.parametrize("source", documents(), ids=lambda source: source.name)
-def test_each_relative_link_leads_somewhere(source):
+def test_each_relative_link_has_a_target(source):
     broken = [f"{source.name}:{number}: {link}" for number, line in enumerate(source.lines, 1)
               for link in LINK.findall(line) if "://" not in link and not is_there(source.path, link)]
     if broken:
         pytest.fail("\n".join(broken), pytrace=False)
 
 
-def test_each_page_of_the_internals_is_in_their_list():
+def test_each_page_of_the_internals_is_listed_in_their_readme():
     listed = set(LINK.findall((PROJECT / INTERNALS / "README.md").read_text(encoding="utf-8")))
     pages = {path.name for path in (PROJECT / INTERNALS).glob("*.md")} - {"README.md"}
     assert pages - listed == set()
 
 
-def test_the_diagram_of_the_modules_is_that_of_the_package():
+def test_the_diagram_of_the_modules_matches_the_package():
     drawn = {}
     diagram = LABEL.sub("", (PROJECT / TOUR).read_text(encoding="utf-8").split("```")[1])
     for module, others in ARROW.findall(diagram):
@@ -68,7 +68,7 @@ def test_the_diagram_of_the_modules_is_that_of_the_package():
     assert drawn == {name: others for name, others in package.items() if others}
 
 
-def test_a_download_passes_few_files_each_of_which_is_listed_once():
+def test_the_list_of_files_of_a_download_is_short_and_has_no_duplicates():
     text = (PROJECT / INTERNALS / "download.md").read_text(encoding="utf-8")
     files = re.findall(r"^- `([^`]+)`", text, re.MULTILINE)
     assert len(files) == len(set(files))

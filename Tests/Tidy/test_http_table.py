@@ -1,4 +1,4 @@
-"""docs/http.md is what the rows of Tests/Integration/behaviours say."""
+"""docs/http.md is generated from the rows of Tests/Integration/behaviours."""
 
 from tree import PROJECT
 
@@ -6,10 +6,10 @@ from behaviours.document import document
 from behaviours.table import ROWS
 
 
-def test_the_page_is_what_the_rows_say():
+def test_the_page_is_up_to_date_with_the_rows():
     assert (PROJECT / "docs" / "http.md").read_text() == document(), "run scripts/document-behaviours"
 
 
-def test_each_row_has_a_name_of_its_own():
+def test_each_row_has_a_unique_name():
     names = [row.name for row in ROWS]
     assert len(names) == len(set(names))

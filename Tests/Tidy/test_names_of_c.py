@@ -1,4 +1,4 @@
-"""The documents name what include/backhaul.h has, and their tables of constants leave none out."""
+"""Names of C in the documents exist in include/backhaul.h, and tables of constants in the documents are complete."""
 
 import re
 
@@ -34,7 +34,7 @@ def test_each_name_of_c_in_a_document_is_in_the_header():
         pytest.fail("\n".join(unknown), pytrace=False)
 
 
-#: Document, and an enumeration that one of its tables lists -> what is left out there.
+#: A document and an enumeration that one of its tables lists -> the constants that it leaves out.
 TABLES = {
     ("docs/conditions.md", "bh_preset"): {"BH_PRESET_DEFAULT"},
     ("docs/credentials.md", "bh_refresh"): {"BH_REFRESH_NONE"},
@@ -44,7 +44,7 @@ TABLES = {
 
 
 @pytest.mark.parametrize(("document", "key"), TABLES)
-def test_a_table_of_constants_is_whole(document, key):
+def test_a_table_of_constants_is_complete(document, key):
     source = next(source for source in documents() if source.name == document)
     enumeration = next(enumeration for enumeration in header().enumerations if enumeration.key == key)
     rows = "\n".join(line for line in source.lines if ROW.match(line))

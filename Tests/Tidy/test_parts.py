@@ -1,4 +1,4 @@
-"""The parts of the engine: each owns its state, and none knows the whole (docs/internals/engine.md)."""
+"""Each part of the engine owns its state, and does not refer to the whole engine (docs/internals/engine.md)."""
 
 import re
 from pathlib import Path
@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "Sources" / "BackhaulEngine"
-# What applies effects, what every part is given, and the commands, which act on the engine as a whole.
+# Effects are applied here, and commands act on the engine as a whole.
 WHOLE = {"Loop", "Commands"}
 MOST_PROPERTIES = 16
-# What belongs to one running task, and so has no state of the engine: why its properties are open.
+# Types of one running task, with the reason why their properties are visible.
 OF_A_TASK = {
     "RunningAttempt": "the state that a download and an upload have in common; their runners use it",
     "TransferContext": "constants only: the parts that runners use",
@@ -31,24 +31,24 @@ def code(path):
 
 
 def stored_properties(path):
-    """Of the file's class; a computed one ends with its body."""
+    """Returns the stored properties of the file's class. A computed property ends with its body."""
     lines = code(path)
     begin = next(number for number, line in enumerate(lines) if re.match(r"(?:public )?final class ", line))
     end = lines.index("}", begin)
     return [line for line in lines[begin:end] if STORED.match(line) and not re.search(r"\{( .* \})?$", line)]
 
 
-def test_there_are_parts():
+def test_the_parts_are_found():
     assert len(parts()) >= 30
 
 
 @pytest.mark.parametrize("path", [*parts(), *ENGINE.rglob("Running*.swift"), *ENGINE.rglob("*Runner*.swift")])
-def test_a_part_does_not_name_the_engine_as_a_whole(path):
+def test_a_part_does_not_refer_to_the_engine_as_a_whole(path):
     assert not [line for line in code(path) if "EngineLoop" in line]
 
 
 @pytest.mark.parametrize("path", parts())
-def test_the_state_of_a_part_is_its_own(path):
+def test_the_state_of_a_part_is_private(path):
     assert [line for line in stored_properties(path) if "private" not in line] == []
 
 
@@ -58,13 +58,13 @@ def test_a_part_has_few_properties(path):
 
 
 @pytest.mark.parametrize("name", OF_A_TASK)
-def test_what_belongs_to_a_task_has_few_properties_and_no_variable_of_the_engine(name):
+def test_a_type_of_one_task_has_few_properties_and_no_variable_of_the_engine(name):
     path = next(ENGINE.rglob(f"{name}.swift"))
     assert len(stored_properties(path)) <= MOST_PROPERTIES
     assert name != "TransferContext" or not [line for line in stored_properties(path) if " var " in line]
 
 
-def test_the_engine_as_a_whole_has_few_properties_and_two_extensions():
+def test_the_engine_loop_has_few_properties_and_two_extensions():
     assert len(stored_properties(ENGINE / "EngineLoop.swift")) <= 12
     extensions = [path for path in ENGINE.rglob("*.swift") if "extension EngineLoop" in path.read_text()]
     assert len(extensions) <= 2

@@ -8,9 +8,9 @@ from tree import PROJECT
 
 LONGEST_FUNCTION = 70
 MOST_PROPERTIES = 16
-#: Longer functions, and why.
+#: Longer functions, with the reason.
 LONG_FUNCTIONS = {}
-#: Classes with more stored properties, and why.
+#: Classes with more stored properties, with the reason.
 LARGE_CLASSES = {
     "ConditionsWatch": "one reader for each condition; its readers have no other state",
     "Transaction": "one constant for each family of operations; no other state",
@@ -20,14 +20,14 @@ LARGE_CLASSES = {
 MOST_EXTENDING_FILES = 2
 #: Modules whose classes and structs are extended in few files.
 WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
-#: Those that are extended in more files of their module, and why.
+#: Types that are extended in more files of their module, with the reason.
 EXTENDED = {
     "Row": "reads the columns of a table, beside the table's SQL; no state",
     "StoreDirectory": "a path and a descriptor, both constant; its files, its lock and its displacement",
 }
 
 MOST_USING_FILES = 3
-#: Classes whose variables more files use, and why.
+#: Classes whose variables are used in more files, with the reason.
 WIDELY_USED = {
     "ClientConnection": "the state of one connection, which the commands of its client change",
     "EngineLoop": "makes the parts and applies their effects; commands reach the parts through it",
@@ -39,7 +39,7 @@ FUNCTION = re.compile(
     r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
 CLASS = re.compile(r"^(?:public )?final class (\w+)", re.M)
 TYPE = re.compile(r"^(?:public )?(?:final class|struct) (\w+)", re.M)
-#: Not one that adds a conformance, which is fine in a file of its own.
+#: An extension that adds a conformance does not match: it may be in its own file.
 EXTENSION = re.compile(r"^(?:(?:public|private|fileprivate) )?extension (\w+)(?: where [^:{]*)? \{", re.M)
 STORED = re.compile(
     r"^    (?:private |private\(set\) |public |unowned |weak |lazy |static |nonisolated )*(?:var|let) \w+")
@@ -50,14 +50,14 @@ def sources():
 
 
 def functions(path):
-    """Name, first line and number of lines of each function."""
+    """Yields the name, the first line and the number of lines of each function."""
     lines = path.read_text().splitlines()
     for number, line in enumerate(lines):
         found = FUNCTION.match(line)
         if not found:
             continue
         indent = found.group(1)
-        # A closing brace at the same depth; a requirement of a protocol has no body.
+        # The function ends with a brace at its indentation. A requirement of a protocol has no body.
         for end in range(number, len(lines)):
             if lines[end].startswith(indent + "}") or (end == number and lines[end].rstrip().endswith("}")):
                 yield next(filter(None, found.groups()[1:])), number + 1, end - number + 1
@@ -81,7 +81,7 @@ def test_functions_fit_on_a_screen():
     assert set(LONG_FUNCTIONS) <= set(long), "a reason that is not needed any more"
 
 
-def test_functions_are_found():
+def test_the_pattern_finds_the_functions_of_the_code():
     assert sum(1 for path in sources() for _ in functions(path)) > 3_000
 
 
@@ -96,7 +96,7 @@ def test_a_class_has_few_stored_properties(path):
 
 
 def extending_files():
-    """Each class and struct of the modules -> the other files of its module that extend it."""
+    """Maps each class and struct of the modules to the other files of its module that extend it."""
     found = {}
     for module in WHOLE_TYPES:
         texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
@@ -115,7 +115,7 @@ def test_a_type_is_extended_in_few_files():
 
 
 def variables(text):
-    """The class of a file and its stored variables that other files can see."""
+    """Returns the class of a file and its stored variables that other files can see."""
     begin = CLASS.search(text)
     if not begin:
         return None, []
@@ -125,8 +125,10 @@ def variables(text):
 
 
 def using_files(module):
-    """Each class of a module -> the other files that use one of its variables, as far as names tell it: those that are
-    declared once in the module."""
+    """Maps each class of a module to the other files that use one of its variables.
+
+    Uses are found by name, so only variables whose name is declared once in the module count.
+    """
     texts = {path: path.read_text() for path in sources() if path.is_relative_to(PROJECT / "Sources" / module)}
     declared = [name for text in texts.values() for name in re.findall(r"\b(?:var|let|func) (\w+)", text)]
     found = {}

@@ -1,4 +1,4 @@
-"""The store's tables: where their SQL is, and what it may say (Sources/BackhaulStore/Tables/Tables.swift)."""
+"""The SQL of the store's tables: where it is, and what it may contain (Sources/BackhaulStore/Tables/Tables.swift)."""
 
 import re
 from collections import defaultdict
@@ -8,12 +8,12 @@ from tree import swift
 
 STORE = "Sources/BackhaulStore/"
 TABLES = STORE + "Tables"
-# Statements about the database itself, not about a table of ours.
+# Statements about the database itself, not about a table of the store.
 WITHOUT_TABLES = {"sqlite_schema"}
-# Temporary tables with the numbers of rows that a bulk statement is about. Any statement may read them.
+# Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
 SELECTIONS = {"selected", "running"}
 
-# Other tables that a file joins, and why it is one statement.
+# The tables of other files that a file joins, with the reason for one statement.
 JOINS = {
     "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),
@@ -53,7 +53,7 @@ def code(source):
 
 
 def unit(source):
-    """A table belongs to a file, or to a folder of files."""
+    """Returns the unit that owns a table: a file, or a folder of files."""
     return source.name.removeprefix(TABLES + "/").split("/")[0].removesuffix(".swift")
 
 
@@ -77,7 +77,7 @@ def owners():
     return found
 
 
-def test_only_the_tables_have_sql():
+def test_sql_is_only_in_the_tables_folder():
     allowed = (TABLES + "/", STORE + "Schema/", STORE + "SQLite/")
     wrong = []
     for source in swift("Sources"):
@@ -99,7 +99,7 @@ def test_each_table_is_changed_by_one_file():
     assert len(tables()) > 30
 
 
-def test_a_file_names_its_own_tables_and_those_that_it_joins():
+def test_a_file_uses_only_its_own_tables_and_listed_joins():
     joined = defaultdict(set)
     for name, read in named(NAMED).items():
         others = {table for table in read - SELECTIONS if owners()[table] != {name}}
@@ -113,7 +113,7 @@ def test_numbers_of_enumerations_come_from_swift():
                  for number, line in enumerate(source.lines, 1) if NUMBER.search(line)])
 
 
-def test_columns_are_listed_by_the_function_that_reads_them():
+def test_only_the_function_that_reads_columns_lists_them():
     wrong = []
     for source in swift(TABLES):
         for match in BY_HAND.finditer(code(source)):
@@ -124,18 +124,18 @@ def test_columns_are_listed_by_the_function_that_reads_them():
 
 
 def families():
-    """The name of each family of operations -> the families that it uses."""
+    """Maps the name of each operation family to the families that it uses."""
     return {source.path.stem: set(USED.findall(code(source))) for source in swift(STORE + "Operations")}
 
 
-def test_a_family_holds_the_tables_and_the_directory_only():
+def test_an_operation_family_stores_only_tables_and_directory():
     for source in swift(STORE + "Operations"):
         begin = next(number for number, line in enumerate(source.lines) if f"struct {source.path.stem} {{" in line)
         stored = filter(None, map(HELD.match, source.lines[begin:source.lines.index("}")]))
         assert {match[1] for match in stored} <= {"tables", "directory"}, source.name
 
 
-def test_no_family_uses_itself_over_others():
+def test_operation_families_have_no_cycles():
     rest = families()
     assert len(rest) > 20
     while rest:
@@ -144,7 +144,7 @@ def test_no_family_uses_itself_over_others():
         rest = {name: used for name, used in rest.items() if name not in lowest}
 
 
-def test_a_transaction_lends_each_family_or_others_use_it():
+def test_each_operation_family_is_in_the_transaction_or_used_by_another():
     (transaction,) = (source for source in swift(STORE.rstrip("/")) if source.name == STORE + "Transaction.swift")
     lent = set(LENT.findall(transaction.text))
     used = set().union(*families().values())

@@ -1,7 +1,7 @@
-"""The Swift binding's enumerations and option sets are those of include/backhaul.h, and it fills and reads every field.
+"""The Swift binding's enumerations and option sets match include/backhaul.h, and it fills and reads every field.
 
-They are written by hand, because their documentation is Swift's own, and checked here: the compiler takes no constant
-of C as the raw value of a case.
+They are written by hand, because Swift has its own documentation, and are checked here: the compiler accepts no
+constant of C as the raw value of a case.
 """
 
 import re
@@ -15,7 +15,7 @@ TYPE = re.compile(r"^( *)public (?:enum|struct) (\w+)(?:: ([\w, ]+))? \{$")
 CASE = re.compile(r"^ *case `?(\w+)`? = (\d+)$")
 MEMBER = re.compile(r"^ *public static let `?(\w+)`? = (?!Int32)\w+\((BH_\w+)\)$")
 
-#: Type -> the enumeration of the header and the constants that are nil in Swift.
+#: Type -> the enumeration of the header, and the constants that are nil in Swift.
 TYPES = {
     "Activity.QualityOfService": ("bh_quality_of_service", "BH_QUALITY_DEFAULT"),
     "BackhaulError.Domain": ("bh_domain", ""),
@@ -42,12 +42,12 @@ TYPES = {
     "WaitingReason.Code": ("bh_reason", "BH_REASON_NONE"),
 }
 
-#: Room between fields, which says nothing.
+#: Padding between fields, which has no meaning.
 UNUSED = {"reserved", "reserved_number"}
 
 
 def declared():
-    """Type, with the one that it is in -> its cases or members: name -> value, or the constant's name."""
+    """Maps each type, with its outer type, to its cases or members: name -> value, or the constant's name."""
     found = {}
     for source in swift(BINDING):
         path = []
@@ -60,7 +60,7 @@ def declared():
 
 
 def plain(name):
-    """`http1_1` and `HTTP_1_1` are the same word."""
+    """Returns the name without case and underscores, so that `http1_1` and `HTTP_1_1` are equal."""
     return name.lower().replace("_", "")
 
 
@@ -72,12 +72,12 @@ def expected(key, without):
             yield plain(constant.name.removeprefix("BH_") if name[0].isdigit() else name), constant
 
 
-def test_every_type_is_in_the_table():
+def test_every_type_of_the_swift_binding_is_in_the_table():
     assert set(declared()) == set(TYPES)
 
 
 @pytest.mark.parametrize("type_name", TYPES)
-def test_the_values_are_those_of_the_header(type_name):
+def test_the_values_of_the_swift_binding_match_the_header(type_name):
     ours = {plain(name): value for name, value in declared()[type_name].items()}
     constants = dict(expected(*TYPES[type_name]))
     assert set(ours) == set(constants)
@@ -85,7 +85,7 @@ def test_the_values_are_those_of_the_header(type_name):
     assert not wrong
 
 
-def test_every_field_is_filled_or_read():
+def test_the_swift_binding_fills_or_reads_every_field():
     text = "\n".join(source.text for source in swift(BINDING))
     missing = [f"{struct.name}.{field.name}" for struct in header().structs for field in struct.fields
                if field.name not in UNUSED and not re.search(rf"\.{field.name}\b|\b{field.name}:", text)]

@@ -1,4 +1,4 @@
-"""What every file of the project keeps to. Each failure lists its places as path:line."""
+"""Rules for every file of the project. Each failure lists its places as path:line."""
 
 import re
 
@@ -6,15 +6,15 @@ import pytest
 
 from tree import BUILT, PROJECT, header, kept, sources, swift, targets
 
-# The one module that may import each library.
+# The only module that may import each library.
 OWNERS = {"CSQLite": "BackhaulStore", "CCurl": "BackhaulTransport", "CUV": "BackhaulLoop",
           "CSystemd": "BackhaulBus", "CCrypto": "BackhaulDisk"}
-# What comes with the language, for every module.
+# The libraries that come with the language, which every module may import.
 LANGUAGE = {"Swift", "Glibc", "Synchronization"}
-# Modules of the C library behind Glibc: a file that imports one of these talks to C.
+# Modules of the C library and of Glibc. A file that imports one of them calls C.
 C_MODULES = {"CBackhaul", "CLinux", "CUV", "CCurl", "CSQLite", "CSystemd", "CCrypto", "Glibc"}
 
-# What is no part of the library, and may print and exit.
+# Programs, which are not part of the library and may print and exit.
 PROGRAMS = ("Sources/backhaul/", "Sources/backhauld/")
 
 LONGEST_LINE = 120
@@ -27,12 +27,12 @@ LONGEST_WITH_REASON = {
 
 
 def expect_none(places):
-    """Fails with the places, triples of source, line number and what is wrong there."""
+    """Fails with the places, triples of source, line number and the fault."""
     if places:
         pytest.fail("\n".join(f"{source.name}:{number}: {text}" for source, number, text in places), pytrace=False)
 
 
-def test_each_module_imports_what_the_package_says_and_nothing_else():
+def test_each_module_imports_only_its_dependencies_of_the_package():
     wrong = []
     for target, dependencies in targets().items():
         for source in swift(f"Sources/{target}"):
@@ -41,14 +41,14 @@ def test_each_module_imports_what_the_package_says_and_nothing_else():
     expect_none(wrong)
 
 
-def test_each_library_is_imported_by_one_module_only():
+def test_each_library_is_imported_by_only_one_module():
     wrong = [(source, number, f"only {OWNERS[module]} imports {module}")
              for source in swift("Sources") for number, module in source.imports()
              if module in OWNERS and not source.name.startswith(f"Sources/{OWNERS[module]}/")]
     expect_none(wrong)
 
 
-def test_foundation_stays_out_of_what_ships():
+def test_shipped_code_does_not_import_foundation():
     wrong = [(source, number, module) for source in swift("Sources", "bindings/swift/Sources")
              if not source.name.startswith(("bindings/swift/Sources/BackhaulFoundation/",
                                             "bindings/swift/Sources/BackhaulURLSession/"))
@@ -63,23 +63,23 @@ def test_the_library_prints_nothing():
     expect_none(wrong)
 
 
-def test_no_marker_was_left_behind():
-    # In two parts, so that this file is not a place of its own.
+def test_no_file_contains_a_marker_of_unfinished_work():
+    # The words are in two parts, so that this file does not contain them.
     markers = re.compile(r"\b(" + "|".join(("TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK", "break" r"point\(\)")) + r")\b")
     wrong = [(source, number, line.strip()) for source in sources()
              for number, line in enumerate(source.lines, 1) if markers.search(line)]
     expect_none(wrong)
 
 
-def test_no_file_knows_a_path_of_the_machine_it_was_written_on():
+def test_no_file_contains_a_path_of_a_developers_machine():
     paths = re.compile("/(" + "|".join(("wo" "rk/", "ro" "ot/", "tm" "p/wt-", "op" "t/swift")) + ")")
     wrong = [(source, number, line.strip()) for source in sources()
              for number, line in enumerate(source.lines, 1) if paths.search(line)]
     expect_none(wrong)
 
 
-def test_every_promise_that_the_compiler_cannot_check_says_why_it_holds():
-    """`Unchecked:` or `Unsafe:` in a comment just above the declaration or as the first line of its body."""
+def test_unsafe_and_unchecked_code_has_a_reason():
+    """A comment just above the declaration, or in the first line of its body, has `Unchecked:` or `Unsafe:`."""
     wrong = [(source, number, "say why in a comment that begins with Unchecked: or Unsafe:")
              for source in swift("Sources", "bindings/swift/Sources")
              for number in source.matches(r"@unchecked|nonisolated\(unsafe\)|unsafeBitCast|unsafeDowncast")
@@ -87,9 +87,9 @@ def test_every_promise_that_the_compiler_cannot_check_says_why_it_holds():
     expect_none(wrong)
 
 
-def test_pointers_are_used_at_the_border_to_c_only():
-    """There, and in the module of threads and descriptors, a file gives its reason once (`Unsafe:` or `Unchecked:`);
-    anywhere else each use does."""
+def test_pointers_are_used_only_at_the_c_boundary():
+    """At the C boundary, and in the module of threads and descriptors, a file gives its reason once (`Unsafe:` or
+    `Unchecked:`). In other files each use has a reason."""
     wrong = []
     for source in swift("Sources", "bindings/swift/Sources"):
         uses = source.matches(r"\b(Unsafe(Mutable)?(Raw)?(Buffer)?Pointer|OpaquePointer|Unmanaged)\b")
@@ -102,15 +102,15 @@ def test_pointers_are_used_at_the_border_to_c_only():
     expect_none(wrong)
 
 
-def test_nothing_in_the_library_ends_the_host():
+def test_the_library_never_ends_the_host():
     wrong = [(source, number, "traps") for source in swift("Sources")
              for number in source.matches(r"\b(fatalError|preconditionFailure|abort|exit)\(|\btry!|\bas!")
              if not source.name.startswith(PROGRAMS) and not source.says_why(number, ("Cannot fail:",))]
     expect_none(wrong)
 
 
-def test_entries_of_directories_are_read_in_one_place():
-    """Swift copies the name of a dirent in its declared size, past the end of the entry."""
+def test_directory_entries_are_read_only_in_directoryreader():
+    """Swift copies the name of a dirent in its declared size, which reads past the end of the entry."""
     wrong = [(source, number, "use BackhaulPlatform's DirectoryReader")
              for source in swift("Sources", "bindings/swift/Sources", "Tests")
              for number in source.matches(r"\b(opendir|fdopendir|readdir|scandir)\(|\bd_name\b")
@@ -119,14 +119,14 @@ def test_entries_of_directories_are_read_in_one_place():
     expect_none(wrong)
 
 
-def test_nothing_that_was_built_is_kept():
+def test_no_build_product_is_committed():
     wrong = [name for name in kept() if BUILT & set(name.split("/"))
              or (PROJECT / name).is_file() and (PROJECT / name).stat().st_size > LARGEST_FILE]
     assert not wrong
 
 
-def test_no_file_has_outgrown_its_idea():
-    """A generated file is as long as its source makes it."""
+def test_no_file_exceeds_its_size_limit():
+    """A generated file may have any length."""
     wrong = []
     for source in sources():
         if source.path.suffix not in {".swift", ".c", ".h", ".py"} or source.name in LONGEST_WITH_REASON:
@@ -147,7 +147,7 @@ def test_lines_fit_into_120_columns():
     expect_none(wrong)
 
 
-def test_no_line_ends_in_blanks_and_none_is_indented_by_tabs():
+def test_no_line_has_trailing_blanks_or_tab_indentation():
     wrong = [(source, number, "blanks or tabs") for source in sources()
              for number, line in enumerate(source.lines, 1)
              if line != line.rstrip() or (line.startswith("\t") and source.path.name != "Makefile")]
@@ -160,7 +160,7 @@ def test_each_function_of_the_header_is_documented():
     assert not wrong
 
 
-def test_each_function_of_the_header_has_its_implementation_checked_by_the_compiler():
+def test_the_compiler_checks_each_implementation_against_the_header():
     pattern = re.compile(r"@c\s+@implementation\s+public\s+func\s+(bh_\w+)")
     implemented = {name for source in swift("Sources/BackhaulABI") for name in pattern.findall(source.text)}
     declared = {function.name for function in header().functions}
@@ -169,7 +169,7 @@ def test_each_function_of_the_header_has_its_implementation_checked_by_the_compi
     assert implemented - declared == set(), "not in the header"
 
 
-def test_each_swift_module_of_the_tree_is_a_target_of_the_package():
+def test_each_swift_module_is_a_target_of_the_package():
     folders = {path.name for path in (PROJECT / "Sources").iterdir() if path.is_dir()}
     elsewhere = {"CBackhaul", "TestSupport"}
     assert folders == {name for name in targets() if not name.endswith("Tests")} - elsewhere

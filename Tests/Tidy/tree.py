@@ -28,17 +28,18 @@ class Source:
         return "\n".join(self.lines)
 
     def imports(self):
-        """Pairs of line number and module."""
+        """Returns pairs of line number and module."""
         pattern = re.compile(r"\s*(?:@\S+\s+)*(?:\w+ )?import (?:(?:struct|class|enum|func|var) )?(\w+)")
         return [(number, match[1]) for number, line in enumerate(self.lines, 1) if (match := pattern.match(line))]
 
     def matches(self, pattern):
-        """Line numbers of code, comments left out, in which the pattern occurs."""
+        """Returns the numbers of the lines of code, without comments, that contain the pattern."""
         return [number for number, line in enumerate(self.lines, 1)
                 if not line.lstrip().startswith(("//", "#", "*", "/*")) and re.search(pattern, line.split(" // ")[0])]
 
     def says_why(self, number, words):
-        """True when a comment with one of the words stands in the lines just above, or opens the body just below."""
+        """Returns True if a comment with one of the words is in the lines just above, or is the first line of the
+        body."""
         above = number - 1
         while above > 0 and re.match(r"\s*(//|@)", self.lines[above - 1]):
             above -= 1
@@ -48,7 +49,7 @@ class Source:
 
 @functools.cache
 def kept():
-    """The names of all files that git keeps or would keep."""
+    """Returns the names of all files that git tracks or would track."""
     names = subprocess.run(["git", "-C", PROJECT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                            check=True, capture_output=True, text=True).stdout.split("\0")
     return sorted(filter(None, names))
@@ -56,7 +57,7 @@ def kept():
 
 @functools.cache
 def sources():
-    """The text files of the working tree that git would keep."""
+    """Returns the text files of the working tree that git tracks or would track."""
     found = []
     for name in kept():
         path = PROJECT / name
@@ -66,20 +67,20 @@ def sources():
 
 
 def swift(*folders):
-    """The Swift files below the folders, given from the project's root."""
+    """Returns the Swift files below the folders, which are relative to the project's root."""
     return [source for source in sources()
             if source.path.suffix == ".swift" and source.name.startswith(tuple(f"{folder}/" for folder in folders))]
 
 
 @functools.cache
 def header():
-    """What include/backhaul.h declares."""
+    """Returns the declarations of include/backhaul.h."""
     return schema_header.read()
 
 
 @functools.cache
 def targets():
-    """Target name -> the targets that it may import, as Package.swift says."""
+    """Maps each target to the targets that it may import, according to Package.swift."""
     package = subprocess.run(
         ["swift", "package", "--package-path", PROJECT, "--scratch-path", PROJECT / "build" / "swift" / "debug",
          "dump-package"], check=True, capture_output=True, text=True).stdout

@@ -1,4 +1,4 @@
-"""The programs that are timed: how each is told what to fetch, and what it promises."""
+"""The programs that are timed: their command lines, and whether they make files durable."""
 
 import os
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ AT_ONCE = "32"
 
 @dataclass(frozen=True)
 class Job:
-    """One cell's work for one contender: where to fetch from and an empty folder to fill."""
+    """The work of one cell for one contender: the URLs, and an empty folder for the files."""
 
     urls: list
     destinations: list
@@ -35,7 +35,7 @@ class Contender:
     durable: bool = False
     http2: bool = True
     keeps_files: bool = True
-    # Which sizes it is timed at.
+    # The sizes at which it is timed.
     many: bool = True
     large: bool = True
 
@@ -70,8 +70,10 @@ def wget2(job):
 
 
 def contenders(build, library):
-    """`build`: where bench_host and raw lie. In the order of a round; aria2c is last, because its control files'
-    unlinking slows down whoever comes after it."""
+    """Returns the contenders in the order of a round. `build` is the folder with bench_host and raw.
+
+    aria2c is last, because the removal of its control files slows down the contender after it.
+    """
     certificate = lambda job: [job.certificate] if job.tls else []
     backhaul = lambda hosting: lambda job: [build / "bench_host", hosting, job.scratch / "store", job.pairs(),
                                             *certificate(job)]

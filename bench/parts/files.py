@@ -1,4 +1,4 @@
-"""The files to fetch."""
+"""The files that the contenders fetch."""
 
 import hashlib
 import random
@@ -7,7 +7,7 @@ LARGEST_BLOCK = 64 << 20
 
 
 class Files:
-    """`count` files of `size` bytes of noise below the server's root, the same in each run, and their digests."""
+    """`count` files of `size` random bytes below the server's root, the same in each run, and their digests."""
 
     def __init__(self, root, name, count, size):
         self.name, self.count, self.size = name, count, size
@@ -17,7 +17,7 @@ class Files:
         self.folder.mkdir(parents=True)
         for number in range(count):
             digest = hashlib.sha256()
-            # A large file repeats its block: nothing here compresses or compares.
+            # A large file repeats one block, because no program here compresses or compares.
             block = noise.randbytes(min(size, LARGEST_BLOCK))
             with open(self.folder / f"{number:05}.bin", "wb") as file:
                 for start in range(0, size, LARGEST_BLOCK):

@@ -1,4 +1,4 @@
-"""The time from a file's last byte on the socket to its host's wake-up, the engine being the daemon."""
+"""The time from a file's last byte on the socket to its host's wake-up, with the daemon as the engine."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ NAMES = {
 
 
 def measure(program, folder, count):
-    """Name -> times in milliseconds."""
+    """Maps each name to its times in milliseconds."""
     folder.mkdir(parents=True)
     (folder / "files").mkdir()
     os.sync()

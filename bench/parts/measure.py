@@ -1,4 +1,4 @@
-"""One timed run of one contender, and what has to happen around it so that the runs can be compared."""
+"""One timed run of one contender, and the preparations that make runs comparable."""
 
 import ctypes
 import hashlib
@@ -19,28 +19,28 @@ class Run:
     user: float
     system: float
     server: float
-    #: Of user and system: the daemon's part. The rest is the host's.
+    #: The part of the daemon in the user and system time. The rest is the host's.
     daemon: float
 
 
 class Wrong(Exception):
-    """A contender that failed, or whose files are not what they should be: its time means nothing."""
+    """A contender that failed, or whose files are wrong: its time has no meaning."""
 
 
 def spread_folders(folder):
-    """Lets ext4 place each new folder in another block group (chattr +T), away from the inodes that were deleted
-    minutes ago and that it would look through for each new file. A file system without that flag is left as it is."""
+    """Makes ext4 place each new folder in another block group (chattr +T). Otherwise it searches recently deleted
+    inodes for each new file. A file system without that flag is not changed."""
     subprocess.run(["chattr", "+T", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 def touch_memory(size):
-    """A virtual machine whose balloon has taken memory back gives it again now, not while the clock runs."""
+    """On a virtual machine whose balloon has taken memory, makes it return the memory before the measurement."""
     with mmap.mmap(-1, size) as memory:
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
 
 def prepare(contender, files, server, protocol, folder):
-    """A fresh folder for the files and another for lists and stores."""
+    """Makes an empty folder for the files, and another one for lists and stores."""
     target, scratch = folder / "files", folder / "scratch"
     target.mkdir(parents=True)
     scratch.mkdir()
@@ -52,10 +52,10 @@ def prepare(contender, files, server, protocol, folder):
 
 
 def run(contender, job, files, server, environment):
-    """Times one run from fork to exit; usage comes from wait4(2), which does not poll."""
+    """Times one run from fork to exit. The usage comes from wait4(2), which does not poll."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # In this order: a sync of what the contender before has left dirty takes seconds, in which the balloon takes the
-    # touched memory back, and a contender that runs after a durable one would be the only one to find it warm.
+    # The order matters. A sync of the previous contender's files takes seconds, in which the balloon takes the touched
+    # memory again. Then only a contender after a durable one would find the memory ready.
     os.sync()
     touch_memory(min(files.bytes(), 2 << 30))
     log = job.scratch / "output"
@@ -68,7 +68,7 @@ def run(contender, job, files, server, environment):
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
-    # The daemon has done the work, and lingers for a while.
+    # The daemon has done the work, and still lingers.
     daemons = [cpu_seconds(daemon) for daemon in daemons_of(job.scratch)]
     user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime), *daemons))
     end_daemons(job.scratch)
@@ -79,7 +79,7 @@ def run(contender, job, files, server, environment):
 
 
 def cpu_seconds(process):
-    """User and system time so far (proc_pid_stat(5), fields 14 and 15)."""
+    """Returns the user and system time (proc_pid_stat(5), fields 14 and 15)."""
     with open(f"/proc/{process}/stat") as file:
         fields = file.read().rpartition(")")[2].split()
     return tuple(int(fields[index]) / os.sysconf("SC_CLK_TCK") for index in (11, 12))
@@ -102,6 +102,6 @@ def check(contender, job, files, digests):
 
 
 def free_space(job):
-    """Gives the blocks back and keeps the inodes: deleting them now would slow down who creates files next."""
+    """Releases the blocks and keeps the inodes: deleting them now would slow down the next contender."""
     for path in job.folder.iterdir():
         os.truncate(path, 0)

@@ -1,4 +1,4 @@
-"""The table, and the limits that the project sets itself."""
+"""The table, and the limits that the project has set for itself."""
 
 from statistics import median
 
@@ -8,12 +8,13 @@ def spread(values, form="{:.2f}"):
 
 
 def ratios(runs, reference):
-    """Round by round: both ran within the same minute."""
+    """Returns the ratio of each round, in which both ran within a minute."""
     return [run.wall / other.wall for run, other in zip(runs, reference)]
 
 
 def table(title, results, references):
-    """`results`: contender -> its runs; `references`: names of those whose times the ratios are taken of."""
+    """`results` maps each contender to its runs. `references` has the names of those that the ratios are relative to.
+    """
     references = [name for name in references if name in results]
     head = f"{'':18}{'wall s: min, median, max':>26}" + "".join(f"{f'times {name}':>24}" for name in references)
     print(f"\n{title}\n{head}{'user s':>9}{'sys s':>8}{'host s':>8}{'daemon s':>10}{'server s':>10}")
@@ -34,7 +35,7 @@ class Limits:
         self.lines = []
 
     def at_most(self, title, results, reference, limit):
-        """Backhaul's median ratio to the reference."""
+        """Checks Backhaul's median ratio to the reference."""
         if "Backhaul" not in results or reference not in results:
             return
         ratio = median(ratios(results["Backhaul"], results[reference]))

@@ -1,4 +1,4 @@
-"""Puts the built library and the daemon into the wheel, beside the package, and names the platform."""
+"""Puts the built library and the daemon into the wheel, beside the package, and sets the platform tag."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class LibraryHook(BuildHookInterface[Any]):
 
     def initialize(self, version: str, build_data: Dict[str, Any]) -> None:
         if version == "editable":
-            return  # the library is found by BACKHAUL_LIBRARY or among the system's, and finds the daemon itself
+            return  # BACKHAUL_LIBRARY or the system's search finds the library, which finds the daemon
         platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
-        # The library looks for its daemon beside itself, too.
+        # The library also looks for the daemon in its own folder.
         for variable, built, name in (
             ("BACKHAUL_LIBRARY", "lib/libbackhaul.so.1", "libbackhaul.so.1"),
             ("BACKHAUL_DAEMON", "libexec/backhaul/backhauld", "backhauld"),

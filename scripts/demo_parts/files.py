@@ -1,4 +1,5 @@
-"""Which of the machine's own files the demo serves: the same ones as long as the machine stays the same."""
+"""Chooses files of the machine that the demo serves. The choice stays the same as long as the machine does not
+change."""
 
 import hashlib
 import os
@@ -7,7 +8,7 @@ from pathlib import Path
 
 FOLDERS = ("/usr/bin", "/usr/lib", "/usr/share")
 
-# Sizes in bytes, from and below, and how many of them.
+# Minimum size, limit of the size (both in bytes), and number of files.
 BUCKETS = (
     (1 << 10, 16 << 10, 160),
     (16 << 10, 128 << 10, 80),
@@ -24,7 +25,8 @@ class File:
 
 
 def regular_files(folder):
-    """Pairs of path and size. os.scandir rather than Path.rglob: a fifth of the time on a machine with much in /usr."""
+    """Yields pairs of path and size. os.scandir takes a fifth of the time of Path.rglob on a machine with a large
+    /usr."""
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not entry.name.isascii() or not entry.name.isprintable():
@@ -44,5 +46,5 @@ def choose_files():
         step = max(len(candidates) / count, 1)
         chosen += [candidates[int(index * step)] for index in range(min(count, len(candidates)))]
     readable = [File(Path(path), size) for path, size in chosen if os.access(path, os.R_OK)]
-    # Large and small mixed, in an order that depends on nothing but the names.
+    # Large and small files are mixed, in an order that depends only on the names.
     return sorted(readable, key=lambda file: hashlib.sha256(bytes(file.path)).digest())

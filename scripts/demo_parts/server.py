@@ -1,7 +1,7 @@
 """A threaded HTTP/1.1 server on loopback with ranges, entity tags, conditions, a speed limit and a log.
 
-Python's own http.server knows no ranges; nginx knows them, but its log comes after a request's end only, and the demo
-has to know what is under way to choose its moment.
+Python's http.server supports no ranges. nginx does, but it logs a request only at its end, and the demo needs the
+state of running requests to choose the time of its kills.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ class Request:
 
 
 class SpeedLimit:
-    """One limit for all connections: whoever sends next waits until the bytes before it have had their time."""
+    """One limit for all connections: each sender waits until the time for the earlier bytes has passed."""
 
     def __init__(self, bytes_per_second):
         self.bytes_per_second = bytes_per_second
@@ -42,7 +42,7 @@ class SpeedLimit:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # Head and body leave in one segment where they fit.
+    # Head and body are sent in one segment if they fit.
     wbufsize = BLOCK
 
     def do_GET(self):
@@ -86,7 +86,7 @@ class Handler(BaseHTTPRequestHandler):
                 request.open = False
 
     def not_modified(self, tag, size):
-        """The client has this version (RFC 9110, 13.1.2)."""
+        """Responds with 304: the client has this representation (RFC 9110, 13.1.2)."""
         with self.server.lock:
             self.server.log.append(Request(self.path, size, 304, size, open=False))
         self.send_response(304)
@@ -94,13 +94,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def offset(self, tag):
-        """Where to start: 0 unless the range may be served (RFC 9110, 13.1.5 and 14.2)."""
+        """Returns the offset of the response: 0 unless the range may be served (RFC 9110, 13.1.5 and 14.2)."""
         match = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         return int(match[1]) if match and self.headers.get("If-Range", tag) == tag else 0
 
     def setup(self):
         super().setup()
-        # Little is buffered, so that what was sent is near what was received.
+        # The buffer is small, so that the sent bytes are nearly the received ones.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32 << 10)
 
     def log_message(self, *arguments):
@@ -109,7 +109,7 @@ class Handler(BaseHTTPRequestHandler):
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    # The server's threads end with the process; a killed client's connection must not hold up close().
+    # The server's threads end with the process, and the connection of a killed client must not delay close().
     block_on_close = False
     request_queue_size = 128
 
@@ -125,11 +125,11 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def wait(self, request, count):
-        """Returns when so many more bytes of this answer may be sent."""
+        """Waits until so many more bytes of this response may be sent."""
         self.limit.wait(count)
 
     def handle_error(self, request, client_address):
-        """A client that was killed is part of the story."""
+        """A killed client is a normal case here."""
 
     def requests(self):
         with self.lock:
@@ -139,7 +139,7 @@ class Server(ThreadingHTTPServer):
         return sum(request.sent for request in self.requests())
 
     def is_in_the_middle(self):
-        """True past a third of the bytes, when a file of some size is half-way and over its first checkpoint."""
+        """True after a third of all bytes, when a large file is half complete and has a checkpoint."""
         if self.bytes_sent() < self.total / 3:
             return False
         return any(request.open and 2 << 20 <= request.sent <= request.size - (1 << 20) for request in self.requests())

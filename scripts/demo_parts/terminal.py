@@ -1,4 +1,4 @@
-"""How the demo looks: titles, event cells that flow in columns, a progress line on terminals only."""
+"""The output of the demo: titles, cells for events in columns, and a progress line if the output is a terminal."""
 
 import os
 import shutil
@@ -63,7 +63,7 @@ class Terminal:
     def progress(self, sent, total, events, files):
         if self.live:
             width = 30
-            # What is sent a second time makes no progress.
+            # Bytes that are sent again are no progress.
             sent = min(sent, total)
             filled = width * sent // max(total, 1)
             self.write(f"   {'█' * filled}{'░' * (width - filled)}  {megabytes(sent)} of {megabytes(total)},"

@@ -1,5 +1,6 @@
-"""What the bindings have of include/backhaul.h: `header` reads it, one module writes each output, `outputs` lists them.
+"""Generates the parts of the bindings that come from include/backhaul.h.
 
-The declarations come from the toolchain's clang, because only a compiler sees through the macros around declarations
-and knows the values; their comments come from the text behind each declaration that clang names.
+`header` reads the header, one module writes each output, and `outputs` lists them. The declarations come from the
+toolchain's clang, because only a compiler expands the macros around declarations and knows the values. The comments
+come from the text near each declaration that clang reports.
 """

@@ -1,11 +1,11 @@
-"""The comments of a C file, found by the bytes of the declarations that they document."""
+"""The comments of a C file, found by the positions of the declarations that they document."""
 
 from __future__ import annotations
 
 import re
 
 _TRAILING = re.compile(rb"[ \t]*[,;]?[ \t]*/\*(.*?)\*/", re.DOTALL)
-# What may stand between a comment and its declaration: a macro on a line of its own.
+# A macro on its own line may be between a comment and its declaration.
 _MACRO_LINE = re.compile(rb"[A-Z][A-Z0-9_]*(\([^)]*\))?$")
 _STATUS_ROW = re.compile(r'\bX\((\w+), *\d+, *"(.*?)"\)')
 
@@ -13,15 +13,15 @@ _STATUS_ROW = re.compile(r'\bX\((\w+), *\d+, *"(.*?)"\)')
 class Comments:
     def __init__(self, source: bytes) -> None:
         self._source = source
-        #: Name -> meaning, of the rows of tables such as BH_STATUS_TABLE.
+        #: Name -> meaning, from the rows of tables such as BH_STATUS_TABLE.
         self.rows = {f"BH_{name}": text for name, text in _STATUS_ROW.findall(source.decode())}
 
     def of(self, begin: int, end: int) -> str:
-        """The comment behind the declaration, on its last line, or the one above it."""
+        """Returns the comment after the declaration, on its last line, or the one above it."""
         return self.behind(end) or self.above(begin)
 
     def of_member(self, begin: int, end: int) -> str:
-        """As `of`; a comment above a line belongs to the first declaration of the line."""
+        """Returns the same for a member. A comment above a line belongs to the first declaration of the line."""
         is_first = not self._source[self._line(begin) : begin].strip()
         return self.behind(end) or (self.above(begin) if is_first else "")
 
@@ -46,7 +46,7 @@ class Comments:
         return b"\n\n" not in self._source[end:begin]
 
     def _line(self, offset: int) -> int:
-        """Where the line begins."""
+        """Returns the offset at which the line begins."""
         return self._source.rfind(b"\n", 0, offset) + 1
 
     def _text_of_line(self, offset: int) -> bytes:
@@ -54,7 +54,8 @@ class Comments:
 
 
 def _plain(comment: bytes) -> str:
-    """The first paragraph as one line, without the asterisks at the beginnings of lines. Tables stay in the header."""
+    """Returns the first paragraph as one line, without the asterisks at the begin of lines. Tables stay in the
+    header."""
     lines = [line.strip().removeprefix("*").strip() for line in comment.decode().strip().split("\n")]
     first = lines[: lines.index("")] if "" in lines else lines
     return " ".join(first)

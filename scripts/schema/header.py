@@ -1,4 +1,4 @@
-"""Reads the header: clang's syntax tree says what is declared, the text behind it what the comments say."""
+"""Reads the header. clang's syntax tree has the declarations, and the text near them has the comments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATH = PROJECT / "include" / "backhaul.h"
 _MACRO = re.compile(rb"^#define (BH_\w+)[ \t]+(\S.*)$", re.MULTILINE)
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"[\w\s()|&<>~+*/-]+")
-# The enumerator that has the compiler work out what a macro is.
+# The prefix of the enumerators with which the compiler computes the values of macros.
 _VALUE = "value_of_"
 
 _Node = dict[str, Any]
@@ -31,7 +31,7 @@ def read(path: Path = PATH) -> Header:
 
 
 def _number_macros(source: bytes) -> dict[str, int]:
-    """Name -> where the definition ends, of the macros whose body is made of numbers and of other such macros."""
+    """Maps each macro whose body consists of numbers and of other such macros to the end of its definition."""
     found: dict[str, int] = {}
     for match in _MACRO.finditer(source):
         name, body = (group.decode() for group in match.groups())
@@ -43,7 +43,8 @@ def _number_macros(source: bytes) -> dict[str, int]:
 
 
 def _syntax_tree(path: Path, macros: dict[str, int]) -> list[_Node]:
-    """The declarations of the header, and an enumerator for each macro, of which clang says only so what it is."""
+    """Returns the declarations of the header, with an enumerator for each macro, because clang reports no macro's
+    value."""
     toolchain = os.environ.get("BACKHAUL_TOOLCHAIN")
     if not toolchain:
         raise SystemExit("BACKHAUL_TOOLCHAIN is not set; run this with scripts/in-venv.")
@@ -65,7 +66,7 @@ def _end(node: _Node) -> int:
 
 
 def _offset(location: _Node) -> int:
-    """In bytes of the file; of what a macro makes, where the macro is used."""
+    """Returns the offset in bytes of the file. For the result of a macro it is the place where the macro is used."""
     return location.get("expansionLoc", location)["offset"]
 
 
@@ -78,7 +79,7 @@ class _Reader:
         self._comments = Comments(source)
         self._macros = macros
         self._tree = tree
-        # An enumeration whose type is declared by the same macro is at the same place as that.
+        # An enumeration and the type that the same macro declares are at the same place.
         self._type_at = {_begin(node): node["name"] for node in self._of("TypedefDecl")}
 
     def header(self) -> Header:
@@ -142,7 +143,7 @@ class _Reader:
         found: list[Function] = []
         end = 0
         for node in self._of("FunctionDecl"):
-            # Those are for C alone: no symbol of the library.
+            # Static functions are only for C: the library has no symbol for them.
             if node.get("storageClass") == "static":
                 continue
             begin = _begin(node)
@@ -158,7 +159,7 @@ class _Reader:
         return found
 
     def _types(self) -> dict[str, str]:
-        """Types that stand for another, and enumerations with their type."""
+        """Returns the types that are aliases, and enumerations with their integer type."""
         enums = {
             node["name"]: node.get("fixedUnderlyingType", {}).get("qualType", "int") for node in self._of("EnumDecl")
         }

@@ -18,21 +18,22 @@ class Constant:
 class Enumeration:
     """Constants that belong together."""
 
-    #: Of the type; None: it has none.
+    #: The name of the type, or None if it has none.
     name: str | None
     documentation: str
     constants: tuple[Constant, ...]
-    #: Whether the constants are combined: the type is a set of bits.
+    #: Whether the constants can be combined, because the type is a set of bits.
     is_bits: bool
 
     @property
     def key(self) -> str:
-        """What other tables call it: the type's name, or the first constant of an enumeration without one."""
+        """The name of the enumeration in other tables: its type's name, or its first constant if the type has no
+        name."""
         return self.name or self.constants[0].name
 
     @property
     def prefix(self) -> str:
-        """What all names begin with: `BH_TLS_` of BH_TLS_1_2 and BH_TLS_1_3."""
+        """The common prefix of all names: `BH_TLS_` for BH_TLS_1_2 and BH_TLS_1_3."""
         names = [constant.name.split("_") for constant in self.constants]
         common = []
         for words in zip(*names):
@@ -47,7 +48,7 @@ class Field:
     """A field of a struct, or a parameter of a function."""
 
     name: str
-    #: As C spells it, with one blank between words: `const char *const *`, `char[512]`.
+    #: The type in C's notation, with one blank between words: `const char *const *`, `char[512]`.
     type: str
     documentation: str = ""
 
@@ -60,7 +61,7 @@ class Struct:
 
     @property
     def is_growing(self) -> bool:
-        """Whether it begins with its size, so that a newer library may have more fields at its end."""
+        """Whether the struct begins with its size, so that a newer library may have more fields at its end."""
         return self.fields[0].name == "struct_size"
 
 
@@ -80,9 +81,9 @@ class Header:
     #: The macros that are numbers.
     numbers: tuple[Constant, ...]
     functions: tuple[Function, ...]
-    #: Structs without a definition: what handles point to.
+    #: Structs without a definition, which are the targets of handles.
     opaque: tuple[str, ...]
-    #: Name of a type of the header -> the type that it stands for: `bh_status` -> `int32_t`.
+    #: Maps the name of a type of the header to the type that it stands for: `bh_status` -> `int32_t`.
     types: dict[str, str]
 
     def struct(self, name: str) -> Struct:

@@ -1,4 +1,4 @@
-"""What the bindings call things for which the header has no name of its own, or another."""
+"""Names in the bindings that differ from the header's, or for which the header has none."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from .model import Constant, Enumeration, Field, Struct
 
-#: Enumeration -> its class in Python, where that is not the header's name in Python's form.
+#: Enumeration -> its class in Python, if that is not the header's name in Python's form.
 PYTHON_CLASSES = {
     "bh_enqueue_disposition": "Disposition",
     "bh_network_kinds": "NetworkKind",
@@ -14,36 +14,36 @@ PYTHON_CLASSES = {
     "bh_schemes": "Scheme",
 }
 
-#: Struct that a host fills -> its type in Python and Swift, where that is not the header's name in their form.
+#: Struct that a host fills -> its type in Python and Swift, if that is not the header's name in their form.
 VALUES = {
     "bh_proxy_settings": "Proxy",
     "bh_tls_settings": "TLS",
 }
 
-#: The parts of a configuration, each before those that have it.
+#: The parts of a configuration, each before those that contain it.
 PYTHON_PARTS = [
     "bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_proxy_settings", "bh_budget",
     "bh_policy",
 ]
 
-#: Types of which zero is a value, where Python has no None.
+#: Types for which zero is a value, so that Python needs no None.
 PYTHON_ZEROS = {
     "bh_http_version": "HTTPVersion.DEFAULT",
     "bh_tolerances": "Tolerances(0)",
 }
 
-#: Enumeration -> its type in Swift, where that is not the header's name in Swift's form.
+#: Enumeration -> its type in Swift, if that is not the header's name in Swift's form.
 SWIFT_TYPES = {
     "bh_cookies": "CookiePolicy",
     "bh_redirects": "RedirectPolicy",
 }
 
-#: Field -> its property in Swift, where that is not the header's name in Swift's form.
+#: Field -> its property in Swift, if that is not the header's name in Swift's form.
 SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }
 
-#: Fields that no description of a value shows.
+#: Fields that are not in the description of a value.
 SECRETS = {"headers", "password"}
 
 _ACRONYMS = {"cpu": "CPU", "http": "HTTP", "io": "IO", "tls": "TLS"}
@@ -56,18 +56,19 @@ def python_class(enumeration: Enumeration) -> str:
 
 
 def camel_case(name: str) -> str:
-    """`SessionInfo` of bh_session_info."""
+    """Returns the name of a type, such as `SessionInfo` for bh_session_info."""
     return "".join(_ACRONYMS.get(word, word.capitalize()) for word in name.removeprefix("bh_").split("_"))
 
 
 def python_member(enumeration: Enumeration, constant: Constant) -> str:
-    """`CONSUME` of BH_ROLE_CONSUME. A name cannot begin with a digit: BH_HTTP_1_1 is HTTP_1_1."""
+    """Returns the name of a member, such as `CONSUME` for BH_ROLE_CONSUME. A name cannot begin with a digit, so
+    BH_HTTP_1_1 is HTTP_1_1."""
     name = constant.name.removeprefix(enumeration.prefix)
     return f"{enumeration.prefix.split('_')[-2]}_{name}" if name[0].isdigit() else name
 
 
 def options(struct: Struct) -> list[Field]:
-    """The fields that say something: not the size, the room for later ones, and the counts beside arrays."""
+    """Returns the fields with a meaning: not the size, reserved fields, and the counts beside arrays."""
     arrays = {field.name for field in struct.fields}
     return [
         field for field in struct.fields
@@ -87,7 +88,7 @@ def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumerati
 
 
 def value(struct: str) -> str:
-    """`RetryPolicy` of bh_retry_policy."""
+    """Returns the name of a value's type, such as `RetryPolicy` for bh_retry_policy."""
     return VALUES.get(struct) or camel_case(struct)
 
 
@@ -96,7 +97,7 @@ def swift_type(enumeration: str) -> str:
 
 
 def swift_property(field: str) -> str:
-    """`slowPause` of slow_pause_ms: a Duration has its unit itself."""
+    """Returns the name of a property, such as `slowPause` for slow_pause_ms, because a Duration contains its unit."""
     if field in SWIFT_PROPERTIES:
         return SWIFT_PROPERTIES[field]
     first, *rest = field.removesuffix("_ms").split("_")
@@ -104,8 +105,8 @@ def swift_property(field: str) -> str:
 
 
 def swift_member(enumeration: Enumeration, constant: Constant) -> str:
-    """`sameOrigin` of BH_REDIRECTS_SAME_ORIGIN."""
+    """Returns the name of a case, such as `sameOrigin` for BH_REDIRECTS_SAME_ORIGIN."""
     first, *rest = python_member(enumeration, constant).lower().split("_")
     name = first + "".join(f"_{word}" if word.isdigit() else word.capitalize() for word in rest)
-    # `http2`, `tls1_2`: numbers of versions have a line between them only.
+    # `http2`, `tls1_2`: an underscore is only between the numbers of a version.
     return name.replace("_", "", 1)

@@ -23,7 +23,7 @@ WRITERS = {
 
 
 def texts() -> dict[str, str]:
-    """Path from the project's root -> what the file must be."""
+    """Maps each path from the project's root to the generated text of the file."""
     read = header.read()
     return {path: write(read) for path, write in WRITERS.items()}
 

@@ -7,7 +7,7 @@ from .model import Enumeration, Header
 from .python_source import docstring, module, number, remark
 from .python_words import PythonWords
 
-#: Classes with more than OpenEnum has; they are written by hand in _open_enum.py.
+#: Classes with more members than OpenEnum. They are written by hand in _open_enum.py.
 _BASES = {"TaskState": "FinalStates"}
 
 
@@ -38,7 +38,7 @@ def _class(name: str, enumeration: Enumeration, words: PythonWords) -> str:
 
 def numbers(header: Header) -> str:
     words = PythonWords(header)
-    # The version of the library may be another.
+    # The loaded library may have another version.
     plain = [constant for constant in header.numbers if not constant.name.startswith("BH_VERSION")]
     lines = "".join(
         remark(words.of(constant.documentation), "")

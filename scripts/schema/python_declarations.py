@@ -15,7 +15,7 @@ _TYPES = {"char": "c_char", "bool": "c_bool", "size_t": "c_size_t", "int": "c_in
 
 
 class _Types:
-    """C's types as ctypes has them."""
+    """C's types in the form of ctypes."""
 
     def __init__(self, header: Header) -> None:
         self._header = header
@@ -25,7 +25,7 @@ class _Types:
         array = re.fullmatch(r"(.*?) ?\[(\d+)\]", spelling)
         if array:
             return f"{self.of(array[1])} * {array[2]}"
-        # `const` says nothing to ctypes.
+        # ctypes has no `const`.
         plain = " ".join(re.sub(r"\bconst\b|\bstruct\b|\benum\b", "", spelling).split()).replace("* *", "**")
         target, is_pointer = plain.removesuffix("*").strip(), plain.endswith("*")
         if not is_pointer:
@@ -69,7 +69,8 @@ def _struct(struct: Struct, types: _Types, words: PythonWords) -> str:
 
 
 def _ordered(header: Header) -> list[Struct]:
-    """Each after those that its fields have or point to, as ctypes needs it; otherwise as in the header."""
+    """Returns the structs in the order of the header, but each after those that its fields contain or point to, because
+    ctypes needs that."""
     by_name = {struct.name: struct for struct in header.structs}
     ordered: dict[str, Struct] = {}
 

@@ -1,4 +1,4 @@
-"""The values of the Python package that a host fills: options of sessions and tasks, as dataclasses."""
+"""Generates the values of the Python package that a host fills: options of sessions and tasks, as dataclasses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .python_words import PythonWords
 
 _SECRET = ", repr=False"
 _REQUIRED = "required: "
-#: The path of a file, as the header documents one.
+#: The words with which the header documents the path of a file.
 _PATH = "absolute path"
 
 
@@ -19,7 +19,7 @@ class Options:
     def __init__(self, header: Header) -> None:
         self._structs = {struct.name for struct in header.structs}
         self._enumerations = {enumeration.name: enumeration for enumeration in header.enumerations}
-        # A choice is a bool, and None where nothing is said.
+        # A choice is a bool in Python, and None for the default.
         self._words = PythonWords(header, {"BH_YES": "True", "BH_NO": "False"})
 
     def dataclass(self, struct: Struct, decorator: str) -> str:
@@ -27,7 +27,7 @@ class Options:
             f"{remark(self._documentation(field))}    {field.name}: {self._declaration(field)}\n"
             for field in names.options(struct)
         )
-        # That a struct never grows is about the ABI.
+        # Whether a struct grows concerns only the binary interface.
         documentation = self._words.of(struct.documentation.replace(" It never grows.", ""))
         return f"{decorator}\nclass {names.value(struct.name)}:\n{docstring(documentation)}\n{fields}"
 
@@ -41,7 +41,7 @@ class Options:
         return " ".join(filter(None, sentences))
 
     def _declaration(self, field: Field) -> str:
-        """Type and default."""
+        """Returns the type and the default."""
         if field.documentation.startswith(_REQUIRED):
             return self._type(field)
         if field.name == "headers":
@@ -69,7 +69,7 @@ class Options:
         return f"str | {name}" if self._is_spoken(field) else name
 
     def _is_spoken(self, field: Field) -> bool:
-        """Whether a word is taken for the number. Bits are combined, and numbers of versions are no words."""
+        """Whether a word is accepted for the number. Bits are combined, and numbers of versions have no words."""
         enumeration = self._enumerations.get(field.type)
         return (
             enumeration is not None and field.type != "bh_choice" and not enumeration.is_bits
@@ -78,7 +78,7 @@ class Options:
 
 
 def _choices(enumeration: Enumeration) -> str:
-    """`"follow", "same_origin" or "none".`"""
+    """Returns the words of an enumeration as text: `"follow", "same_origin" or "none".`"""
     words = [f'"{names.python_member(enumeration, constant).lower()}"' for constant in enumeration.constants
              if constant.value]
     return f"{', '.join(words[:-1])} or {words[-1]}."
@@ -86,13 +86,13 @@ def _choices(enumeration: Enumeration) -> str:
 
 def _import(source: str, declarations: str, candidates: list[str]) -> str:
     used = [name for name in candidates if re.search(rf"\b{name}\b", declarations)]
-    # As the linter sorts them: constants first.
+    # The names are in the order of the linter: constants first.
     used.sort(key=lambda name: (not name.isupper(), name.lower()))
     return f"from .{source} import {', '.join(used)}\n" if used else ""
 
 
 def parts(header: Header) -> str:
-    """What sessions and tasks both have, and a task's policy."""
+    """Returns the module with the parts that sessions and tasks share, and a task's policy."""
     return _module(
         header, "The parts of a session's configuration, and a task's policy.", names.PYTHON_PARTS,
         "@dataclass(frozen=True, kw_only=True)", "from ._keyword_only import dataclass\n", [],
@@ -100,7 +100,8 @@ def parts(header: Header) -> str:
 
 
 def configuration(header: Header) -> str:
-    """Positional, because the identifier is given without its name."""
+    """Returns the module with the configuration. Its fields are positional, because the identifier is given without its
+    name."""
     return _module(
         header, "What is stored with sessions, and what all sessions of a store share.",
         ["bh_session_configuration", "bh_limits"], "@dataclass(frozen=True)", "", names.PYTHON_PARTS,

@@ -10,7 +10,7 @@ _NOTE = "# Generated from include/backhaul.h by scripts/generate-bindings; chang
 
 
 def module(documentation: str, imports: Iterable[str], blocks: Iterable[str], separator: str = "\n\n") -> str:
-    """A module with its groups of imports and its blocks."""
+    """Returns the text of a module with its groups of imports and its blocks."""
     head = f'{_NOTE}"""{documentation}"""\n\nfrom __future__ import annotations\n'
     imported = "".join(f"\n{group}\n" for group in imports)
     return head + imported + separator + separator.join(block.strip("\n") + "\n" for block in blocks)
@@ -25,7 +25,7 @@ def docstring(text: str, indent: str = "    ") -> str:
 
 
 def remark(text: str, indent: str = "    ") -> str:
-    """A comment that documents the line below it, or nothing."""
+    """Returns a comment that documents the line below it, or an empty text."""
     if not text:
         return ""
     return textwrap.fill(text, WIDTH, initial_indent=f"{indent}#: ", subsequent_indent=f"{indent}#: ",
@@ -33,7 +33,7 @@ def remark(text: str, indent: str = "    ") -> str:
 
 
 def number(value: int) -> str:
-    """As people write it: 2**64 - 1, 65_536."""
+    """Returns the number in a readable form: 2**64 - 1, 65_536."""
     for bits in (32, 64):
         if value == 2**bits - 1:
             return f"2**{bits} - 1"

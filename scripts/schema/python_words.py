@@ -1,4 +1,4 @@
-"""Comments of the header as documentation of the Python package: sentences, in Python's words."""
+"""Converts comments of the header to documentation of the Python package: sentences with Python's words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from .model import Header
 from .names import camel_case, python_class, python_member
 
-#: Words of the comments -> Python's, where a rule does not say it.
+#: Words of the comments -> Python's words, if no rule converts them.
 _WORDS = {
     "NULL": "None",
     "bh_error": "``BackhaulError``",
@@ -27,21 +27,21 @@ _WORDS = {
     "bh_tls_settings": "``TLS``",
 }
 
-# `BH_ROLE_…`: any of a family.
+# `BH_ROLE_…` means any constant of a family.
 _FAMILY = re.compile(r"(BH_[A-Z_]*_)…")
 _NAME_OF_C = re.compile(r"\bbh_[\w.]*\w|\bBH_\w+|\bNULL\b")
 _ARTICLE = re.compile(r"\ba (?=`*[AEIO])")
 _CODE = re.compile(r"(?<!`)`([^`]+)`(?!`)")
-# A field, such as quiet_hours, that is not code yet; no part of a path and no name of a function.
+# A field, such as quiet_hours, that is not marked as code: not a part of a path or the name of a function.
 _FIELD = re.compile(r"(?<![\w`\"./])((?:[a-z]+\.)?[a-z]+_[a-z_]*[a-z])(?![\w`\"(])")
 _FIRST_WORD = re.compile(r"[a-z]+\b(?![_(])")
 
 
 class PythonWords:
     def __init__(self, header: Header, own: dict[str, str] | None = None) -> None:
-        """``own``: words of a module, in place of those that hold everywhere."""
+        """``own`` has words of a module, which replace the general ones."""
         self._words = {struct.name: f"``{camel_case(struct.name)}``" for struct in header.structs} | _WORDS
-        #: What the names of an enumeration begin with -> its class.
+        #: The prefix of an enumeration's names -> its class.
         self._families: dict[str, str] = {}
         for enumeration in header.enumerations:
             name = python_class(enumeration)
@@ -70,5 +70,5 @@ def _sentence(text: str) -> str:
         return ""
     if _FIRST_WORD.match(text):
         text = text[0].upper() + text[1:]
-    # What a colon announces is a table.
+    # A text before a colon announces a table, which is left out.
     return text if text.endswith((".", '."')) else text.removesuffix(":") + "."

@@ -1,4 +1,4 @@
-"""What the library has for bh_abi_json: the layouts of the structs, and the constants."""
+"""Generates the library's text for bh_abi_json: the layouts of the structs, and the constants."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ enum HeaderConstants {
 
 
 def _filled(items: list[str], indent: str) -> str:
-    """As many as fit on each line."""
+    """Returns lines with as many items as fit on each."""
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + len(item) + 2 <= WIDTH:

@@ -1,4 +1,5 @@
-"""The values of the Swift package that a host fills: options of sessions and tasks, with their way to C and back."""
+"""Generates the values of the Swift package that a host fills: options of sessions and tasks, with their conversion to
+C and back."""
 
 from __future__ import annotations
 
@@ -10,25 +11,25 @@ from .model import Field, Header, Struct
 from .swift_source import NOTE, WIDTH
 from .swift_words import SwiftWords
 
-#: The parts before what has them. bh_proxy_settings and bh_budget have initializers of their own, and are written by
-#: hand.
+#: The parts come before the structs that contain them. bh_proxy_settings and bh_budget have special initializers, and
+#: are written by hand.
 _STRUCTS = ["bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_session_configuration"]
 
 
 @dataclass(frozen=True)
 class _Property:
-    """Code for one field, which is called `{c}` in C and `{swift}` in Swift."""
+    """The code for one field, which is called `{c}` in C and `{swift}` in Swift."""
 
     type: str
-    #: From C.
+    #: The conversion from C.
     read: str
-    #: To C.
+    #: The conversion to C.
     write: str
-    #: The value of a new struct; none: nil, or what the initializer is given.
+    #: The value of a new struct; empty: nil, or the argument of the initializer.
     default: str = ""
 
 
-#: Fields that mean more than their type says.
+#: Fields whose conversion is not determined by their type.
 _OWN = {
     "headers": _Property(
         "[Header]", "Backhaul.headers(value.headers, value.header_count)", "try arena.headers(headers)", "[]"

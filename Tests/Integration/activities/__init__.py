@@ -1,1 +1,1 @@
-"""Work that repeats."""
+"""Tests of activities: work that repeats in windows of time."""

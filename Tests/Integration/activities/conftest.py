@@ -1,4 +1,4 @@
-"""Activities in both kinds of engines."""
+"""Fixtures for activities in an embedded engine and in the daemon."""
 
 import pytest
 
@@ -8,7 +8,8 @@ from testbed.launches import Stage
 
 @pytest.fixture
 def switched(host, debug_library, calendar):
-    """Starts hosts, each its own engine, with what only debug builds let a test do."""
+    """Starts hosts with an embedded engine and the test switches of the debug build, such as a clock that can be set.
+    """
 
     def start(**switches):
         named = {f"BACKHAUL_{name.upper()}": str(value) for name, value in switches.items()}

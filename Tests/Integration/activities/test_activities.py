@@ -1,4 +1,4 @@
-"""Work that repeats: requests and events, in windows of a second or two."""
+"""Activities that enqueue a request or send an event, in windows of one or two seconds."""
 
 import time
 
@@ -14,12 +14,12 @@ HOUR = 3_600_000
 
 
 def soon(milliseconds=300):
-    """Unix time in seconds."""
+    """Returns the Unix time in seconds, so many milliseconds from now."""
     return time.time() + milliseconds / 1_000
 
 
 def at_once(identifier="sync", *, interval_ms=1_000, tolerance_ms=200, **options):
-    """One that waits for no conditions."""
+    """An activity without conditions: its quality of service is "user_initiated"."""
     return Activity(identifier, interval_ms, tolerance_ms, **{"quality_of_service": "user_initiated", **options})
 
 
@@ -32,12 +32,12 @@ def ends(events):
 
 
 @pytest.mark.both_hostings
-def test_a_request_is_made_in_each_window(host, misbehaving, downloads):
+def test_a_request_is_enqueued_in_each_window(host, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = host()
     one.session()
     one.set_activity(fetching(url, downloads, first=soon()))
-    # Two tasks, each with the end of its round.
+    # Each of the two tasks brings two events: its end, and the end of its round.
     events = one.wait_for(4)
     assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 2
     assert sha256_of(downloads / "feed") == CONTENT.sha256
@@ -49,7 +49,7 @@ def test_a_request_is_made_in_each_window(host, misbehaving, downloads):
 
 
 @pytest.mark.both_hostings
-def test_without_a_request_its_host_is_told(host):
+def test_an_activity_without_a_request_is_an_event(host):
     one = host()
     one.session()
     one.set_activity(at_once("clean-up"))
@@ -62,22 +62,22 @@ def test_without_a_request_its_host_is_told(host):
     one.acknowledge([second])
 
 
-def test_it_starts_at_the_end_of_its_window_in_any_case(host):
+def test_an_activity_starts_at_the_latest_at_the_end_of_its_window(host):
     one = host()
     one.session()
     begin = soon()
     one.set_activity(Activity("late", 60_000, 700, first=begin, repeats=False, quality_of_service="background"))
     event, = one.wait_for(1)
-    # A machine on which nothing holds it back starts it earlier.
+    # If no condition holds the activity on this machine, it starts before the end of its window.
     assert begin * 1_000 - 1 <= event.time_ms <= begin * 1_000 + 20_000
     assert one.activities() == []
 
 
-def test_it_launches_the_application_whose_host_is_gone(host, stage):
+def test_a_due_activity_launches_the_application_without_a_host(host, stage):
     one = host(hosting=Hosting.DAEMON, opened=False)
     one.open(launch=stage.command())
     one.session()
-    # Later than a daemon without anything to do would stay.
+    # The activity is due later than an idle daemon would exit.
     one.set_activity(at_once("nightly", first=soon(4_000), repeats=False))
     one.kill()
     assert stage.nobody_comes(2)
@@ -95,20 +95,20 @@ def test_it_launches_the_application_whose_host_is_gone(host, stage):
     assert stage.nobody_comes(1)
 
 
-def test_while_its_last_task_lives_no_other_is_made(host, misbehaving, downloads):
+def test_an_activity_makes_no_task_while_its_previous_task_lives(host, misbehaving, downloads):
     url = misbehaving.serve("/feed", Content(2_000_000), otherwise=Behaviour(pace=500_000))
     one = host()
     one.session()
     one.set_activity(fetching(url, downloads))
     task, = until(one.tasks, bool)
-    # Some windows open meanwhile.
+    # Some windows open while the task runs.
     until(one.tasks, lambda tasks: tasks[0].offset > 1_000_000)
     assert [info.id for info in one.tasks()] == [task.id]
     first, *_ = until(one.tasks, lambda tasks: len(tasks) > 1)
     assert first.state is TaskState.SUCCEEDED
 
 
-def test_windows_that_were_missed_are_made_up_for_by_one_start(switched, calendar, misbehaving, downloads):
+def test_missed_windows_cause_one_start(switched, calendar, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched()
     one.session()
@@ -125,7 +125,7 @@ def test_windows_that_were_missed_are_made_up_for_by_one_start(switched, calenda
     assert len(again.tasks()) == 1
 
 
-def test_a_calendar_that_is_set_forward_opens_the_window_of_a_time_on_the_wall(switched, calendar):
+def test_a_clock_set_forward_opens_the_window_of_an_activity_with_a_stated_time(switched, calendar):
     one = switched()
     one.session()
     one.set_activity(at_once("wall", interval_ms=HOUR, first=soon(5 * HOUR)))
@@ -138,7 +138,7 @@ def test_a_calendar_that_is_set_forward_opens_the_window_of_a_time_on_the_wall(s
 
 
 @pytest.mark.parametrize("crash", ["afterActivity", "afterEnqueue"])
-def test_an_engine_that_is_killed_around_the_start_makes_one_task(switched, misbehaving, downloads, crash):
+def test_an_engine_that_is_killed_around_the_start_enqueues_one_task(switched, misbehaving, downloads, crash):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched(crash_at=crash)
     one.session()
@@ -156,7 +156,7 @@ def test_an_engine_that_is_killed_around_the_start_makes_one_task(switched, misb
     assert len(again.tasks()) == 1
 
 
-def test_another_engine_keeps_its_windows(host):
+def test_windows_survive_the_engine(host):
     one = host()
     one.session()
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:
@@ -168,7 +168,7 @@ def test_another_engine_keeps_its_windows(host):
     assert again.activities() == before
 
 
-def test_set_again_it_keeps_its_window_until_the_time_is_another(host):
+def test_a_changed_activity_keeps_its_window_until_its_time_changes(host):
     one = host()
     one.session()
     one.set_activity(Activity("sync", HOUR))
@@ -182,7 +182,7 @@ def test_set_again_it_keeps_its_window_until_the_time_is_another(host):
     assert one.activities()[0].next_ms == (before.next_ms // 1_000 + 5) * 1_000
 
 
-def test_removed_it_starts_no_more(host):
+def test_a_removed_activity_does_not_start(host):
     one = host()
     one.session()
     one.set_activity(at_once())
@@ -191,7 +191,7 @@ def test_removed_it_starts_no_more(host):
     with pytest.raises(BackhaulError) as error:
         one.remove_activity("sync")
     assert error.value.status is Status.NOT_FOUND
-    # Its window ends before this one's begins.
+    # The window of "sync" would end before the window of "later" begins.
     one.set_activity(at_once("later", interval_ms=1_500, repeats=False))
     event, = one.wait_for(1)
     session, = one.all_sessions()
@@ -213,7 +213,7 @@ def test_removed_it_starts_no_more(host):
     ({"request": Request("http://127.0.0.1:9/", suspended=True)}, "BH_REQUEST_STARTS_SUSPENDED"),
     ({"request": Request("http://127.0.0.1:9/", "/tmp/feed")}, "if_exists"),
 ])
-def test_bad_input_is_refused_in_a_sentence(host, change, word):
+def test_bad_input_is_refused_with_the_field_name(host, change, word):
     one = host()
     one.session()
     fields = {"identifier": "sync", "interval_ms": 1_000, "tolerance_ms": 0, **change}

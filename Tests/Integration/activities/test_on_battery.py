@@ -1,4 +1,4 @@
-"""Windows on a machine that runs on battery: /sys is a tree of the test's own, rewritten before an engine begins."""
+"""Activities on a machine that runs on battery. The test writes a fake /sys before an engine starts."""
 
 import time
 
@@ -10,7 +10,7 @@ from testbed.host import until
 
 
 class Machine:
-    """A laptop's /sys and an empty /proc."""
+    """A fake /sys of a laptop, and an empty /proc."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -59,7 +59,7 @@ def test_a_request_waits_for_power_within_its_window_and_runs_at_its_end(host, m
     assert waits[0].ended_ms - waits[0].began_ms <= 3_500
 
 
-def test_with_power_it_runs_when_its_window_opens(host, machine, misbehaving, downloads):
+def test_with_power_the_request_runs_when_its_window_opens(host, machine, misbehaving, downloads):
     machine.plug(True)
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
@@ -71,7 +71,7 @@ def test_with_power_it_runs_when_its_window_opens(host, machine, misbehaving, do
 
 
 @pytest.mark.parametrize("plugged", [True, False])
-def test_a_host_is_told_when_there_is_power_and_else_when_the_window_ends(host, machine, plugged):
+def test_the_event_comes_with_power_or_else_at_the_end_of_the_window(host, machine, plugged):
     machine.plug(plugged)
     one = host(environment=machine.environment)
     one.session()

@@ -1,1 +1,1 @@
-"""A table of HTTP: what a server does, and what a task must become."""
+"""A table of HTTP behaviours: what a server does, and how the task must end."""

@@ -1,4 +1,4 @@
-"""What the table stands on: scripted servers of both versions, squid, and one host."""
+"""Fixtures of the table: scripted servers for HTTP/1.1 and HTTP/2, squid, and one host."""
 
 import shutil
 

@@ -1,4 +1,4 @@
-"""docs/http.md from the rows: python -m behaviours.document > docs/http.md"""
+"""Writes docs/http.md from the rows: python -m behaviours.document > docs/http.md"""
 
 from behaviours import table
 from behaviours.script import EVERY

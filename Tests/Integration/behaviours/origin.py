@@ -1,4 +1,4 @@
-"""What the scripted servers of both versions of HTTP share: which row a request belongs to, and its log."""
+"""Code that the scripted servers for HTTP/1.1 and HTTP/2 share: the row that a request belongs to, and the log."""
 
 import threading
 
@@ -6,14 +6,14 @@ from behaviours.script import Answer, Seen  # noqa: F401
 
 
 class Scripts:
-    """Rows that are played, by the first part of their path."""
+    """The rows that are being played. The first part of a request's path names the row."""
 
     def __init__(self):
         self._played = {}
         self._lock = threading.Lock()
 
     def play(self, key, script, places):
-        """``places``: what {base} and {other} stand for."""
+        """``places`` has the values of {base} and {other}."""
         with self._lock:
             self._played[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
 
@@ -22,7 +22,7 @@ class Scripts:
             return list(self._played[key][2])
 
     def early(self, seen):
-        """How the next answer comes before the body, or None."""
+        """Returns how the next response is sent before the request's body has arrived, or None."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._played.get(key, ({}, {}, []))[0]

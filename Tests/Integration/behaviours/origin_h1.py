@@ -1,4 +1,4 @@
-"""A scripted HTTP/1.1 server on plain sockets, which decide about every byte."""
+"""A scripted HTTP/1.1 server on plain sockets, so that a row decides every byte."""
 
 import select
 import socket
@@ -23,7 +23,7 @@ class Origin(AcceptingServer):
 
     def __enter__(self):
         super().__enter__()
-        # A large body that the server does not read must not fit into the buffers of both ends.
+        # A large body that the server does not read must not fit into the socket buffers of both ends.
         self._listeners[self._address].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 256 * 1024)
         return self
 
@@ -33,7 +33,7 @@ class Origin(AcceptingServer):
 
 
 def serve(connection, scripts):
-    """Answers the requests of a connection, which may be one of TLS."""
+    """Responds to the requests of a connection, which may use TLS."""
     reader = connection.makefile("rb")
     while (seen := _read_head(reader)) is not None:
         early = scripts.early(seen)
@@ -78,29 +78,29 @@ def _body(reader, headers):
 
 
 def _send_early(connection, reader, seen, early, scripts):
-    """Answers before the body is whole. Whether the connection may be used again."""
+    """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # Set before the log has it.
+    # This is set before the request is added to the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
-    # What HTTP/2 says with RST_STREAM, HTTP/1.1 says over TLS with the end of the connection.
+    # Where HTTP/2 sends RST_STREAM, HTTP/1.1 over TLS ends the connection.
     match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
             try:
-                # Less than all when the client ends the connection.
+                # `read` returns less than the rest if the client ends the connection.
                 seen.body += reader.read(size - len(seen.body))
             finally:
                 seen.is_arriving = False
             return can_be_used and len(seen.body) == size
         case "close":
             connection.shutdown(socket.SHUT_WR)
-            # The client's end of the connection, which its unread bytes hide from `recv`.
+            # Waits until the client ends the connection. `recv` would return its unread bytes first.
             _wait_for_hangup(connection)
         case "reset":
             sockets.settled(connection)
             reset(connection)
-            # The descriptor stays open as long as its reader.
+            # The descriptor stays open until its reader is closed.
             reader.close()
     return False
 
@@ -112,7 +112,7 @@ def _wait_for_hangup(connection):
 
 
 def _send(connection, seen, answer):
-    """Whether the connection may be used again."""
+    """Returns whether the connection can be used again."""
     if answer.silent:
         return _wait(connection)
     if answer.raw is not None:
@@ -151,7 +151,7 @@ def _send_body(connection, answer):
 
 
 def _drip(connection, answer):
-    """Until the client ends the connection."""
+    """Sends bytes until the client ends the connection."""
     data = b"." if answer.drip else b"." * _BLOCK
     while not select.select([connection], [], [], answer.drip)[0]:
         connection.sendall(b"%x\r\n%s\r\n" % (len(data), data) if answer.framing == "chunked" else data)
@@ -170,5 +170,5 @@ def _head(status, reason, headers):
 
 
 def reset(connection):
-    """Lingering for zero seconds turns close into a reset (socket(7))."""
+    """With a linger time of zero, close sends a reset (socket(7))."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""A scripted HTTP/2 server over TLS; framing is that of the library h2."""
+"""A scripted HTTP/2 server over TLS. The library h2 does the framing."""
 
 import select
 
@@ -13,9 +13,10 @@ from servers.accepting import AcceptingServer
 from behaviours import origin_h1
 from behaviours.script import Seen
 
-#: Of a connection. A stream has the 65,535 bytes of RFC 9113, section 6.9.2, and more as they are read.
+#: The window of a connection. A stream starts with the 65,535 bytes of RFC 9113, section 6.9.2, and gets more as the
+#: server reads them.
 _WINDOW = 1 << 24
-#: Connection-specific fields have no place in HTTP/2 (RFC 9113, section 8.2.2).
+#: HTTP/2 does not allow connection-specific fields (RFC 9113, section 8.2.2).
 _CONNECTION_FIELDS = {"connection", "transfer-encoding", "keep-alive", "upgrade", "proxy-connection"}
 
 
@@ -36,14 +37,14 @@ class Origin(AcceptingServer):
         try:
             made.run()
         except h2.exceptions.ProtocolError:
-            # GOAWAY with the reason.
+            # Sends GOAWAY with the reason.
             made.flush()
         finally:
             made.ended()
 
 
 class _Connection:
-    """One connection: reads events, and sends what fits into the windows."""
+    """One connection. It reads events, and sends what fits into the flow-control windows."""
 
     def __init__(self, wrapped, scripts):
         self._wrapped, self._scripts = wrapped, scripts
@@ -67,7 +68,7 @@ class _Connection:
             seen.is_arriving = False
 
     def _receive(self):
-        """What came, or None when it is time for a drop."""
+        """Returns the received bytes, or None when the next byte of a drip is due."""
         pause = min(self._dripping.values(), default=None)
         if not self._wrapped.pending() and not select.select([self._wrapped], [], [], pause)[0]:
             return None
@@ -95,7 +96,7 @@ class _Connection:
                 self._seen[event.stream_id].body += event.data
                 self._begin_early(event.stream_id)
                 early = self._early.get(event.stream_id)
-                # A stream that is going to be reset gets no larger window.
+                # The window of a stream is not enlarged if the server is going to reset the stream.
                 if event.stream_id in self._seen and (early is None or early.then != "reset"):
                     self._h2.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
             case h2.events.StreamEnded():

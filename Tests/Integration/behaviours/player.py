@@ -1,4 +1,4 @@
-"""Plays rows: servers, carriers, and one host that hands tasks over and waits for their ends."""
+"""Plays rows: servers, carriers, and one host that enqueues tasks and waits for their ends."""
 
 import json
 import time
@@ -10,12 +10,12 @@ from behaviours.origin import Scripts
 from behaviours.script import FORWARD, H1, H2, TUNNEL
 from testbed.settings import in_parts, policy
 
-#: For retries at once, and for no longer wait than a row says.
+#: Retries follow at once, and no request waits for longer than a row states.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
 class Stage:
-    """The servers of all carriers."""
+    """The servers for all carriers."""
 
     def __init__(self, certificates, squid):
         self.scripts, self.certificates, self.squid = Scripts(), certificates, squid
@@ -50,7 +50,7 @@ class Player:
         self._application.close()
 
     def play(self, row, carrier):
-        """Returns the event of the task's end, and what the servers saw."""
+        """Returns the event of the task's end, and the requests that the servers received."""
         self._count += 1
         key = f"{row.name}-{carrier}-{self._count}"
         here, elsewhere = (f"{url}/{key}" for url in self.stage.urls[carrier])
@@ -65,7 +65,7 @@ class Player:
         return event, [self._below(seen, key) for seen in self.stage.scripts.seen(key)]
 
     def _wait_for_bodies(self, key):
-        """Until they have arrived or broken off, which may be after the end of the task."""
+        """Waits until the bodies have arrived or were cut off, which may be after the end of the task."""
         deadline = time.monotonic() + 20
         while any(one.is_arriving for one in self.stage.scripts.seen(key)):
             assert time.monotonic() < deadline, "a body has no end"
@@ -73,7 +73,7 @@ class Player:
 
     def _session(self, row, carrier):
         name = f"{carrier} {json.dumps(row.session, sort_keys=True)}"
-        # Rows with challenges have a session of their own: an answer is good for all of a session's tasks.
+        # Rows with challenges have their own session, because a credential applies to all tasks of a session.
         if row.request.get("answers") or row.session.get("asks_for_credentials") or row.session.get("cookies"):
             name = f"{name} {row.name}"
         name = f"{abs(hash(name))}"
@@ -112,25 +112,25 @@ class Player:
         return given
 
     def _end(self, session, cursor, task, answers, here, limit):
-        """Answers what is asked, until the task has ended."""
+        """Responds to challenges until the task has ended."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
                 if event.kind is EventKind.CHALLENGE and event.challenge is not None:
-                    assert answers, f"nobody was to be asked: {event.challenge}"
+                    assert answers, f"unexpected challenge: {event.challenge}"
                     _respond(session, event.challenge, answers.pop(0), here)
                 if event.kind is EventKind.TASK_ENDED and event.task_id == task:
                     session.acknowledge_through(event.id)
                     return event
                 cursor = event.id
         info = session.task(task)
-        # Its slot is needed by the rows that follow.
+        # The slot is needed for the rows that follow.
         session.cancel(tasks=[task])
-        raise AssertionError(f"for {limit} s no end: {info}")
+        raise AssertionError(f"the task did not end within {limit} s: {info}")
 
     @staticmethod
     def _below(seen, key):
-        """The request with the path below the row's."""
+        """Returns the request with its path relative to the row's URL."""
         seen.path = seen.path.removeprefix(f"/{key}/")
         return seen
 
@@ -156,7 +156,7 @@ def _respond(session, challenge, answer, here):
 
 
 def refused(call):
-    """The status with which a call is refused."""
+    """Returns the status with which a call is refused."""
     try:
         call()
     except BackhaulError as error:

@@ -2,12 +2,12 @@
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Early, Row
 
-#: More than the windows of HTTP/2 and the buffers of a connection hold.
+#: More than the windows of HTTP/2 and the buffers of a connection hold together.
 SIZE = 8 << 20
 PUT = {"body_size": SIZE}
 POST = {**PUT, "method": "POST"}
 OVER_2 = ("h2", "tunnel")
-#: A server that reads no more is silent, too.
+#: A server that stops reading is also silent, so the request time-out is short.
 QUICK = {"maximum_attempts": 2, "request_timeout_ms": 3_000}
 DONE = Answer(201, {}, b"stored")
 STORED = Becomes(http_status=201, response_body=b"stored", within=30)
@@ -35,7 +35,8 @@ _ANSWERED = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
             carriers=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
-    # libcurl 7.88.1 drops the response then. A proxy that is reset drops what it has not passed on, again and again.
+    # libcurl 7.88.1 drops the response in this case. A proxy that receives a reset drops the bytes that it has not
+    # forwarded, in each attempt.
     refused("early-413-reset-at-once", "responds with 413 during the upload and resets the stream with NO_ERROR in "
         "the same TLS record (the request is repeated once)",
         "reset", carriers=("h2",), times=2, source="RFC 9113, 8.1"),

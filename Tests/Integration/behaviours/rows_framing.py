@@ -8,7 +8,7 @@ FILE = Content()
 EMPTY = Content(0)
 GOOD = Becomes(file=FILE.data)
 GZIPPED = gzip.compress(FILE.data)
-#: A task that waits for the rest of a body does not end before its test does.
+#: A task that waits for the rest of a body does not end before its test ends.
 PATIENT = {"request_timeout_ms": 300_000}
 
 ROWS = [

@@ -3,14 +3,14 @@
 from behaviours.script import MODIFIED, UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, unsatisfiable, whole
 
 FILE, OTHER = Content(), Content(seed=2)
-#: Where the server of these rows drops the first answer.
+#: The offset at which the server of these rows cuts off the first response.
 CUT = 40_000
 DROPPED = whole(FILE, drop_after=CUT)
 GOOD = Becomes(file=FILE.data)
 
 
 def first(*then, **first_answer):
-    """The first answer breaks off; these follow."""
+    """A script whose first response is cut off. The given responses follow."""
     return {"file": (whole(FILE, drop_after=CUT, **first_answer), *then)}
 
 

@@ -4,10 +4,10 @@ from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect
 
 FILE = Content(2_000)
 GOOD = Becomes(file=FILE.data, http_status=200)
-#: Seconds: less than the request time-out of the table's sessions.
+#: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 10
 _MOVED = redirect("{base}/real").but(body=b"moved")
-#: Bodies of a redirect: name, words, answer.
+#: Bodies of a redirect: name, words, response.
 UNENDED = (
     ("drips", "that arrives slowly and never ends", _MOVED.but(framing="chunked", drip=0.1)),
     ("endless", "that never ends", _MOVED.but(framing="chunked", drip=0)),

@@ -8,9 +8,9 @@ from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, whole
 FILE = Content(2_000)
 GOOD = Becomes(file=FILE.data, http_status=200)
 DRIPPING = Answer(404, {}, b"no", framing="chunked", drip=0.1)
-#: Where a row takes its time.
+#: The carriers of rows that take long.
 DIRECT = ("h1", "h2")
-#: Seconds: less than the request time-out of the table's sessions.
+#: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 18
 
 

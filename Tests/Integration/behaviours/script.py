@@ -1,4 +1,4 @@
-"""Rows of the table, and the answers that their servers give, as plain values."""
+"""Rows of the table, and the responses that their servers send, as plain values."""
 
 import hashlib
 import random
@@ -9,65 +9,66 @@ from email.utils import formatdate
 
 @dataclass
 class Seen:
-    """A request as a server got it."""
+    """A request as a server received it."""
 
     method: str
     path: str
-    #: Names in lower case; of several fields with one name the values with commas between.
+    #: Names are in lower case. The values of several fields with one name are joined with commas.
     headers: dict
     body: bytes = b""
-    #: Whether the server still reads the body.
+    #: Whether the server is still reading the body.
     is_arriving: bool = False
 
     @property
     def offset(self):
-        """Where the asked range begins, or None."""
+        """Returns the offset at which the requested range begins, or None."""
         found = re.fullmatch(r"bytes=(\d+)-", self.headers.get("range", ""))
         return int(found[1]) if found else None
 
 
 @dataclass(frozen=True)
 class Early:
-    """A final response before the request's body has arrived: after so many bytes of it, or with ``after=0`` in the
+    """A final response before the request's body has arrived: after so many bytes of the body, or with ``after=0`` in
     place of 100 (Continue)."""
 
-    #: "read" (the server reads the rest), "close" (it reads no more and ends its side of the connection) or "reset":
-    #: RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1), or a reset of the connection of HTTP/1.1
+    #: "read": the server reads the rest. "close": it stops reading and ends its side of the connection. "reset": it
+    #: sends RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1); over HTTP/1.1 it resets the connection
     #: when the client has the response. HTTP/2 has no "close".
     then: str
-    #: The window of a stream: none of the body is under way when the server resets the stream.
+    #: The default is the window of a stream: then no byte of the body is in flight when the server resets the stream.
     after: int = 65_535
-    #: RST_STREAM is in a TLS record of its own, behind the response.
+    #: RST_STREAM is sent in its own TLS record, after the response.
     is_apart: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server sends. ``{base}`` and ``{other}`` in a field's value are URLs of this row, at the server that is
-    asked and at another origin."""
+    """A response. ``{base}`` and ``{other}`` in a field's value are URLs of this row, at the requested server and at
+    another origin."""
 
     status: int = 200
     headers: dict = field(default_factory=dict)
     body: bytes = b""
-    #: "length" (Content-Length), "chunked", "close" (its end is the end of the body) or "none". HTTP/2 has its own.
+    #: "length" (Content-Length), "chunked", "close" (the body ends with the connection) or "none". HTTP/2 uses its own
+    #: framing.
     framing: str = "length"
-    #: Instead of the body's length in Content-Length.
+    #: The value of Content-Length, if it differs from the body's length.
     length: int | None = None
-    #: The body breaks off after so many bytes.
+    #: The body is cut off after so many bytes.
     drop_after: int | None = None
-    #: After so many bytes the server goes silent.
+    #: The server stops sending after so many bytes.
     stall_after: int | None = None
-    #: Interim answers before this one: (status, fields).
+    #: Interim responses before this one: (status, fields).
     interim: tuple = ()
     reason: str = "Because"
-    #: These bytes and the end of the connection instead of an answer. HTTP/1.1 alone.
+    #: These bytes replace the response, and then the connection ends. Only over HTTP/1.1.
     raw: bytes | None = None
-    #: Nothing at all.
+    #: The server sends nothing.
     silent: bool = False
-    #: After the body one byte more each so many seconds, without end; 0: without a pause. Not with a length that the
-    #: body has.
+    #: After the body the server sends one more byte each so many seconds, without end; 0: without a pause. Not possible
+    #: with a length that the body reaches.
     drip: float | None = None
-    #: Not from a function of the request.
+    #: Only for an Answer of the script, not for a function that returns one.
     early: Early | None = None
 
     def but(self, **changes):
@@ -75,7 +76,7 @@ class Answer:
 
 
 class Content:
-    """Bytes that a seed determines, with a strong entity tag of their own."""
+    """Bytes that a seed determines, with their own strong entity tag."""
 
     def __init__(self, size=60_000, seed=1):
         self.data = random.Random(f"{seed}:{size}").randbytes(size)
@@ -93,7 +94,7 @@ MODIFIED = "Wed, 21 Oct 2015 07:28:00 GMT"
 
 
 def whole(content, *, etag="its own", modified=None, **changes):
-    """A good 200. ``etag=None``: without one."""
+    """Returns a valid 200 response. ``etag=None``: without an entity tag."""
     headers = {"Date": formatdate(usegmt=True), "ETag": content.etag if etag == "its own" else etag,
                "Last-Modified": modified, **changes.pop("headers", {})}
     return Answer(200, headers, content.data, **changes)
@@ -101,7 +102,8 @@ def whole(content, *, etag="its own", modified=None, **changes):
 
 def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=206, headers=None, through=None,
          **changes):
-    """The part that was asked for, whatever If-Range says; ``shift``: from another offset than it claims."""
+    """Returns the requested range, and ignores If-Range. ``shift``: the bytes begin at another offset than
+    Content-Range claims."""
 
     def answer(seen):
         start = seen.offset or 0
@@ -124,28 +126,29 @@ def redirect(location, status=302, **headers):
 
 @dataclass(frozen=True)
 class Becomes:
-    """What the task must be in the end."""
+    """The expected end of the task."""
 
-    #: "succeeded", "failed" or "cancelled"; None: not looked at.
+    #: "succeeded", "failed" or "cancelled"; None: not compared.
     state: str | None = "succeeded"
-    #: Name of the status of a task that failed.
+    #: The name of the expected status of a failed task.
     status: str = "OK"
     http_status: int | None = None
-    #: What the file holds; None: not looked at.
+    #: The expected content of the file; None: not compared.
     file: bytes | None = None
-    #: Part of the error's sentence.
+    #: Text that the error message must contain.
     says: str = ""
-    #: No part of it.
+    #: Text that the error message must not contain.
     says_not: str = ""
     response_body: bytes | None = None
-    #: Seconds within which the task must end. The limit finds tasks that do not end, and measures nothing.
+    #: Seconds within which the task must end. The limit finds tasks that do not end; it measures nothing.
     within: float = 60
 
 
 H1, H2, FORWARD, TUNNEL = "h1", "h2", "forward", "tunnel"
 #: HTTP/1.1; HTTP/2 over TLS; HTTP/1.1 forwarded by squid; HTTP/2 over TLS in a tunnel through squid.
 EVERY = (H1, H2, FORWARD, TUNNEL)
-#: What a conforming proxy changes on its way: it answers itself, repeats, or mends.
+#: The carriers on which no proxy changes the exchange: a conforming proxy may respond itself, repeat requests or
+#: correct messages.
 UNCHANGED = (H1, H2, TUNNEL)
 
 
@@ -154,21 +157,22 @@ class Row:
     """One behaviour."""
 
     name: str
-    #: "the server … : the task …"
+    #: The text "the server … : the task …" for docs/http.md.
     what: str
-    #: Path below the row's URL -> its answers in turn, the last one again and again; a function of the request or an
-    #: Answer each.
+    #: Maps a path below the row's URL to its responses, in order; the last one is repeated. Each is an Answer or a
+    #: function of the request.
     script: dict
     becomes: Becomes
-    #: Fields of backhaul.Request, but the URL; "body_size": of a file to send.
+    #: Fields of backhaul.Request except the URL; "body_size" is the size of a file to send.
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
     session: dict = field(default_factory=dict)
-    #: For each request in the order of arrival: a dict of "method", "path" and header fields that it must have (None:
-    #: must not have; a function: must hold for its value). None: not looked at.
+    #: For each request, in the order of arrival, a dict of "method", "path" and header fields. A value is the one that
+    #: the request must have; None: the field must be absent; a function: it must be true for the value. None for the
+    #: whole: not compared.
     asked: tuple | None = None
     carriers: tuple = EVERY
-    #: Where the behaviour is described.
+    #: The document that describes the behaviour.
     source: str = ""
-    #: Where the task's URL points below the row's.
+    #: The path of the task's URL, below the row's URL.
     start: str = "file"

@@ -1,4 +1,4 @@
-"""squid as it comes from Debian: it keeps and repeats nothing, and changes as little as a proxy may."""
+"""Runs squid as Debian packages it. It caches and repeats nothing, and changes as little as a proxy may."""
 
 import os
 
@@ -36,11 +36,11 @@ class Squid:
         return self
 
     def _command(self, port):
-        # As root it runs as the user that its package has made.
+        # If root starts squid, squid runs as the user that its package created.
         user = "cache_effective_user proxy\n" if os.geteuid() == 0 else ""
         configuration = self._folder / "squid.conf"
         configuration.write_text(user + _CONFIGURATION.format(port=port))
-        # Names of shared memory have the service's name in them, and other squids may run.
+        # Names of shared memory contain the service's name, and other instances of squid may run.
         return [listening.find("squid"), "-N", "-n", f"behaviours{port}", "-f", configuration]
 
     def __exit__(self, *_):

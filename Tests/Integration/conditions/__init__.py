@@ -1,1 +1,1 @@
-"""Conditions end to end: machines of files, buses of our own, links of any speed."""
+"""Tests of conditions from end to end, with a fake /sys and /proc, private buses, and links of a chosen speed."""

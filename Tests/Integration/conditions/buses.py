@@ -1,4 +1,4 @@
-"""A system bus of the tests' own, with python-dbusmock's NetworkManager and logind on it.
+"""A private system bus with the NetworkManager and logind of python-dbusmock.
 
     with Bus() as bus:
         network = bus.network_manager()
@@ -9,8 +9,8 @@
         logind.prepare_for_sleep(True)
         assert logind.inhibitors() == [Inhibitor(what="sleep", who="Backhaul", …)]
 
-Each change is on the bus when the call returns. Needs python3-dbusmock (which the system's Python runs, not the one of
-the test environment), dbus-daemon and busctl.
+Each change is on the bus when the call returns. It needs dbus-daemon, busctl and python3-dbusmock. The system's
+Python runs dbusmock, not the Python of the test environment.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 120
-# The one that Debian's python3-dbusmock belongs to.
+# The Python that Debian's python3-dbusmock is installed for.
 SYSTEM_PYTHON = "/usr/bin/python3"
 
 # NMMetered, https://networkmanager.dev/docs/api/latest/nm-dbus-types.html
@@ -34,7 +34,7 @@ UNKNOWN, YES, NO, GUESS_YES, GUESS_NO = range(5)
 # NMConnectivityState
 NO_CONNECTIVITY, PORTAL, LIMITED, FULL = range(1, 5)
 
-#: The bus itself: its name, object and interface.
+#: The name, object and interface of the bus itself.
 BUS = ("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus")
 NETWORK_MANAGER = "org.freedesktop.NetworkManager"
 NETWORK_MANAGER_PATH = "/org/freedesktop/NetworkManager"
@@ -89,7 +89,7 @@ bus.flush()
 
 
 class Unavailable(Exception):
-    """Why there can be no bus here."""
+    """The reason why the machine cannot run a private bus."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Inhibitor:
 
 
 class Bus:
-    """A private bus, ended with all that was started on it."""
+    """A private bus. Its end stops all services that were started on it."""
 
     def __init__(self):
         for program in ("dbus-daemon", "busctl", SYSTEM_PYTHON):
@@ -118,7 +118,7 @@ class Bus:
         self.start()
 
     def start(self):
-        """Again, too, after `stop`: at the same address."""
+        """Starts the bus; after `stop` at the same address."""
         configuration = self.folder / "bus.conf"
         configuration.write_text(CONFIGURATION.format(socket=self.socket))
         self.socket.unlink(missing_ok=True)
@@ -133,14 +133,14 @@ class Bus:
             self.busctl("call", *BUS, "GetId"), capture_output=True, check=False).returncode
 
     def stop(self):
-        """Ends the bus; what was on it ends, too."""
+        """Stops the bus and its services."""
         for service in self.services:
             service.stop()
         end(self.daemon)
         self.socket.unlink(missing_ok=True)
 
     def hang(self):
-        """It accepts, and answers nothing until `go_on`."""
+        """Stops the bus daemon with SIGSTOP: it accepts connections, but replies to nothing until `go_on`."""
         self.daemon.send_signal(signal.SIGSTOP)
 
     def go_on(self):
@@ -160,14 +160,14 @@ class Bus:
         return ["busctl", f"--address={self.address}", "--json=short", *map(str, words)]
 
     def call(self, name, path, interface, method, *arguments):
-        """What the method returns. The arguments are busctl's: a signature and its values."""
+        """Returns the result of the method. The arguments are those of busctl: a signature and its values."""
         ended = subprocess.run(self.busctl("call", name, path, interface, method, *arguments), capture_output=True,
                                text=True, timeout=LIMIT, check=False)
         assert ended.returncode == 0, f"{method}: {ended.stderr}"
         return json.loads(ended.stdout)["data"] if ended.stdout.strip() else None
 
     def send_false_signals(self):
-        """To each connection, from one that has nobody's name."""
+        """Sends forged signals to each connection, from a connection that owns no service name."""
         subprocess.run([SYSTEM_PYTHON, "-c", FALSE_SIGNALS], env=self.environment, timeout=LIMIT, check=True)
 
     def has_owner(self, name):
@@ -204,14 +204,14 @@ class Service:
         self.prepare()
 
     def prepare(self):
-        """What its template lacks."""
+        """Adds what the template of dbusmock lacks."""
 
     def stop(self):
         self.go_on()
         end(self.process)
 
     def hang(self):
-        """It answers nothing until `go_on`."""
+        """Stops the service with SIGSTOP: it replies to nothing until `go_on`."""
         self.process.send_signal(signal.SIGSTOP)
 
     def go_on(self):
@@ -222,14 +222,15 @@ class Service:
         return self.bus.call(self.name, path or self.path, MOCK, method, *arguments)
 
     def update(self, path=None, interface=None, **properties):
-        """Properties, each a pair of signature and value, and the signals that go with them."""
-        # One by one, because dbusmock 0.28 cannot update several when one is an object's path.
+        """Sets properties, each a pair of signature and value, and sends the signals for them."""
+        # Each property is set by its own call, because dbusmock 0.28 cannot update several when one is an object's
+        # path.
         for name, value in properties.items():
             self.bus.call(self.name, path or self.path, "org.freedesktop.DBus.Properties", "Set", "ssv",
                           interface or self.interface, name, *value)
 
     def calls(self, method):
-        """How often one was called on the service's main object."""
+        """Returns how often a method was called on the service's main object."""
         return len(self.mock("GetMethodCalls", "s", method)[0])
 
 
@@ -248,7 +249,7 @@ class NetworkManager(Service):
         self.update(Connectivity=("u", connectivity))
 
     def connect(self, name, kind="802-3-ethernet", metered=None):
-        """Makes a connection the primary one, as after a change of network. Returns its object's path."""
+        """Makes a new connection the primary one, as after a change of network. Returns the path of its object."""
         self.connections += 1
         path = f"{NETWORK_MANAGER_PATH}/ActiveConnection/{self.connections}"
         self.mock("AddObject", "ssa{sv}a(ssss)", path, ACTIVE, 3, "Id", "s", name, "Type", "s", kind,
@@ -263,12 +264,12 @@ class NetworkManager(Service):
         self.update(path=path, interface=ACTIVE, Id=("s", name))
 
     def hide(self):
-        """Takes its main object from the bus, as NetworkManager is before it has begun."""
+        """Removes its main object from the bus, the state of NetworkManager before it has started."""
         self.mock("RemoveObject", "s", self.path, path="/org/freedesktop")
 
     def show(self):
-        """Puts it on the bus, with a network that is metered, and tells of it as NetworkManager does: of the object and
-        of no property."""
+        """Adds the main object again, with a metered network. Only the object is announced, and no property, as
+        NetworkManager does."""
         self.mock("AddObject", "ssa{sv}a(ssss)", self.path, self.interface, 4, "Metered", "u", YES, "Connectivity", "u",
                   FULL, "PrimaryConnection", "o", "/", "PrimaryConnectionType", "s", "", 0, path="/org/freedesktop")
         self.mock("EmitSignal", "sssav", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "oa{sa{sv}}", 2,
@@ -283,7 +284,8 @@ class Logind(Service):
     name, path, interface, template = LOGIND, LOGIND_PATH, LOGIND_MANAGER, "logind"
 
     def prepare_for_sleep(self, is_preparing):
-        """As before sleep (True) and after it (False). The machine sleeps when nobody holds an inhibitor."""
+        """Announces a sleep (True) or the end of a sleep (False). The machine sleeps when no process holds an
+        inhibitor."""
         self.update(PreparingForSleep=("b", str(is_preparing).lower()))
         self.mock("EmitSignal", "sssav", LOGIND_MANAGER, "PrepareForSleep", "b", 1, "b", str(is_preparing).lower())
 
@@ -291,7 +293,7 @@ class Logind(Service):
         return len(self.inhibitors())
 
     def inhibitors(self):
-        """Who delays the sleep now."""
+        """Returns the inhibitors that delay the sleep now."""
         found = self.bus.call(LOGIND, LOGIND_PATH, LOGIND_MANAGER, "ListInhibitors")
         return [Inhibitor(*one[:4]) for one in found[0]]
 
@@ -317,8 +319,10 @@ def wait(condition, complaint):
 
 
 def serve(bus):
-    """Does what lines of words between tabs say, such as `network connect Home gsm`, for tests in other languages; what
-    is named first is made when it is first named. Answers each with one line."""
+    """Runs commands for tests in other languages. A line has words between tabs, such as `network connect Home gsm`.
+
+    A service is created when a line names it for the first time. Each line gets one line as its reply.
+    """
     made = {"bus": bus}
     makers = {"network": bus.network_manager, "logind": bus.logind}
     for line in sys.stdin:
@@ -332,14 +336,16 @@ def serve(bus):
 
 
 def main():
-    """A bus that is told what to do, for trying things out and for other languages: prints its address, and ends with
-    its input."""
+    """Runs a bus that reads commands from its standard input, for experiments and for tests in other languages.
+
+    It prints its address first, and ends at the end of its input.
+    """
     try:
         with Bus() as bus:
             print(bus.address, flush=True)
             serve(bus)
     except Unavailable as reason:
-        sys.exit(f"There can be no bus here: it {reason}.")
+        sys.exit(f"A private bus cannot run here: it {reason}.")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What the tests of conditions stand on: worlds of their own, played side by side."""
+"""Fixtures for the tests of conditions. Plays run in their own worlds, many at the same time."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from conditions.world import Unavailable
 
 @pytest.fixture(scope="session")
 def stage(request):
-    """All plays that the chosen tests look at, played."""
+    """The stage, which runs all plays that the selected tests use."""
     wanted = {item.callspec.params["play"]: None for item in request.session.items if "play" in item.fixturenames}
     if WITH_CALENDAR & set(wanted):
         CALENDAR["library"] = request.getfixturevalue("debug_library")
@@ -18,15 +18,15 @@ def stage(request):
 
 @pytest.fixture
 def play(request, stage):
-    """What came of the play that the test names."""
+    """The result of the play that the test names."""
     try:
         return stage.result(request.param)
     except Unavailable as reason:
-        pytest.skip(f"no such machine can be made: {reason}")
+        pytest.skip(f"this machine cannot run the test: {reason}")
 
 
 def pytest_addoption(parser):
-    parser.addoption("--idle-seconds", type=int, default=35, help="how long an engine is watched that does nothing")
+    parser.addoption("--idle-seconds", type=int, default=35, help="how many seconds an idle engine is watched")
 
 
 def pytest_collection(session):

@@ -1,4 +1,4 @@
-"""The section "Six scenarios" of docs/conditions.md from the records: python -m conditions.document"""
+"""Writes the section "Six scenarios" of docs/conditions.md from the records: python -m conditions.document"""
 
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def section():
 
 
 def page(text):
-    """The page with the section as it should be, in its place or before the last one."""
+    """Returns the page with the new section, in its old place or before the last section."""
     begin = text.find(TITLE)
     if begin < 0:
         begin = end = text.rindex("\n## ") + 1

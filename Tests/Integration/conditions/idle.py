@@ -1,3 +1,3 @@
-"""How long nothing is looked at: the whole minute in the long runs."""
+"""How long the idle engine is watched: two minutes in the long runs."""
 
 SECONDS = 35

@@ -1,4 +1,4 @@
-"""A machine of files: /sys and /proc/pressure as tests want them, with the uevents by which a kernel tells of them."""
+"""A fake machine: files for /sys and /proc/pressure, and the uevents that a kernel sends for their changes."""
 
 import os
 import socket
@@ -10,7 +10,8 @@ TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
 
 
 class Machine:
-    """Without anything in it nothing can be read. What tells the hosts' namespace of changes is the network's."""
+    """An empty machine has no readable condition. `network` runs commands in the hosts' network namespace, which gets
+    the uevents."""
 
     def __init__(self, folder, network=None):
         self.folder, self._network = folder, network
@@ -24,7 +25,7 @@ class Machine:
         }
 
     def write(self, root, path, text):
-        """All at once, as the kernel answers; in an order of its own only between files."""
+        """Replaces the file atomically, so that a reader never sees a partial write, as with real kernel files."""
         file = root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         beside = file.with_name(f".{file.name}.new")
@@ -32,7 +33,7 @@ class Machine:
         os.replace(beside, file)
 
     def tell(self, subsystem, device):
-        """What the kernel says when a device has changed."""
+        """Sends the uevent for a changed device."""
         message = "\0".join([f"change@/devices/{device}", "ACTION=change", f"SUBSYSTEM={subsystem}", "SEQNUM=1", ""])
 
         def send():
@@ -49,7 +50,7 @@ class Machine:
             self.write(self.system, f"class/power_supply/{name}/{attribute}", value)
 
     def laptop(self, percent=80):
-        """With a battery, and plugged in."""
+        """A laptop with a battery that charges on external power."""
         self._supply("BAT0", type="Battery", present=1, status="Charging", capacity=percent)
         self._supply("AC", type="Mains", online=1)
         self.tell("power_supply", "AC")
@@ -73,7 +74,7 @@ class Machine:
     # Heat
 
     def heat(self, degrees):
-        """One zone: fair from 85 degrees on, serious from 90, critical from 97."""
+        """One thermal zone: fair from 85 degrees on, serious from 90, critical from 97."""
         zone = "class/thermal/thermal_zone0"
         if not (self.system / zone).exists():
             for number, (kind, limit) in TRIP_POINTS.items():
@@ -86,8 +87,8 @@ class Machine:
     # Pressure
 
     def pressure(self, **percents):
-        """`cpu=40`: in 40 percent of the last ten seconds some process waited for a processor. Nobody tells of it: it
-        is read once in 30 seconds."""
+        """`cpu=40`: in 40 percent of the last ten seconds some process waited for a processor. No event reports a
+        change: the engine reads the pressure every 30 seconds."""
         for resource, percent in percents.items():
             self.write(self.processes, f"pressure/{resource}",
                        f"some avg10={percent:.2f} avg60=0.00 avg300=0.00 total=1\n"

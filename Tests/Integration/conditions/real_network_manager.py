@@ -1,5 +1,5 @@
-"""The real NetworkManager, on a bus and in a network of the tests' own: it sees no other device and no file of the
-system's."""
+"""The real NetworkManager, on a private bus and in a private network. It sees no other device, and reads and writes no
+file of the system."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ path={folder}/connections
 enabled=false
 """
 
-# Where /sys cannot be written it waits for no udev; what it keeps elsewhere is not ours to touch.
+# If /sys is read-only, NetworkManager does not wait for udev. The tmpfs mounts keep it away from the system's files.
 SCRIPT = """
 mount -t sysfs -o ro sysfs /sys && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib/NetworkManager &&
 exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="$0/none" --system-config-dir="$0/none" \
@@ -31,7 +31,7 @@ exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="
 
 
 class RealNetworkManager:
-    """Of the hosts' end of the cable; it is a service of the bus and ends with it."""
+    """NetworkManager for the hosts' end of the cable. It is a service of the bus, and ends with it."""
 
     def __init__(self, bus, network, folder):
         self.bus, self.network, self.folder = bus, network, folder / "network-manager"
@@ -50,27 +50,27 @@ class RealNetworkManager:
         with open(self.folder / "log", "ab") as log:
             self.process = child.start([*self.network.prefix, "unshare", "--mount", "sh", "-c", SCRIPT, self.folder],
                                        env=self.environment, stdout=log, stderr=log)
-        wait(self.has_begun, f"NetworkManager did not come; its output is in {self.folder}/log")
+        wait(self.has_begun, f"NetworkManager did not start; its output is in {self.folder}/log")
 
     def has_begun(self):
         if self.process.poll() is not None:
-            raise Unavailable("may not mount in a namespace, which NetworkManager needs")
+            raise Unavailable("cannot mount in a namespace, which NetworkManager needs")
         return self.bus.has_owner(NETWORK_MANAGER) and self.devices()
 
     def devices(self):
-        """Those that it manages, with their states."""
+        """Returns the devices that it manages, with their states."""
         lines = self.tell("--terse", "--fields", "DEVICE,STATE", "device").splitlines()
         return [line for line in lines if line.startswith("cable:") and not line.endswith(":unmanaged")]
 
     def tell(self, *words):
-        """What `nmcli` answers."""
+        """Returns the output of `nmcli`."""
         done = subprocess.run([*self.network.prefix, "nmcli", *words], env=self.environment, capture_output=True,
                               text=True, timeout=LIMIT, check=False)
         assert done.returncode == 0, f"nmcli {' '.join(words)}: {done.stderr}"
         return done.stdout
 
     def connect(self, name, metered="unknown"):
-        """Makes a connection of the cable, and activates it."""
+        """Adds a connection on the cable, and activates it."""
         self.tell("connection", "add", "type", "ethernet", "con-name", name, "ifname", "cable", "autoconnect", "no",
                   "ipv4.method", "manual", "ipv4.addresses", f"{HERE}/24", "ipv4.gateway", THERE,
                   "ipv6.method", "disabled", "connection.metered", metered)

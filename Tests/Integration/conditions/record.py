@@ -1,4 +1,4 @@
-"""What a scenario leaves: steps and waits, as people read them in docs/conditions.md."""
+"""The record of a scenario: its steps and waits, as docs/conditions.md shows them."""
 
 import json
 import re
@@ -6,23 +6,23 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-#: One file for each scenario, kept beside the tests.
+#: The folder with one file for each scenario.
 FOLDER = Path(__file__).resolve().parent / "records"
 
 
 @dataclass
 class Record:
-    """A scenario as it was played. Times are seconds since its begin, unless its calendar is the test's: then they are
-    those of that calendar."""
+    """A scenario that has run. Times are seconds since its begin. If the test sets the calendar, they are times of that
+    calendar."""
 
     name: str
     title: str
     story: str
-    #: What the session asks for, as the command line says it.
+    #: The constraints of the session, as options of the command line.
     asks: str
-    #: Pairs of time and what has happened.
+    #: Pairs of a time and what happened then.
     steps: list = field(default_factory=list)
-    #: Of each wait whose it was, when it began, when it ended, for what it was and its first sentence.
+    #: For each wait its task, its begin, its end, its reason and the first sentence about it.
     waits: list = field(default_factory=list)
 
     def begin(self, world, calendar=None):
@@ -32,7 +32,8 @@ class Record:
         self.steps.append([self._text(time.time() * 1_000 + (self._calendar.moved if self._calendar else 0)), what])
 
     def take(self, waits, whose=""):
-        """The history of a task. What was taken before stays: times are moved with a calendar that is set."""
+        """Adds the wait records of a task. Entries of earlier calls keep their times: the engine moves stored times
+        when the calendar is set."""
         mine = [wait for wait in self.waits if wait[0] == whose]
         for number, wait in enumerate(waits):
             ended = self._text(wait.ended_ms) if wait.ended_ms else ""
@@ -53,7 +54,7 @@ class Record:
 
     @property
     def shape(self):
-        """What is the same each time that it is played: not how many seconds, bytes and percent it was."""
+        """Returns the parts that are equal in each run: without the numbers of seconds, bytes and percent."""
         def without_numbers(text):
             return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))
         return [without_numbers(what) for _, what in self.steps], [

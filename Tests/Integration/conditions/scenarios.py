@@ -1,4 +1,4 @@
-"""Six days in the life of a download, and what its history says of them (docs/conditions.md)."""
+"""Six scenarios of a download with changing conditions, and the wait records of each (docs/conditions.md)."""
 
 import subprocess
 import time
@@ -15,7 +15,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def stop(world, record, change):
-    """Makes the change, waits until the transfer has left, and notes how long bytes still came."""
+    """Makes the change, waits until the transfer has stopped, and records how long bytes still came."""
     changed = time.monotonic()
     change()
     world.link.wait_until(lambda link: link.connections == 0)
@@ -26,7 +26,10 @@ def stop(world, record, change):
 
 
 def explained(world, download, reason):
-    """How it stands, once `backhaul why` says the same. (Where the test has a calendar of its own, it has another.)"""
+    """Returns the state of the download, after a check that `backhaul why` prints the same reason.
+
+    `backhaul why` runs without the test's calendar, so it must not be used where the calendar is set.
+    """
     seen = download.waits_for(reason)
     said = subprocess.run(world.command("why", str(download.id)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=60, check=False,

@@ -1,30 +1,32 @@
-"""What takes its time is played side by side: conditions must have lasted before they count, and nobody works
-meanwhile."""
+"""Runs slow plays at the same time. Most of their time is spent waiting, because a condition must last before it
+counts."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
 
-#: By name. Each is a function that returns what its tests look at.
+#: All plays by name. Each is a function that returns what its tests check.
 PLAYS = {}
-#: Names of those that need a library whose calendar can be set.
+#: The names of the plays that need a library whose calendar can be set.
 WITH_CALENDAR = {"overnight", "month"}
-#: That library, as "library".
+#: The path of that library, under the key "library".
 CALENDAR = {}
 
 
 def play(function):
-    """Makes it one that tests have by its name: ``@pytest.mark.parametrize("play", ["laptop"], indirect=True)``."""
+    """Registers the function by its name for tests: ``@pytest.mark.parametrize("play", ["laptop"], indirect=True)``."""
     PLAYS[function.__name__] = function
     return function
 
 
-#: They begin first.
+#: These plays take longest, so they are started first.
 LONGEST = ["pressure", "waiting_for_everything", "hot", "heat", "slow", "loose_plug"]
 
 
 class Stage:
-    """Plays them all, as many at once as the machine can bear, and then is done: while programs are started the
-    environment has to stand still, in which pytest notes each test."""
+    """Runs all plays, as many at once as the machine can bear, and waits for them.
+
+    The environment must not change while programs are started, and pytest writes the name of each test into it.
+    """
 
     def __init__(self, names):
         names = sorted(names, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))

@@ -1,5 +1,5 @@
-"""A readable part of the table of conditions, sessions, tasks and presets, end to end: the whole table is run against
-the pure decisions (Tests/Unit/Model)."""
+"""A readable part of the table of conditions, sessions, tasks and presets, from end to end. Tests/Unit/Model runs the
+whole table against the decision functions."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -16,26 +16,27 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @dataclass(frozen=True)
 class Row:
-    """One condition: how it gets bad, how it gets good again, and what is asked for where."""
+    """One condition: how the test makes it bad and good again, and the constraints that depend on it."""
 
     name: str
     reason: Reason
     spoil: Callable
-    #: Constraints of a session or a task that asks for it.
+    #: The constraints of a session or a task that depend on the condition.
     asks: dict
     mend: Callable
-    #: The preset that asks for it, and fields with which it does not; none: no preset does.
+    #: The preset that depends on the condition, and fields that remove this dependency. None: no preset depends on it.
     preset: Optional[str] = None
     loosened: dict = field(default_factory=dict)
     bus: bool = False
-    #: Needs a calendar that can be set.
+    #: Whether the row needs a calendar that can be set.
     calendar: bool = False
-    #: Nobody may run beside it: an answer from beyond the uplink is worth more than what NetworkManager says of it.
+    #: Whether no other level may run beside it: a response from beyond the uplink overrides what NetworkManager
+    #: reports.
     alone: bool = False
 
 
 def around_now():
-    """Quiet hours in which it is now."""
+    """Quiet hours that include the current time."""
     now, hour = datetime.now(timezone.utc), timedelta(hours=1)
     return f"{now - hour:%H:%M}-{now + hour:%H:%M}"
 
@@ -83,14 +84,14 @@ ROWS = [
 
 @dataclass(frozen=True)
 class Outcome:
-    """Of one task: what it waited for while the condition was bad, and what became of it after."""
+    """The outcome of one task: what it waited for while the condition was bad, and its state at the end."""
 
     waited_for: Optional[Reason]
     ended: Optional[TaskState]
 
 
 def levels(row):
-    """What sessions and tasks ask for, by the level's name."""
+    """Returns the constraints of the session and of the task, by the level's name."""
     made = {"session": (row.asks, {}), "task": ({}, row.asks)}
     if row.preset:
         made["preset"] = ({"preset": row.preset}, {})
@@ -101,7 +102,7 @@ def levels(row):
 
 
 def expected(row, level):
-    """It ends in any case."""
+    """Returns the expected outcome: the task succeeds in each case, and waits unless the level has no constraint."""
     return Outcome(None if level in ("nobody", "loosened_preset") else row.reason, TaskState.SUCCEEDED)
 
 

@@ -1,5 +1,7 @@
-"""Systems that lie, hang, come late and vanish: what depends on nothing is never disturbed, and what cannot be read is
-allowed."""
+"""Condition sources that report nonsense, hang, come late or disappear.
+
+A transfer without constraints is not affected. A condition that cannot be read counts as met.
+"""
 
 import pytest
 
@@ -13,7 +15,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def both(world, size=3_000_000):
-    """A transfer that depends on nothing, and a discretionary one."""
+    """Starts a transfer without constraints and a discretionary one."""
     host = world.host(**QUICK)
     plain = Download(world, host, "/plain", size)
     host.session("discretionary", preset="discretionary", **QUICK)
@@ -25,7 +27,7 @@ def begun(host, world):
 
 
 def end_undisturbed(world, host, plain, discretionary):
-    """Each with one request."""
+    """Checks that both downloads succeed, each with one request."""
     discretionary.succeeds()
     host.turn_to("gallery")
     plain.succeeds()
@@ -53,7 +55,7 @@ def hanging_bus():
         host.turn_to("gallery")
         begin = plain.succeeds()
         host.turn_to("discretionary")
-        # It waits for what it depends on, but not for ever.
+        # The discretionary transfer waits for the reply of NetworkManager, but only for a limited time.
         waited = discretionary.succeeds(30)
         seen = condition(host, ConditionKind.METERED)
         world.bus.go_on()
@@ -69,7 +71,7 @@ def restarted_manager():
         host, *downloads = both(world)
         begun(host, world)
         manager.stop()
-        # A question that it was asked before it left may time out first.
+        # A call that was sent before NetworkManager stopped may time out first.
         gone = until(lambda: condition(host, ConditionKind.METERED),
                      lambda seen: "NetworkManager" in seen.source and seen.source != "NetworkManager")
         manager.start()
@@ -126,13 +128,13 @@ def nonsense():
     ("play", "words"),
     [("without_bus", "bus"), ("hanging_bus", "answer"), ("restarted_manager", "NetworkManager"),
      ("vanished_system", "power_supply")], indirect=["play"])
-def test_what_cannot_be_read_is_allowed_and_listings_say_so(play, words):
+def test_unreadable_conditions_hold_nothing_and_are_listed_as_unknown(play, words):
     assert not play.is_known
     assert words in play.source
 
 
 @pytest.mark.parametrize("play", ["nonsense"], indirect=True)
-def test_nonsense_is_as_good_as_nothing(play):
+def test_invalid_readings_count_as_unknown(play):
     assert len(play) == 3
     assert [one.value for one in play] == [None] * 3
     assert all(one.source for one in play)

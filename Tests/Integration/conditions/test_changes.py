@@ -1,4 +1,4 @@
-"""What is changed while something waits: by administrators, by hosts, by whoever sets the calendar."""
+"""Changes while a transfer waits: network settings, session configurations, starts and the calendar."""
 
 from datetime import datetime, timezone
 
@@ -20,7 +20,7 @@ def at(text):
 
 @play
 def administrator():
-    """Nobody manages the network; he says that it is metered, and later that it is not."""
+    """No program manages the network. The administrator sets it as metered, and later as unmetered."""
     with World("administrator") as world:
         host = world.host(requires_unmetered=True, **QUICK)
         download = Download(world, host)
@@ -35,7 +35,7 @@ def administrator():
 
 @play
 def loosened_configuration():
-    """Held on battery, the session asks for it no more."""
+    """A transfer waits for external power; then the session drops this constraint."""
     with World("loosened") as world:
         world.machine.laptop()
         world.machine.unplug(63)
@@ -49,7 +49,8 @@ def loosened_configuration():
 
 @play
 def control_while_held():
-    """Of three held tasks one is suspended, one cancelled, one runs out of time. Then there is power."""
+    """Of three held tasks one is suspended, one cancelled, and one reaches its resource time-out. Then the power
+    returns."""
     with World("control") as world:
         world.machine.laptop()
         world.machine.unplug(63)
@@ -70,8 +71,10 @@ def control_while_held():
 
 @play
 def network_changes_while_slow():
-    """A pause that would last for hours ends with another network. (That of a transfer is known when it has run for
-    5 s.)"""
+    """A pause that would last for hours ends when the network changes.
+
+    (The rate of a transfer is known after it has run for 5 s.)
+    """
     with World("other-network", bus=True) as world:
         manager = world.bus.network_manager()
         manager.connect("Train", "802-11-wireless", NO)
@@ -88,7 +91,7 @@ def network_changes_while_slow():
 
 @play
 def latest_start_of_a_sessions_task():
-    """The preset is the session's: it is a wish all the same. A field of the session is none."""
+    """The preset of the session is dropped at the task's latest start. A constraint that the session states is not."""
     with World("latest", library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-19 21:04")
         world.machine.laptop()
@@ -120,8 +123,8 @@ def earliest_start():
 
 @play
 def rescheduled():
-    """One that is to start tomorrow is had now; one that was about to start is put off, and starts when that time has
-    come, the calendar having been set there."""
+    """A task that was to start tomorrow is rescheduled to start now. One that was about to start is postponed, and
+    starts when the calendar is set to that time."""
     with World("rescheduled", library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-19 21:04")
         host = world.host(**QUICK)
@@ -141,7 +144,7 @@ def rescheduled():
 
 @play
 def calendar_set_back():
-    """A day's budget is used up; yesterday, once more, gives none."""
+    """The budget of a day is used up. Setting the calendar back to the day before gives no new budget."""
     with World("set-back", bus=True, library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-20 15:10")
         world.bus.network_manager().connect("Home", "802-11-wireless", NO)
@@ -157,7 +160,7 @@ def calendar_set_back():
 
 @play
 def network_manager_restarts():
-    """A day's budget is used up; then NetworkManager goes, and comes back."""
+    """The budget of a day is used up; then NetworkManager stops and starts again."""
     with World("restarts", bus=True) as world:
         manager = world.bus.network_manager()
         manager.connect("Hotspot", "802-11-wireless", NO)
@@ -178,7 +181,7 @@ def network_manager_restarts():
 
 
 @pytest.mark.parametrize("play", ["administrator"], indirect=True)
-def test_what_the_administrator_says_of_a_network_counts_at_once(play):
+def test_configured_metering_takes_effect_at_once(play):
     goes_on, hold = play
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
@@ -186,46 +189,46 @@ def test_what_the_administrator_says_of_a_network_counts_at_once(play):
 
 
 @pytest.mark.parametrize("play", ["loosened_configuration"], indirect=True)
-def test_a_session_that_asks_for_less_goes_on_at_once(play):
+def test_a_removed_session_constraint_takes_effect_at_once(play):
     [wait] = play
     assert wait.reason is Reason.POWER and wait.ended_ms
 
 
 @pytest.mark.parametrize("play", ["control_while_held"], indirect=True)
-def test_held_tasks_can_be_suspended_cancelled_and_run_out_of_time(play):
+def test_held_tasks_can_be_suspended_be_cancelled_and_time_out(play):
     assert play == (TaskState.CANCELLED, Status.RESOURCE_TIMEOUT, 1)
 
 
 @pytest.mark.parametrize("play", ["network_changes_while_slow"], indirect=True)
-def test_another_network_ends_the_pause_of_what_was_slow(play):
+def test_another_network_ends_the_pause_of_a_slow_transfer(play):
     assert play
 
 
 @pytest.mark.parametrize("play", ["latest_start_of_a_sessions_task"], indirect=True)
-def test_at_the_latest_start_wishes_are_given_up_and_demands_are_not(play):
+def test_at_the_latest_start_the_preset_is_dropped_and_stated_constraints_stay(play):
     assert play is TaskState.WAITING
 
 
 @pytest.mark.parametrize("play", ["earliest_start"], indirect=True)
-def test_an_earliest_start_is_a_time_on_the_wall(play):
+def test_an_earliest_start_follows_the_calendar(play):
     assert "06:30" in play.reason_text
     assert play.next_attempt == at("2026-11-20 06:30")
 
 
 @pytest.mark.parametrize("play", ["rescheduled"], indirect=True)
-def test_a_task_can_be_had_sooner_and_later(play):
+def test_a_task_can_be_rescheduled_earlier_and_later(play):
     waiting, waits = play
     assert waiting.next_attempt == at("2026-11-20 06:30")
     assert waits == [(Reason.EARLIEST_START, False)]
 
 
 @pytest.mark.parametrize("play", ["calendar_set_back"], indirect=True)
-def test_a_calendar_that_is_set_back_gives_no_budget_twice(play):
+def test_a_calendar_that_is_set_back_gives_no_new_budget(play):
     assert play == (Reason.BUDGET, True)
 
 
 @pytest.mark.parametrize("play", ["network_manager_restarts"], indirect=True)
-def test_a_network_manager_that_restarts_gives_no_budget_twice(play):
+def test_a_restart_of_network_manager_gives_no_new_budget(play):
     text, *rest = play
     assert text.startswith("Hotspot")
     assert rest == [Reason.BUDGET, 0, ["Hotspot"]]

@@ -1,4 +1,4 @@
-"""A loose plug, and a machine that is about to sleep."""
+"""A power plug with a loose contact, and a machine that is about to sleep."""
 
 import time
 
@@ -13,14 +13,14 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @play
 def loose_plug():
-    """Out and in every 200 ms for 10 s. Returns the offsets of all requests."""
+    """Unplugs and plugs in every 200 ms for 10 s. Returns the offsets of all requests and the wait records."""
     with World("loose-plug") as world:
         world.machine.laptop()
         host = world.host(preset="discretionary", **QUICK)
         download = Download(world, host)
         download.receives(500_000)
         for _ in range(25):
-            # This is what is tested: no event says that it is time.
+            # The fixed pauses are the subject of the test; there is no event to wait for.
             world.machine.unplug()
             time.sleep(0.2)
             world.machine.plug()
@@ -31,12 +31,13 @@ def loose_plug():
 
 @play
 def sleep():
-    """Returns the offsets of all requests, and where the transfer had stopped when the machine could sleep."""
+    """Returns the offsets of all requests, and the offset of the transfer when the machine could sleep."""
     with World("sleep", bus=True) as world:
         logind = world.bus.logind()
         host = world.host(**QUICK)
         download = Download(world, host, size=14_000_000)
-        # What runs for some seconds is to be synced before.
+        # The engine takes an inhibitor once transfers have run for some seconds, so that it can sync them before a
+        # sleep.
         logind.until_inhibitors(1)
         logind.prepare_for_sleep(True)
         stopped = download.waits_for(Reason.SLEEP)
@@ -47,7 +48,7 @@ def sleep():
 
 
 @pytest.mark.parametrize("play", ["loose_plug"], indirect=True)
-def test_a_loose_plug_does_not_start_and_stop_transfers(play):
+def test_flapping_power_does_not_start_and_stop_transfers(play):
     offsets, waits = play
     assert 2 <= len(offsets) <= 3
     assert offsets == sorted(set(offsets))
@@ -55,6 +56,6 @@ def test_a_loose_plug_does_not_start_and_stop_transfers(play):
 
 
 @pytest.mark.parametrize("play", ["sleep"], indirect=True)
-def test_before_sleep_all_is_synced_and_after_it_goes_on_from_there(play):
+def test_a_transfer_is_synced_before_sleep_and_resumes_after_it(play):
     offsets, stopped = play
     assert offsets == [0, stopped]

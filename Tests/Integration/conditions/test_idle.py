@@ -1,4 +1,4 @@
-"""An engine that waits for everything does nothing but read, once in 30 seconds, what the kernel does not tell."""
+"""An idle engine with all conditions only reads, every 30 seconds, the values for which the kernel sends no event."""
 
 import re
 import shutil
@@ -16,15 +16,16 @@ from conditions.stage import play
 from conditions.table import around_now
 from conditions.world import Download, World
 
-#: After the last wait has begun the store syncs, and ten seconds after its start the engine releases the claims of
-#: clients that did not return.
+#: Seconds to let pass first: after the begin of the last wait the store syncs, and ten seconds after its start the
+#: engine releases the claims of clients that did not return.
 SETTLING = 12
-#: Between readings lie 30 seconds. On a busy machine one reading may stand still for a while.
+#: Calls belong to one burst unless so many seconds lie between them. Readings are 30 seconds apart; on a busy machine
+#: one reading may be interrupted for a while.
 PAUSE = 5
-#: A reading needs about 120, and one of a loop that turns many more.
+#: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
 CALL = re.compile(r"\d+ +(\d+\.\d+) (\w+)\((.*)")
-#: Strace shows those that lasted when it came.
+#: Calls that were already blocked when strace attached, which it shows as resumed.
 RESUMED = {"restart_syscall"}
 HELD = {
     Reason.POWER: {"requires_external_power": True},
@@ -48,7 +49,7 @@ class Burst:
 
 @play
 def waiting_for_everything():
-    """The bursts of system calls of the engine's process."""
+    """Returns the bursts of system calls of the engine's process."""
     with World("idle", bus=True) as world:
         world.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         world.bus.logind()
@@ -63,7 +64,7 @@ def waiting_for_everything():
         trace = world.place / "trace"
         strace = subprocess.Popen(["strace", "-f", "-ttt", "-o", trace, "-p", str(host.pid)],
                                   stderr=subprocess.DEVNULL)
-        # No event can say that nothing happens.
+        # This test checks that nothing happens, for which there is no event to wait for.
         time.sleep(SETTLING + idle.SECONDS)
         ended = time.time()
         strace.send_signal(signal.SIGINT)
@@ -72,7 +73,8 @@ def waiting_for_everything():
 
 
 def bursts(text, begin, end):
-    """Those between two moments. Strace interrupts all calls when it leaves, and they are made again."""
+    """Returns the bursts between two times. Strace interrupts all blocked calls when it detaches, and the process
+    repeats them."""
     found = []
     for moment, name, rest in CALL.findall(text):
         moment = float(moment)
@@ -85,14 +87,15 @@ def bursts(text, begin, end):
 
 
 def is_of_other_devices(burst):
-    """The kernel sends the events of all devices to every listener, such as those of another program's loop devices."""
+    """Whether the burst only reads events of other devices, such as loop devices of another program. The kernel sends
+    the events of all devices to every listener."""
     return (any("nl_groups=0x000001" in call for call in burst.calls)
             and not any(call.startswith("open") for call in burst.calls))
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("play", ["waiting_for_everything"], indirect=True)
-def test_an_idle_engine_reads_once_in_30_seconds_and_does_nothing_else(play):
+def test_an_idle_engine_only_reads_conditions_every_30_seconds(play):
     machine, found = play
     for burst in found:
         print(f"{burst.ended - burst.began:.3f} s: {len(burst.calls)} calls, such as {burst.calls[:3]}")

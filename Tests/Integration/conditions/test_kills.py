@@ -1,4 +1,4 @@
-"""Engines that are killed while they hold something back, and many transfers that have to stop at once."""
+"""An engine that is killed while a condition holds a transfer, and many transfers that must stop at the same time."""
 
 import time
 
@@ -14,8 +14,10 @@ MANY = 40
 
 
 def killed(hosting):
-    """Held back in mid-download, its engine is killed, and the next one comes. Returns the offsets of all requests,
-    where it had stopped, and its waits."""
+    """A condition holds a download after some bytes; then the engine is killed, and a new one starts.
+
+    Returns the offsets of all requests, the offset at which the download stopped, and its wait records.
+    """
     with World("killed") as world:
         world.machine.laptop()
         one = world.host(hosting=hosting, preset="discretionary", **QUICK)
@@ -26,7 +28,7 @@ def killed(hosting):
         one.kill_with_engine()
         download.host = world.host(hosting=hosting)
         download.waits_for(Reason.POWER)
-        # Another reading: still on battery.
+        # The power source has a new reading, which is still on battery.
         world.machine.battery(60)
         until(download.host.conditions, lambda seen: any(
             one.kind is ConditionKind.BATTERY and one.value == 60 for one in seen))
@@ -41,7 +43,7 @@ PLAYS["killed_daemon"] = lambda: killed(Hosting.DAEMON)
 
 @play
 def many():
-    """Seconds from the change to the last byte of them all, and how many there were."""
+    """Returns the seconds from the change of power to the last byte of all downloads."""
     with World("many", rate=8_000_000) as world:
         world.machine.laptop()
         host = world.host(preset="discretionary", connections_per_origin=MANY, **QUICK)
@@ -57,13 +59,13 @@ def many():
 
 
 @pytest.mark.parametrize("play", ["killed_embedded", "killed_daemon"], indirect=True)
-def test_the_next_engine_goes_on_holding_it_back_and_starts_nothing_for_a_moment(play):
+def test_the_next_engine_keeps_the_hold_and_does_not_start_the_transfer(play):
     offsets, stopped, waits = play
     assert offsets == [0, stopped]
     assert [wait.reason for wait in waits] == [Reason.POWER]
 
 
 @pytest.mark.parametrize("play", ["many"], indirect=True)
-def test_many_stop_within_a_second(play):
+def test_many_transfers_stop_within_a_second(play):
     print(f"the last of their bytes came {play * 1000:.0f} ms after the change")
     assert play < 1

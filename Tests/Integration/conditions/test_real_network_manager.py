@@ -1,4 +1,5 @@
-"""NetworkManager itself, which does all that python-dbusmock's stands for elsewhere, and in its own order."""
+"""Tests with the real NetworkManager. Other tests use that of python-dbusmock, which may send signals in another
+order."""
 
 import pytest
 
@@ -12,7 +13,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @play
 def real_metered():
-    """A connection becomes metered in mid-download, and is not any more."""
+    """A connection becomes metered during a download, and then unmetered again."""
     with World("real-metered", bus=True) as world:
         manager = RealNetworkManager(world.bus, world.network, world.place)
         manager.connect("Ann's phone", metered="no")
@@ -29,7 +30,7 @@ def real_metered():
 
 @play
 def real_disconnected():
-    """The device is disconnected in mid-download, and connected again when that was found out."""
+    """The device is disconnected during a download, and connected again after the engine has noticed."""
     with World("real-disconnected", bus=True) as world:
         manager = RealNetworkManager(world.bus, world.network, world.place)
         manager.connect("Home")
@@ -44,14 +45,14 @@ def real_disconnected():
 
 
 @pytest.mark.parametrize("play", ["real_metered"], indirect=True)
-def test_a_connection_that_becomes_metered_holds_a_transfer_until_it_is_not(play):
+def test_a_metered_connection_holds_a_transfer_until_it_is_unmetered(play):
     stopped, offsets, _, _ = play
     assert "Ann's phone" in stopped.reason_text and "NetworkManager" in stopped.reason_text
     assert offsets == [0, stopped.offset]
 
 
 @pytest.mark.parametrize("play", ["real_metered"], indirect=True)
-def test_bytes_are_booked_on_the_connections_name_and_conditions_say_who_told(play):
+def test_usage_is_counted_by_connection_name_and_conditions_name_their_source(play):
     _, _, seen, networks = play
     [network] = [network for network in networks if network.used_today]
     assert network.name == "Ann's phone" and network.used_today == 4_000_000
@@ -60,6 +61,6 @@ def test_bytes_are_booked_on_the_connections_name_and_conditions_say_who_told(pl
 
 
 @pytest.mark.parametrize("play", ["real_disconnected"], indirect=True)
-def test_a_device_that_is_disconnected_is_no_failure_and_nothing_is_lost(play):
+def test_a_disconnected_device_pauses_a_download_without_a_failure(play):
     stopped, offsets = play
     assert stopped.offset >= 1_000_000 and offsets == [0, stopped.offset]

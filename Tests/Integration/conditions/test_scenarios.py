@@ -1,4 +1,4 @@
-"""The scenarios of docs/conditions.md: each is played, and leaves the history that is shown there."""
+"""Runs each scenario of docs/conditions.md, and compares its wait records with those on the page."""
 
 import os
 
@@ -11,12 +11,12 @@ STOPS = ["laptop", "hotspot", "hot"]
 
 
 @pytest.mark.parametrize("play", NAMES, indirect=True)
-def test_the_file_is_whole_and_its_history_is_the_one_in_the_docs(play):
+def test_the_file_is_complete_and_the_wait_records_match_the_docs(play):
     if os.environ.get("BACKHAUL_KEEP_RECORDS"):
         play.keep()
     assert play.shape == Record.kept(play.name).shape, "BACKHAUL_KEEP_RECORDS=1 keeps it, scripts/document-scenarios"
 
 
 @pytest.mark.parametrize("play", STOPS, indirect=True)
-def test_the_last_byte_comes_within_a_second_of_the_change(play):
+def test_the_last_byte_comes_within_a_second_after_the_change(play):
     assert play.seconds < 1

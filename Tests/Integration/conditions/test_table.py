@@ -1,4 +1,4 @@
-"""Who asks for what waits for it, and nobody else; when it is there again, it goes on."""
+"""Tasks with a constraint wait until the condition meets it. All other tasks are not affected."""
 
 import pytest
 
@@ -8,5 +8,5 @@ CASES = [pytest.param(row.name, row, level, id=f"{row.name}-{level}") for row in
 
 
 @pytest.mark.parametrize(("play", "row", "level"), CASES, indirect=["play"])
-def test_who_asks_for_it_waits_until_it_is_there(play, row, level):
+def test_tasks_with_the_constraint_wait_until_it_is_met(play, row, level):
     assert play[level] == expected(row, level)

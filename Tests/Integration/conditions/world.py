@@ -1,4 +1,4 @@
-"""A machine, a network, a link, a server and a host: what a scenario is played in. Several may be played at once."""
+"""A world for one scenario: a fake machine, a network, a link, a server and hosts. Several can run at the same time."""
 
 import functools
 import os
@@ -23,18 +23,18 @@ from testbed.network import Network
 from testbed.network import Unavailable as NoNetwork
 
 ROOT = Path(__file__).resolve().parents[3]
-#: What can lie in buffers of kernels between the link and the engine.
+#: The most bytes that can be in kernel buffers between the link and the engine.
 IN_FLIGHT = 262_144
 
 Unavailable = (NoBus, NoNetwork)
 
 
-#: One for each size: they are made only once.
+#: Returns the same object for each size, because a content takes time to make.
 content_of = functools.cache(Content)
 
 
 class Calendar:
-    """The calendar of hosts in debug builds (BACKHAUL_CLOCK), which somebody sets."""
+    """The calendar of hosts with a debug build (BACKHAUL_CLOCK), which a test sets."""
 
     def __init__(self, path):
         self._path = path
@@ -45,14 +45,15 @@ class Calendar:
             file.write(struct.pack("<q", int(milliseconds)))
 
     def set(self, text):
-        """To "2026-11-19 21:04", UTC."""
+        """Sets the calendar to a time in UTC, such as "2026-11-19 21:04"."""
         moment = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
         self.moved = round((moment.timestamp() - time.time()) * 1_000)
         self._write(self.moved)
 
 
 class World:
-    """``with World("laptop", bus=True) as world: …``; `library`: another than the one under test."""
+    """``with World("laptop", bus=True) as world: …``; `library` is the path of another library than the one under
+    test."""
 
     def __init__(self, name, *, bus=False, library=None, rate=1_000_000):
         self._name, self._has_bus, self._library, self._rate = name, bus, library, rate
@@ -95,8 +96,8 @@ class World:
         self._stack.__exit__(*reason)
 
     def host(self, *, hosting=Hosting.EMBEDDED, **session):
-        """One with a session of this configuration, or attached to the one that is there; in its process is the engine,
-        unless the hosting is another."""
+        """Returns a host with a session of this configuration, or attached to the session if it exists. Its process
+        runs the engine, unless `hosting` says otherwise."""
         host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
         self._hosts.append(host)
         host.open()
@@ -104,20 +105,20 @@ class World:
         return host
 
     def serve(self, path, size, **options):
-        """A file behind the link: its URL and its content."""
+        """Serves a file behind the link. Returns its URL and its content."""
         content = content_of(size)
         url = self.server.serve(path, content, **options)
         return url.replace(f":{self.server.port}", f":{self.link.port}"), content
 
     def command(self, *words):
-        """Words of the command line, about this store."""
+        """Returns a command line about this store."""
         command = os.environ.get("BACKHAUL_COMMAND", str(ROOT / "build" / "bin" / "backhaul"))
         return [command, *words, "--store", str(self.store), "--application", "org.example.hosts",
                 "--session", "gallery"]
 
 
 class Download:
-    """One file, and what became of its bytes on the way."""
+    """One download, with checks of its state and of the bytes that were transferred for it."""
 
     def __init__(self, world, host, path="/file", size=4_000_000, **options):
         self.world, self.host, self.path = world, host, path
@@ -129,11 +130,11 @@ class Download:
         return self.host.task(self.id)
 
     def waits_for(self, reason, timeout=180):
-        """How it stands once it waits for this, with all its bytes counted."""
+        """Returns the task's information once it waits for this reason, when its offset is final."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
     def receives(self, more=200_000, timeout=180):
-        """Until so many more bytes have come."""
+        """Waits until so many more bytes have arrived."""
         begin = self.info().offset
         until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
 
@@ -147,8 +148,10 @@ class Download:
         return self.world.server.log(self.path)
 
     def is_whole_and_nothing_was_fetched_twice(self, *offsets):
-        """It was asked for from these offsets on, one after the other, which are all that was there each time; what the
-        link has passed on is the file, the heads and what was in flight at each stop."""
+        """Checks the requested offsets, each of which must be the length of the part file at that time.
+
+        The link must have passed no more than the file, the heads, and what was in flight at each stop.
+        """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT
         assert self.content.size < self.world.link.passed <= most

@@ -1,1 +1,1 @@
-"""What docs/contract.md promises beyond the other tests."""
+"""Tests of promises in docs/contract.md that no other suite covers."""

@@ -1,3 +1,3 @@
-"""The contract's own tests stand on those of launches: the daemon and an embedded engine, and programs that come."""
+"""The fixtures of the launch tests: the daemon and an embedded engine, and programs that the engine launches."""
 
 from testbed.launch_fixtures import hosting, hosts, stage  # noqa: F401

@@ -1,4 +1,4 @@
-"""Sentences of the contract (docs/contract.md) that no other suite shows by itself."""
+"""Promises of docs/contract.md that no other suite tests on its own."""
 
 import re
 from pathlib import Path
@@ -13,16 +13,16 @@ PROJECT = Path(__file__).resolve().parents[3]
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
 
-def test_a_round_is_finished_whatever_became_of_its_tasks_and_launches_for_it(
+def test_a_round_with_failed_and_cancelled_tasks_finishes_and_launches_the_application(
         stage, hosts, misbehaving, downloads):
     host = hosts.start(launch=stage.command())
     host.session(role=Role.PRODUCE, **QUICK)
-    # First, so that the others are of its round, however soon they end.
+    # This task is enqueued first, so that the others belong to its round even if they end early.
     given_up = host.download("http://127.0.0.1:9/never", downloads / "never", suspended=True)
     host.download(misbehaving.serve("/good", Content(5_000)), downloads / "good")
     host.download(misbehaving.serve("/bad", Content(5), otherwise=Behaviour(status=404, body=b"no")), downloads / "bad")
     host.kill()
-    assert stage.nobody_comes(0.5), "a task is left"
+    assert stage.nobody_comes(0.5), "launched although a task has not ended"
     tool = hosts.start(observes=True)
     tool.attach(role=Role.PRODUCE)
     tool.cancel([given_up])
@@ -33,10 +33,10 @@ def test_a_round_is_finished_whatever_became_of_its_tasks_and_launches_for_it(
     assert last.is_session_finished
 
 
-def test_a_poll_says_when_everything_that_was_committed_has_been_handed_out(hosts, nginx, served, downloads):
+def test_a_poll_reports_when_all_committed_events_are_delivered(hosts, nginx, served, downloads):
     host = hosts.start()
     host.session(asks_for_credentials=True, **QUICK)
-    # First: it keeps the round open, which would otherwise finish between two of these.
+    # This task is enqueued first. It keeps the round open, which could otherwise finish between two of the others.
     host.download(f"{nginx.url}/private/{served.names[3]}", downloads / "private")
     for name in served.names[:3]:
         host.download(f"{nginx.url}/{name}", downloads / name)
@@ -45,11 +45,11 @@ def test_a_poll_says_when_everything_that_was_committed_has_been_handed_out(host
     while more:
         events, more = host.page(handed_out[-1].id if handed_out else 0, 2)
         handed_out += events
-    assert len(handed_out) == 4, "and not before"
+    assert len(handed_out) == 4, "the last poll came before all events"
     assert sum(event.kind is EventKind.CHALLENGE for event in handed_out) == 1
 
 
-def test_who_attaches_sees_at_once_what_is_in_progress_and_then_each_step_of_it(hosts, misbehaving, downloads):
+def test_an_attached_session_gets_current_progress_and_then_updates(hosts, misbehaving, downloads):
     content = Content(4_000_000)
     host = hosts.start()
     host.session(role=Role.PRODUCE, **QUICK)
@@ -67,7 +67,7 @@ def test_who_attaches_sees_at_once_what_is_in_progress_and_then_each_step_of_it(
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_an_attached_host_is_given_the_events_as_they_come(hosts, misbehaving, downloads):
+def test_an_attached_host_receives_events_without_a_new_poll(hosts, misbehaving, downloads):
     host = hosts.start()
     host.session(**QUICK)
     host.begin("wait_for")
@@ -79,7 +79,7 @@ def test_an_attached_host_is_given_the_events_as_they_come(hosts, misbehaving, d
     assert finished.is_session_finished
 
 
-def test_an_open_challenge_launches_the_host_and_its_answer_lets_the_round_end(
+def test_an_open_challenge_launches_the_host_and_its_credential_lets_the_round_end(
         stage, hosts, nginx, served, downloads):
     name = served.names[0]
     host = hosts.start(launch=stage.command())

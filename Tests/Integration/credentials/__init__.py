@@ -1,1 +1,1 @@
-"""Challenges of servers and proxies."""
+"""Tests of challenges by servers and proxies."""

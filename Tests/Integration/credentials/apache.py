@@ -1,4 +1,4 @@
-"""Apache httpd on a free port of loopback, from a folder of its own, with Digest or whatever a test wants."""
+"""Runs Apache httpd on a free port of loopback, from its own folder, with Digest or another access rule."""
 
 import hashlib
 import os
@@ -39,14 +39,14 @@ _DIGEST = """
 
 
 class Apache:
-    """``with Apache({"name": bytes}) as apache``: for "user" with "password" below ``/private``."""
+    """``with Apache({"name": bytes}) as apache``. Files below ``/private`` need "user" with "password"."""
 
     def __init__(self, files, *, guard=_DIGEST, modules=(), environment=None):
         self._files, self._process = files, None
         self._guard, self._modules, self._environment = guard, (*_MODULES, *modules), environment or {}
 
     def __enter__(self):
-        # Its processes are another user's where the tests are root's.
+        # If root runs the tests, the processes of Apache run as another user.
         self.folder = Path(tempfile.mkdtemp(prefix="apache-"))
         self.folder.chmod(0o755)
         private = self.folder / "files" / "private"
@@ -80,6 +80,6 @@ class Apache:
         return f"http://127.0.0.1:{self.port}"
 
     def log(self):
-        """Of each request its status and the user, "-" for nobody."""
+        """Returns the status and the user of each request; "-" is no user."""
         lines = (self.folder / "access.log").read_text().splitlines()
         return [tuple(line.split()[-2:]) for line in lines]

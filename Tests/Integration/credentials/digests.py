@@ -1,4 +1,4 @@
-"""A server that asks for Digest (RFC 7616), checks it, and counts how often its nonces are used."""
+"""A server that requires Digest (RFC 7616), checks it, and counts how often its nonces are used."""
 
 import hashlib
 import re
@@ -9,20 +9,20 @@ _HASHES = {"MD5": hashlib.md5, "SHA-256": hashlib.sha256}
 
 
 def read(field):
-    """The parameters of an Authorization field, names as sent."""
+    """Returns the parameters of an Authorization field, with the names as sent."""
     return {name: quoted or plain for name, quoted, plain in re.findall(r'(\w+)=(?:"([^"]*)"|([^\s,]+))', field)}
 
 
 class DigestServer:
-    """``with DigestServer("user", "password") as server: server.url``; each path has its own body."""
+    """``with DigestServer("user", "password") as server: server.url``. Each path has its own body."""
 
     def __init__(self, user, password, *, algorithm="SHA-256", uses=1_000_000, offers_basic=False):
         self._user, self._password, self._algorithm = user, password, algorithm
-        #: How often a nonce is good; 0: every one is stale at once.
+        #: How often a nonce can be used; 0: each nonce is stale at once.
         self.uses = uses
         self.offers_basic, self.offers_digest = offers_basic, True
         self._nonces, self._lock = {}, threading.Lock()
-        #: Scheme, status and count of the nonce of each request.
+        #: The scheme, the status and the nonce count of each request.
         self.log = []
 
     def __enter__(self):

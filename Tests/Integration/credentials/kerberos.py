@@ -1,4 +1,4 @@
-"""A Kerberos realm of its own: a KDC on a free port of loopback, a user "ada", and a service HTTP@localhost."""
+"""A private Kerberos realm: a KDC on a free port of loopback, a user "ada", and a service HTTP@localhost."""
 
 import os
 import shutil
@@ -47,15 +47,15 @@ def is_installed():
 
 
 class Kerberos:
-    """``with Kerberos() as realm: environment = realm.environment``; ``realm.log_in()`` gets ada's ticket."""
+    """``with Kerberos() as realm: environment = realm.environment``; ``realm.log_in()`` gets a ticket for ada."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="kerberos-"))
-        # The server that takes tickets is another user's where the tests are root's.
+        # If root runs the tests, the server that accepts the tickets runs as another user.
         self.folder.chmod(0o755)
         self.server_environment = {
             "KRB5_CONFIG": str(self.folder / "krb5.conf"), "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf")}
-        #: Of the user.
+        #: The environment of the user's programs.
         self.environment = {**self.server_environment, "KRB5CCNAME": f"FILE:{self.folder}/tickets"}
         self._kdc, _ = listening.start(self._command, log=self.folder / "kdc.log", env=self._everything)
         return self

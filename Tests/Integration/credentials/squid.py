@@ -1,4 +1,4 @@
-"""squid on a free port of loopback, from a folder of its own, with Digest."""
+"""Runs squid with Digest on a free port of loopback, from its own folder."""
 
 import hashlib
 import os
@@ -29,11 +29,11 @@ _HELPER = "/usr/lib/squid/digest_file_auth"
 
 
 class Squid:
-    """``with Squid() as squid: os.environ["http_proxy"] = squid.url``: for "porter" with "key"."""
+    """``with Squid() as squid: os.environ["http_proxy"] = squid.url``. It requires "porter" with "key"."""
 
     def __enter__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="squid-"))
-        # Its processes are another user's where the tests are root's.
+        # If root runs the tests, the processes of squid run as another user.
         self.folder.chmod(0o777)
         secret = hashlib.md5(b"porter:the way out:key").hexdigest()
         (self.folder / "passwords").write_text(f"porter:the way out:{secret}\n")
@@ -57,6 +57,6 @@ class Squid:
         return f"http://127.0.0.1:{self.port}"
 
     def log(self):
-        """Of each request its result, such as "TCP_MISS/200", method and user."""
+        """Returns the result, such as "TCP_MISS/200", the method and the user of each request."""
         lines = (self.folder / "access.log").read_text().splitlines()
         return [(fields[3], fields[5], fields[7]) for fields in map(str.split, lines)]

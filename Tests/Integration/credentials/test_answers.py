@@ -1,4 +1,4 @@
-"""Answers that are kept, that expire, and that are none."""
+"""Credentials that are kept or that expire, and challenges that are answered without a credential."""
 
 import time
 
@@ -44,7 +44,7 @@ def stored(store):
 
 
 @pytest.mark.both_hostings
-def test_an_answer_that_is_kept_serves_the_next_engine(host, server, downloads):
+def test_a_kept_credential_is_used_by_the_next_engine(host, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("good")
     one = opened(host)
@@ -58,7 +58,7 @@ def test_an_answer_that_is_kept_serves_the_next_engine(host, server, downloads):
     assert [asked.token for asked in server.log[before:]] == ["good"]
 
 
-def test_a_kept_password_is_given_by_the_scheme_that_was_offered_for_it(host, downloads):
+def test_a_kept_password_is_sent_only_with_the_scheme_that_was_offered_for_it(host, downloads):
     with DigestServer("user", "password", offers_basic=True) as server:
         one = opened(host)
         one.download(f"{server.url}/a", downloads / "a")
@@ -70,7 +70,7 @@ def test_a_kept_password_is_given_by_the_scheme_that_was_offered_for_it(host, do
         assert {scheme for scheme, *_ in server.log} == {"", "Digest"}
 
 
-def test_a_kept_answer_that_does_not_serve_any_more_is_forgotten(host, server, store, downloads):
+def test_a_kept_credential_that_is_refused_is_deleted(host, server, store, downloads):
     url = server.serve("/a", Content(100))
     server.allow("kept-secret")
     one = opened(host)
@@ -85,14 +85,14 @@ def test_a_kept_answer_that_does_not_serve_any_more_is_forgotten(host, server, s
     server.allow("new")
     again.respond(asked.id, headers=bearer("new"))
     until((downloads / "b").exists, bool)
-    # Nor was the next answer kept, as nobody wanted that.
+    # The next credential was not kept, because the host did not request that.
     last = reopened(host, again)
     last.download(url, downloads / "c")
     challenge(last)
     assert [asked.token for asked in server.log[-2:]] == ["new", None]
 
 
-def test_an_answer_of_which_nobody_has_said_so_is_not_kept(host, server, store, downloads):
+def test_a_credential_is_kept_only_on_request(host, server, store, downloads):
     url = server.serve("/a", Content(100))
     server.allow("memory-only")
     one = opened(host)
@@ -102,7 +102,7 @@ def test_an_answer_of_which_nobody_has_said_so_is_not_kept(host, server, store, 
     assert b"memory-only" not in stored(store)
 
 
-def test_an_answer_that_is_too_old_is_asked_for_before_a_request_is_made(host, server, downloads):
+def test_an_expired_credential_is_requested_before_the_request(host, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("short")
     one = opened(host)
@@ -122,7 +122,7 @@ def test_an_answer_that_is_too_old_is_asked_for_before_a_request_is_made(host, s
     assert {asked.token for asked in server.log[before:]} == {"next"}
 
 
-def test_going_on_without_an_answer_ends_tasks_as_their_status_says(host, server, downloads):
+def test_default_handling_ends_tasks_with_their_http_status(host, server, downloads):
     private = server.serve("/files/private", Content(100))
     one = opened(host)
     for name in "ab":
@@ -131,12 +131,12 @@ def test_going_on_without_an_answer_ends_tasks_as_their_status_says(host, server
     events = ends(one.wait_for())
     assert [(event.status, event.http_status) for event in events] == [(Status.HTTP_STATUS, 401)] * 2
     assert [event.error_body for event in events] == [b"no\n"] * 2
-    # It was an answer for those that waited. Who comes later asks again.
+    # The response applied only to the tasks that waited then. A later task opens a new challenge.
     one.download(private, downloads / "c")
     one.respond(challenge(one).id, headers=bearer("x"))
 
 
-def test_who_waits_untried_and_needs_no_answer_succeeds_without_one(host, downloads):
+def test_an_untried_task_that_needs_no_credential_succeeds(host, downloads):
     with TokenServer() as server:
         server.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
         private = server.serve("/files/private", Content(100))
@@ -151,7 +151,7 @@ def test_who_waits_untried_and_needs_no_answer_succeeds_without_one(host, downlo
         assert {event.state for event in events} == {TaskState.SUCCEEDED, TaskState.FAILED}
 
 
-def test_what_is_no_secret_is_not_kept(host, server, downloads):
+def test_a_refusal_or_url_cannot_be_kept(host, server, downloads):
     one = opened(host)
     one.download(server.serve("/a", Content(100)), downloads / "a")
     asked = challenge(one)

@@ -1,4 +1,4 @@
-"""Digest, by Apache and by a server that counts its nonces."""
+"""Digest, required by Apache and by a server that counts the uses of its nonces."""
 
 import base64
 
@@ -31,7 +31,7 @@ def apache():
         yield running
 
 
-def test_apache_lets_fifty_tasks_in_with_one_answer(one, apache, downloads):
+def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, downloads):
     for number in range(50):
         one.download(f"{apache.url}/private/{number}", downloads / str(number))
     asked = challenge(one, 50)
@@ -43,12 +43,12 @@ def test_apache_lets_fifty_tasks_in_with_one_answer(one, apache, downloads):
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
-    # A file costs two requests at most, a wrong answer two in all, and six tasks may have run at first.
+    # A file needs at most two requests, and a wrong password two in all. Six tasks may have run at first.
     assert len(log) <= 50 * 2 + 2 + 6
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
+def test_the_password_is_not_sent(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -63,7 +63,7 @@ def test_the_password_is_proven_and_not_sent(one, downloads, algorithm):
         assert not any("open-sesame" in field or encoded in field for field in sent)
 
 
-def test_a_stale_nonce_is_no_failed_answer(one, downloads):
+def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
     with DigestServer("user", "password", uses=2) as server:
         for number in range(12):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -72,7 +72,7 @@ def test_a_stale_nonce_is_no_failed_answer(one, downloads):
         assert one.challenges() == []
 
 
-def test_a_server_whose_nonces_are_all_stale_is_not_asked_for_ever(one, downloads):
+def test_always_stale_nonces_end_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)
@@ -82,7 +82,7 @@ def test_a_server_whose_nonces_are_all_stale_is_not_asked_for_ever(one, download
         assert ends(one.wait_for())[0].status is Status.AUTHENTICATION_REQUIRED
 
 
-def test_who_takes_digest_off_the_list_does_not_get_the_password(one, downloads):
+def test_a_downgrade_from_digest_does_not_reveal_the_password(one, downloads):
     with DigestServer("user", "open-sesame", offers_basic=True) as server:
         one.download(f"{server.url}/a", downloads / "a")
         asked = challenge(one)
@@ -94,7 +94,7 @@ def test_who_takes_digest_off_the_list_does_not_get_the_password(one, downloads)
         one.respond(again.id, refuse=True)
 
 
-def test_a_wrong_password_costs_one_task_its_try_and_no_other(one, downloads):
+def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
     with DigestServer("user", "right") as server:
         for number in range(30):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -102,13 +102,13 @@ def test_a_wrong_password_costs_one_task_its_try_and_no_other(one, downloads):
         before = len(server.log)
         one.respond(asked.id, user="user", password="guess")
         again = challenge(one, 30, failures=1)
-        # Once without, to get a nonce, and once with it.
+        # One request without the password, to get a nonce, and one with it.
         assert len(server.log) - before == 2
         one.respond(again.id, user="user", password="right")
         succeed(one, 30)
 
 
-def test_nobody_elses_handle_sends_the_users_name(host, one, downloads):
+def test_the_user_name_is_not_sent_by_another_session(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)

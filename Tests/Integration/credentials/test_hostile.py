@@ -1,4 +1,4 @@
-"""Servers and proxies that ask in bad faith, and what of an answer stays in the store."""
+"""Malicious challenges by servers and proxies, and credentials that must not stay in the store."""
 
 import base64
 import threading
@@ -21,7 +21,8 @@ def basic(user, password):
 
 @contextmanager
 def serving(answer, tls=None):
-    """A server whose `answer` makes a status, header fields and a body of the path and the request's fields."""
+    """Runs a server. `answer` gets the path and the request's fields, and returns a status, header fields and a body.
+    """
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
@@ -94,7 +95,7 @@ def test_a_credential_that_a_server_repeats_is_not_stored(host, store, downloads
     assert PASSWORD.encode() not in kept and encoded.encode() not in kept
 
 
-def test_authorization_is_no_answer_to_a_proxy(host, proxy, nginx, served, downloads):
+def test_an_authorization_header_is_refused_for_a_proxy_challenge(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     asked = challenge(one)
@@ -104,7 +105,7 @@ def test_authorization_is_no_answer_to_a_proxy(host, proxy, nginx, served, downl
     assert challenge(one).id == asked.id
 
 
-def test_a_server_that_asks_in_its_proxys_name_stops_no_other(host, proxy, nginx, served, downloads):
+def test_a_407_from_a_server_does_not_stop_other_servers(host, proxy, nginx, served, downloads):
     one = behind(host, proxy)
     one.download(f"{nginx.url}/{served.names[0]}", downloads / "a")
     one.respond(challenge(one).id, user="porter", password="key")
@@ -125,7 +126,7 @@ def test_a_server_that_asks_in_its_proxys_name_stops_no_other(host, proxy, nginx
     assert states.count(TaskState.FAILED) == 1 and states.count(TaskState.SUCCEEDED) == 7
 
 
-def test_a_server_that_the_environment_excludes_cannot_ask_as_a_proxy(host, proxy, downloads):
+def test_a_407_from_a_server_in_no_proxy_opens_no_challenge(host, proxy, downloads):
     one = behind(host, proxy, exempt="127.0.0.1")
     with serving(asking_as_a_proxy) as url:
         one.download(f"{url}/a", downloads / "a")
@@ -134,7 +135,7 @@ def test_a_server_that_the_environment_excludes_cannot_ask_as_a_proxy(host, prox
     assert not proxy.log
 
 
-def test_a_407_through_a_tunnel_is_not_the_proxys(host, proxy, certificates, downloads):
+def test_a_407_through_a_tunnel_is_not_taken_for_the_proxys(host, proxy, certificates, downloads):
     one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
     one.session(**ASKS, ca_file=str(certificates.authority))
     with serving(asking_as_a_proxy, certificates.server_context()) as url:
@@ -145,7 +146,7 @@ def test_a_407_through_a_tunnel_is_not_the_proxys(host, proxy, certificates, dow
     assert [method for method, *_ in proxy.let_through] == ["CONNECT"]
 
 
-def test_realms_that_alternate_are_asked_for_again(host, downloads):
+def test_alternating_realms_open_new_challenges(host, downloads):
     first = basic("a", "first")
     with serving(lambda _, fields: asking("B" if fields["Authorization"] == first else "A")) as url:
         one = host()

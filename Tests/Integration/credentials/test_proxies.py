@@ -1,4 +1,4 @@
-"""Proxies that want a credential, for plain requests and for tunnels."""
+"""Proxies that require a credential, for plain requests and for tunnels."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def proxy():
 
 @pytest.fixture(params=["plain", "tunnel"])
 def way(request, nginx, proxy):
-    """The address of the files, and the environment in which their way leads through the proxy."""
+    """Returns the address of the files, and the environment that routes requests for it through the proxy."""
     name, url = ("http_proxy", nginx.url) if request.param == "plain" else ("https_proxy", nginx.tls_url)
     return url, {name: proxy.url, "no_proxy": "", "NO_PROXY": ""}
 
@@ -31,7 +31,7 @@ def through(host, way, certificates, served, downloads, count, folder=""):
     return one
 
 
-def test_a_proxy_asks_once_and_its_answer_serves_all(host, way, proxy, certificates, served, downloads):
+def test_one_proxy_credential_is_used_for_all_tasks(host, way, proxy, certificates, served, downloads):
     one = through(host, way, certificates, served, downloads, 20)
     asked = challenge(one, 20)
     assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
@@ -57,7 +57,7 @@ def test_headers_for_a_proxy_reach_no_server_through_its_tunnel(host, proxy, cer
         assert all({"authorization", "x-inside"}.isdisjoint(headers) for _, _, headers in proxy.log)
 
 
-def test_a_wrong_answer_and_a_refusal(host, way, proxy, certificates, served, downloads):
+def test_a_wrong_credential_and_a_refusal(host, way, proxy, certificates, served, downloads):
     one = through(host, way, certificates, served, downloads, 5)
     one.respond(challenge(one, 5).id, user="porter", password="wrong")
     before = len(proxy.log)
@@ -67,7 +67,7 @@ def test_a_wrong_answer_and_a_refusal(host, way, proxy, certificates, served, do
     assert len(proxy.log) <= before + 1
 
 
-def test_server_and_proxy_are_answered_each_for_itself(host, way, proxy, certificates, served, downloads):
+def test_server_and_proxy_have_separate_challenges(host, way, proxy, certificates, served, downloads):
     one = through(host, way, certificates, served, downloads, 3, "/private")
     first = challenge(one, 3)
     assert first.kind is ChallengeKind.PROXY

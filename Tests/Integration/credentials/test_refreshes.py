@@ -1,4 +1,4 @@
-"""Headers and URLs that expire: the host is asked for new ones, and downloads go on."""
+"""Headers and URLs that expire: the host gives new ones, and the downloads continue."""
 
 import time
 
@@ -32,7 +32,8 @@ def bearer(token):
 
 
 def answer_until_finished(one, answer):
-    """Answers every challenge until the session is finished; how many there were, and the events of tasks."""
+    """Responds to every challenge until the session is finished. Returns the number of challenges and the tasks'
+    events."""
     answered = set()
 
     def look():
@@ -47,7 +48,7 @@ def answer_until_finished(one, answer):
 
 
 @pytest.mark.both_hostings
-def test_a_token_that_expires_three_times_in_mid_download_is_asked_for_three_times(one, server, downloads):
+def test_a_token_that_expires_three_times_during_a_download_is_requested_three_times(one, server, downloads):
     content = Content(8_000_000)
     url = server.serve("/a", content)
     server.allow("0", size=2_500_000)
@@ -86,7 +87,7 @@ def test_five_thousand_uploads_with_one_expired_token_make_one_challenge(one, se
     assert len(server.refused) <= 7
 
 
-def test_what_expires_is_asked_for_before_a_request_is_made(one, server, downloads):
+def test_expired_headers_are_requested_before_the_request(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("new")
     for name in "abc":
@@ -100,7 +101,7 @@ def test_what_expires_is_asked_for_before_a_request_is_made(one, server, downloa
     assert {asked.token for asked in server.log} == {"new"}
 
 
-def test_a_wrong_token_costs_one_request_and_is_counted(one, server, downloads):
+def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(50):
         one.download(url, downloads / str(number), headers=bearer("old"), refresh="headers")
@@ -114,7 +115,7 @@ def test_a_wrong_token_costs_one_request_and_is_counted(one, server, downloads):
     assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
-def test_tasks_that_come_later_are_sent_as_they_are(one, server, downloads):
+def test_later_tasks_are_sent_with_their_own_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("first")
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
@@ -126,7 +127,7 @@ def test_tasks_that_come_later_are_sent_as_they_are(one, server, downloads):
     assert [asked.token for asked in server.log][-1] == "second"
 
 
-def test_a_refusal_fails_the_tasks_and_the_default_sends_them_as_they_are(one, server, downloads):
+def test_a_refusal_fails_the_tasks_and_the_default_sends_them_unchanged(one, server, downloads):
     url = server.serve("/a", Content(100))
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")
@@ -141,7 +142,7 @@ def test_a_refusal_fails_the_tasks_and_the_default_sends_them_as_they_are(one, s
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
 
-def test_what_was_given_outlives_the_engine(host, server, downloads):
+def test_refreshed_headers_survive_the_engine(host, server, downloads):
     one = host()
     one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
@@ -160,7 +161,7 @@ def test_what_was_given_outlives_the_engine(host, server, downloads):
     assert server.log[-1].token == "new" and server.log[-1].offset > 0
 
 
-def test_a_refused_url_is_asked_for_task_by_task_and_goes_on_at_another_server(one, server, downloads):
+def test_a_refused_url_has_a_challenge_for_each_task_and_may_lead_to_another_server(one, server, downloads):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:
@@ -181,7 +182,7 @@ def test_a_refused_url_is_asked_for_task_by_task_and_goes_on_at_another_server(o
 
 
 @pytest.mark.parametrize("etag", ['W/"weak"', '"another"'])
-def test_a_new_url_with_another_validator_starts_over(one, server, downloads, etag):
+def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server, downloads, etag):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:
@@ -196,7 +197,7 @@ def test_a_new_url_with_another_validator_starts_over(one, server, downloads, et
         assert sha256_of(downloads / "a") == changed.sha256
 
 
-def test_a_refresh_is_answered_with_what_it_asks_for(one, server, downloads):
+def test_a_refresh_accepts_only_what_it_requests(one, server, downloads):
     url = server.serve("/a", Content(100))
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
     asked = challenge(one)

@@ -1,4 +1,4 @@
-"""Servers that want a credential: nginx with Basic, and one that takes a token."""
+"""Servers that require a credential: nginx with Basic, and a server that requires a token."""
 
 import os
 
@@ -21,7 +21,7 @@ def private(nginx, served, downloads, count):
 
 
 def waiting_for(host, nginx, served, downloads, count, **options):
-    """A host whose tasks all wait for the one challenge."""
+    """Returns a host whose tasks all wait for one challenge, and the challenge."""
     one = host()
     one.session(**{**ASKS, **options})
     for url, destination in private(nginx, served, downloads, count):
@@ -29,7 +29,7 @@ def waiting_for(host, nginx, served, downloads, count, **options):
     return one, challenge(one, count)
 
 
-def test_fifty_tasks_make_one_challenge_and_one_answer_lets_them_in(host, nginx, served, downloads):
+def test_fifty_tasks_share_one_challenge_and_one_credential(host, nginx, served, downloads):
     before = len(list(nginx.log()))
     one, asked = waiting_for(host, nginx, served, downloads, 50)
     assert (asked.kind, asked.schemes, asked.realm, asked.origin) == (
@@ -44,14 +44,14 @@ def test_fifty_tasks_make_one_challenge_and_one_answer_lets_them_in(host, nginx,
         name: served.digests[name] for name in served.names[:50]}
 
 
-def test_tasks_say_what_they_wait_for(host, nginx, served, downloads):
+def test_tasks_list_the_challenge_that_they_wait_for(host, nginx, served, downloads):
     one, _ = waiting_for(host, nginx, served, downloads, 2)
     for task in one.tasks():
         assert task.reason is Reason.CREDENTIAL
         assert nginx.url in task.reason_text and "staff only" in task.reason_text
 
 
-def test_a_wrong_answer_is_asked_for_again_and_costs_one_request(host, nginx, served, downloads):
+def test_a_wrong_credential_costs_one_request_and_opens_a_new_challenge(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 50)
     before = len(list(nginx.log()))
     one.respond(asked.id, user="user", password="guess")
@@ -73,7 +73,7 @@ def test_a_refusal_fails_the_tasks(host, nginx, served, downloads):
     assert one.challenges() == []
 
 
-def test_a_producer_in_another_process_answers(host, nginx, served, downloads):
+def test_a_producer_in_another_process_can_respond(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 5)
     other = host()
     other.attach(role=backhaul.Role.PRODUCE)
@@ -82,7 +82,7 @@ def test_a_producer_in_another_process_answers(host, nginx, served, downloads):
     assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 5
 
 
-def test_an_observer_may_look_only(host, nginx, served, downloads):
+def test_an_observer_cannot_respond(host, nginx, served, downloads):
     _, asked = waiting_for(host, nginx, served, downloads, 1)
     other = host()
     other.attach(role=backhaul.Role.OBSERVE)
@@ -92,7 +92,7 @@ def test_an_observer_may_look_only(host, nginx, served, downloads):
     assert refusal.value.status is Status.WRONG_ROLE
 
 
-def test_a_challenge_that_is_left_open_shows_in_every_listing(host, nginx, served, downloads):
+def test_an_open_challenge_is_in_every_listing(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 3)
     [event] = one.wait_for(1)
     one.acknowledge_through(event.id)
@@ -122,7 +122,7 @@ def test_without_the_option_a_401_is_a_failure(host, nginx, served, downloads):
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 401)
 
 
-def test_a_token_is_sent_to_its_own_server_only(host, misbehaving, nginx, served, downloads):
+def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served, downloads):
     content = Content(10_000)
     url = misbehaving.serve("/api", content, authorization="Bearer token", challenge='Bearer realm="api"')
     away = misbehaving.serve("/away", content, [redirect(f"{nginx.url}/{served.names[7]}")] * 2)
@@ -137,11 +137,11 @@ def test_a_token_is_sent_to_its_own_server_only(host, misbehaving, nginx, served
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     one.download(away, downloads / "away")
     until(lambda: (downloads / "away").exists(), bool)
-    # Sent unasked to the origin that it is for.
+    # The origin of the token gets it without another challenge.
     assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
 
 
-def test_after_an_answer_the_rest_of_a_file_is_fetched(host, misbehaving, downloads):
+def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
     content = Content(6_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=4_000_000)],
                             authorization="Basic dXNlcjpwYXNzd29yZA==")
@@ -154,7 +154,7 @@ def test_after_an_answer_the_rest_of_a_file_is_fetched(host, misbehaving, downlo
     one.kill_with_engine()
     again = host()
     again.attach()
-    # The answer was in the memory of the engine that is dead.
+    # The credential was only in the memory of the killed engine.
     again.respond(challenge(again).id, **RIGHT)
     event = ends(again.wait_for())[0]
     assert event.state is TaskState.SUCCEEDED
@@ -164,12 +164,12 @@ def test_after_an_answer_the_rest_of_a_file_is_fetched(host, misbehaving, downlo
 
 
 def _checkpoints(one):
-    """After two seconds without a byte the last checkpoint is durable: one is made each second."""
+    """Whether the last checkpoint is durable: it is after two seconds without a byte, as each second has one."""
     [task] = one.tasks()
     return task.reason is Reason.STALLED
 
 
-def test_no_file_of_the_store_has_an_answer_in_it(host, nginx, served, downloads, store):
+def test_no_file_of_the_store_contains_a_credential(host, nginx, served, downloads, store):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, user="user", password="a wrong password")
     again = challenge(one, 10, failures=1)

@@ -1,4 +1,4 @@
-"""squid asks for Digest, for plain requests and for tunnels."""
+"""Digest required by squid, for plain requests and for tunnels."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def through(host, squid, certificates, **options):
     return one
 
 
-def test_an_answer_serves_all_tasks(host, squid, address, certificates, served, downloads):
+def test_one_squid_credential_is_used_for_all_tasks(host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates)
     for name in served.names[:20]:
         one.download(f"{address}/{name}", downloads / name)
@@ -38,14 +38,14 @@ def test_an_answer_serves_all_tasks(host, squid, address, certificates, served, 
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_the_configuration_may_have_the_answer(host, squid, address, certificates, served, downloads):
+def test_the_configuration_may_have_the_credential(host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates, asks_for_credentials=False, proxy=Proxy(user="porter", password="key"))
     name = served.names[0]
     one.download(f"{address}/{name}", downloads / name)
     assert ends(one.wait_for())[0].state is TaskState.SUCCEEDED
 
 
-def test_a_refusal_fails_the_tasks_and_going_on_without_tells_the_status(
+def test_a_refusal_fails_the_tasks_and_default_handling_returns_the_status(
         host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates)
     one.download(f"{address}/{served.names[0]}", downloads / "a")

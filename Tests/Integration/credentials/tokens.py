@@ -1,4 +1,4 @@
-"""A server whose tokens are good for so many bytes or requests, as a header or in the URL."""
+"""A server whose tokens are valid for a number of bytes, as a header or in the URL."""
 
 import threading
 import time
@@ -23,7 +23,7 @@ class TokenServer:
     def __init__(self):
         self._contents, self._budgets, self._lock = {}, {}, threading.Lock()
         self.log = []
-        #: What the answers to tokens that have expired have.
+        #: The status and the header fields of responses to expired tokens.
         self.refusal = (401, {})
 
     def __enter__(self):
@@ -64,7 +64,7 @@ class TokenServer:
         return self.url + path
 
     def allow(self, token, size=None):
-        """From now on the token is good for so many bytes, or for ever."""
+        """Makes the token valid for so many more bytes, or without a limit."""
         self._budgets[token] = float("inf") if size is None else size
 
     def forbid(self, token):
@@ -108,7 +108,7 @@ class TokenServer:
         handler.end_headers()
         handler.wfile.write(body[:int(min(room, len(body)))] if allowed else body)
         if allowed and room < len(body):
-            # What was sent is to arrive before the end of the connection.
+            # The sent bytes must arrive before the end of the connection.
             handler.wfile.flush()
             time.sleep(0.05)
             handler.close_connection = True

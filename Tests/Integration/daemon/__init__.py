@@ -1,1 +1,1 @@
-"""The daemon: it outlives hosts, is killed itself, is idle."""
+"""Tests of the daemon: it outlives hosts, it is killed, and it is idle."""

@@ -1,4 +1,4 @@
-"""What the daemon's tests stand on: the host tests' world, with daemon hosting, and daemons that are surely ended."""
+"""Fixtures for the daemon's tests: those of the host tests with daemon hosting. All daemons are ended after a test."""
 
 import os
 
@@ -8,14 +8,14 @@ from backhaul import Hosting
 from daemons import daemons_of, end_daemons
 from testbed.host import Host, until
 
-# Started detached, whether or not this user has a user manager: Tests/Integration/manager has the services.
+# Daemons are started detached, also if this user has a user manager. Tests/Integration/manager tests the services.
 for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "BACKHAUL_STORE"):
     os.environ.pop(name, None)
 
 
 @pytest.fixture
 def host(store, place):
-    """Starts hosts with daemon hosting, opened on the test's store; ends them and their daemons after the test."""
+    """Starts hosts with daemon hosting, opened on the test's store. Ends them and their daemons after the test."""
     started = []
 
     def start(*, opened=True, **options):
@@ -31,7 +31,7 @@ def host(store, place):
 
 @pytest.fixture
 def program(library):
-    """The path of backhauld."""
+    """Returns the path of backhauld."""
     path = library.parent.parent / "libexec" / "backhaul" / "backhauld"
     assert path.exists(), f"{path} is not built: run make"
     return path
@@ -39,5 +39,5 @@ def program(library):
 
 @pytest.fixture
 def daemon(place, store):
-    """The process id of the store's one daemon, once there is one."""
+    """Returns the process id of the store's one daemon, after waiting for it."""
     return lambda: until(lambda: daemons_of(place), lambda found: len(found) == 1)[0]

@@ -1,4 +1,4 @@
-"""Small hosts with peculiar habits: `python -m daemon.programs NAME STORE`. Each prints what it saw as JSON."""
+"""Small hosts in unusual environments: `python -m daemon.programs NAME STORE`. Each prints its result as JSON."""
 
 import ctypes
 import errno
@@ -11,7 +11,7 @@ import time
 
 import backhaul
 
-# <linux/filter.h>, <linux/seccomp.h>
+# Constants of <linux/filter.h> and <linux/seccomp.h>.
 LOAD, EQUAL, BITS_SET, RETURN = 0x20, 0x15, 0x45, 0x06
 ALLOW, REFUSE, KILL = 0x7FFF0000, 0x00050000 | errno.EPERM, 0x80000000
 PR_SET_NO_NEW_PRIVS, PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 38, 22, 2
@@ -20,7 +20,7 @@ CLONE_THREAD = 0x10000
 
 
 def open_and_create(store):
-    """Opens with daemon hosting and makes a session; the error's name and sentence, or None."""
+    """Opens with daemon hosting and creates a session. Returns the error's name and message, or None."""
     try:
         with backhaul.Application("org.example.peculiar", store, timeout=20) as application:
             application.session("s").close()
@@ -30,7 +30,8 @@ def open_and_create(store):
 
 
 def own_handler(store):
-    """Counts its SIGCHLDs and reaps in its handler, as many programs do; then looks for children it does not know."""
+    """Counts SIGCHLD and reaps all children in the handler, as many programs do. Then lists children that it did not
+    start."""
     seen = []
     signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
     child = os.fork()
@@ -52,13 +53,13 @@ def own_handler(store):
 
 
 def ignored_children(store):
-    """Has the kernel reap its children, which takes an exit status from whoever waits for one."""
+    """Ignores SIGCHLD, so that the kernel reaps its children: a wait for a child then gets no exit status."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     return {"error": open_and_create(store)}
 
 
 def waiting_thread(store):
-    """Waits for any child all the time, in another thread."""
+    """A second thread waits for any child all the time."""
     import threading
     stop, reaped = threading.Event(), []
 
@@ -78,7 +79,7 @@ def waiting_thread(store):
 
 
 def many_descriptors(store):
-    """Thousands of open files, all of which a program that it starts would inherit."""
+    """Thousands of open files that a started program would inherit."""
     import resource
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 20_000), hard))
@@ -88,7 +89,7 @@ def many_descriptors(store):
 
 
 def small_limits(store):
-    """A shell's limits, soft ones, that nobody has meant for a daemon."""
+    """Small soft limits of a shell, which should not apply to a daemon."""
     import resource
     for kind, value in ((resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_FSIZE, 1 << 20), (resource.RLIMIT_CPU, 30)):
         resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
@@ -96,7 +97,7 @@ def small_limits(store):
 
 
 def blocked_signals(store):
-    """Everything blocked and ignored that can be."""
+    """Blocks all signals, and ignores some."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
@@ -104,7 +105,7 @@ def blocked_signals(store):
 
 
 def forbid(*, action, system_call, unless_flags=0):
-    """Installs a filter of system calls for this thread and those that it starts (seccomp(2))."""
+    """Installs a filter of system calls for this thread and the threads that it starts (seccomp(2))."""
     def step(code, value, if_true=0, if_false=0):
         return struct.pack("HBBI", code, if_true, if_false, value)
 
@@ -132,7 +133,7 @@ def deadly_exec(store):
 
 
 def no_processes(store):
-    """Threads may be started, processes may not."""
+    """Forbids new processes, and allows new threads."""
     forbid(action=REFUSE, system_call="clone", unless_flags=CLONE_THREAD)
     return {"error": open_and_create(store)}
 

@@ -1,4 +1,4 @@
-"""A daemon that does not see what its host sees: refused when it is handed over, and nothing is lost."""
+"""A daemon with another view of the file system than its host: it refuses paths at enqueue, and loses no file."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ GROUP = 4242
 
 def needs_root():
     if os.geteuid() != 0:
-        pytest.skip("needs root, for a mount or a group of its own")
+        pytest.skip("needs root, for a mount or another group")
 
 
 def refusal(one, url, destination):
@@ -24,7 +24,7 @@ def refusal(one, url, destination):
     return str(raised.value)
 
 
-def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
+def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, downloads):
     needs_root()
     if shutil.which("unshare") is None or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
         pytest.skip("mount namespaces cannot be made here")
@@ -38,18 +38,18 @@ def test_a_directory_of_another_mount_namespace(host, misbehaving, downloads):
     assert str(downloads) in said
     assert one.tasks() == []
     assert misbehaving.log() == []
-    # What both see alike goes on being taken.
+    # Paths that are the same for both are still accepted.
     both = downloads.parent / "both"
     both.mkdir()
     one.download(url, both / "a")
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_that_only_the_hosts_groups_may_write(host, misbehaving, place):
+def test_a_directory_that_only_the_hosts_groups_may_write_is_refused(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
-        pytest.skip("setpriv is not there")
-    # Root without its power over files is somebody to whom groups matter.
+        pytest.skip("needs setpriv")
+    # Without these capabilities root needs the permissions of a group, as other users do.
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
     shared = place / "shared"
     shared.mkdir()

@@ -1,5 +1,8 @@
-"""Programs and daemons of 0.4 beside today's: a daemon hands its store over, and an engine that cannot be used is a
-named error. The frames were recorded from 0.4; docs/wire.md has their form."""
+"""Programs and daemons of 0.4 beside the current ones: a daemon hands over its store, and an engine that cannot be used
+is a clear error.
+
+The frames were recorded from 0.4; docs/wire.md has their form.
+"""
 
 import os
 import socket
@@ -11,9 +14,9 @@ from backhaul import BackhaulError, Status, TaskState
 from fake_engine import FakeEngine, read_frame
 from servers.content import Content
 
-#: Of 0.4 as it was before part files had checksums, and as it was at last. Today's is 5, too.
+#: The protocols of 0.4 before and after part files had checksums. The current protocol is 5, too.
 PROTOCOLS = (4, 5)
-#: What engines of 0.4 answer to a hello of 1.0: a welcome, and with the earlier protocol a goodbye.
+#: The reply of engines of 0.4 to a hello of 1.0: a welcome, and with the earlier protocol a goodbye.
 WELCOME = {
     4: "10000000416268756c040000040000{hosting}e1170000"
        "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"
@@ -23,14 +26,14 @@ WELCOME = {
     5: "10000000416268756c050000040000{hosting}525e0000",
 }
 EMBEDDED, DAEMON = "00", "01"
-#: How the frame begins that had daemons of 0.4 leave; behind it are the versions of who asks.
+#: The begin of the frame that makes daemons of 0.4 exit. The versions of the sender follow it.
 LEAVE = bytes.fromhex("0b000000036268756c")
-#: The hello of a client of 0.4, up to its process id and behind it.
+#: The hello of a client of 0.4, before and after its process id.
 HELLO = {
     4: ("2d000000016268756c04000004000092fc1686373292f369a108114e86d363080000006261636b6861756c", "0100"),
     5: ("31000000016268756c0500000400009790af89576ab60f14355490197a3b9a080000006261636b6861756c", "010000000000"),
 }
-#: Its first command: it attaches the session `default`.
+#: The first command of the client, which attaches the session `default`.
 ATTACH = "270000000201000000000000000000000000000000020700000064656661756c7403010000000000000000"
 WELCOME_TAG, REPLY_TAG, GOODBYE_TAG = 65, 66, 68
 
@@ -41,7 +44,7 @@ def answer(protocol, hosting):
 
 def hello(protocol):
     before, behind = HELLO[protocol]
-    # The engine compares it with the process that is connected.
+    # The engine compares this process id with that of the connected process.
     return bytes.fromhex(before) + struct.pack("<i", os.getpid()) + bytes.fromhex(behind)
 
 
@@ -60,7 +63,7 @@ def client(store):
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_a_daemon_of_0_4_is_asked_to_leave_and_todays_takes_its_store(
+def test_a_daemon_of_0_4_exits_on_request_and_the_current_one_takes_its_store(
         host, store, daemon, misbehaving, downloads, protocol):
     with FakeEngine(store, answer(protocol, DAEMON), leaves=True) as earlier:
         one = host()
@@ -71,7 +74,7 @@ def test_a_daemon_of_0_4_is_asked_to_leave_and_todays_takes_its_store(
     assert daemon() != os.getpid()
 
 
-def test_an_engine_of_0_4_inside_of_a_host_is_a_named_error_and_stays(host, store):
+def test_an_embedded_engine_of_0_4_is_a_clear_error_and_stays(host, store):
     with FakeEngine(store, answer(4, EMBEDDED), leaves=False) as earlier:
         with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as told:
             host(opened=False).open(timeout=8)
@@ -79,7 +82,7 @@ def test_an_engine_of_0_4_inside_of_a_host_is_a_named_error_and_stays(host, stor
         assert not any(frame.startswith(LEAVE) for frame in earlier.openings)
 
 
-def test_a_program_of_0_4_that_speaks_todays_protocol_is_served(host, client):
+def test_a_program_of_0_4_with_the_current_protocol_is_served(host, client):
     host()
     connection = client(5)
     connection.sendall(bytes.fromhex(ATTACH))
@@ -88,7 +91,7 @@ def test_a_program_of_0_4_that_speaks_todays_protocol_is_served(host, client):
     assert (reply[4], struct.unpack("<Q", reply[5:13])[0]) == (REPLY_TAG, 1)
 
 
-def test_a_program_of_0_4_that_speaks_an_earlier_protocol_is_told_so(host, daemon, client):
+def test_a_program_of_0_4_with_an_earlier_protocol_is_refused_with_the_reason(host, daemon, client):
     host()
     process = daemon()
     connection = client(4)

@@ -1,4 +1,4 @@
-"""Claims of handles that were closed while no engine was there to hear it."""
+"""Session claims of handles that were closed while no engine was running."""
 
 import pytest
 
@@ -14,14 +14,14 @@ def one(host):
     return one
 
 
-def test_a_session_that_was_closed_while_the_daemon_was_dead_is_free_for_the_same_process(one):
+def test_a_session_closed_without_a_daemon_is_free_for_the_same_process(one):
     one.kill_engine()
     one.close()
     one.open()
     one.attach()
 
 
-def test_it_is_free_for_another_process_when_its_own_does_not_come_back(one, host):
+def test_another_process_gets_the_session_if_the_old_consumer_does_not_return(one, host):
     one.kill_engine()
     one.close()
     other = host()
@@ -36,7 +36,7 @@ def test_it_is_free_for_another_process_when_its_own_does_not_come_back(one, hos
     until(attached, lambda is_attached: is_attached)
 
 
-def test_a_consumer_that_comes_back_keeps_its_claim(one, host):
+def test_a_consumer_that_reconnects_keeps_its_claim(one, host):
     one.kill_engine()
     assert one.tasks() == []
     with pytest.raises(backhaul.InUse):

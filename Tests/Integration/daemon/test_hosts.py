@@ -1,4 +1,4 @@
-"""The library starts the daemon from any host: with children and handlers of its own, under filters, with little."""
+"""The library starts the daemon from any host: with its own children and handlers, under filters, with low limits."""
 
 import json
 import os
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture
 def peculiar(store, place):
-    """Runs a host of programs.py to its end and returns what it saw."""
+    """Runs a host of programs.py to its end, and returns its result."""
     def run(name, **environment):
         ended = subprocess.run([sys.executable, HERE / "programs.py", name, store], capture_output=True, text=True,
                                timeout=60, env={**os.environ, **environment})
@@ -30,22 +30,22 @@ def peculiar(store, place):
 
 @pytest.fixture
 def lasting(program, place):
-    """A daemon that stays to be looked at: its path."""
+    """Returns the path of a daemon that stays, so that the test can examine it."""
     path = place / "backhauld"
     path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
     path.chmod(0o755)
     return str(path)
 
 
-def test_a_host_with_a_handler_for_its_children_hears_of_its_own_alone(peculiar):
+def test_a_sigchld_handler_sees_only_the_hosts_own_children(peculiar):
     assert peculiar("own_handler") == {"error": None, "signals": 1, "reaped": True}
 
 
-def test_a_host_whose_thread_waits_for_any_child_finds_none_of_ours(peculiar):
+def test_a_thread_that_waits_for_any_child_gets_no_child_of_the_library(peculiar):
     assert peculiar("waiting_thread") == {"error": None, "reaped": []}
 
 
-def test_a_host_that_ignores_its_children_starts_a_daemon_too(peculiar):
+def test_a_host_that_ignores_sigchld_can_start_a_daemon(peculiar):
     assert peculiar("ignored_children") == {"error": None}
 
 
@@ -57,7 +57,7 @@ def test_thousands_of_descriptors_are_not_inherited(peculiar, lasting, place):
     assert names.count("/dev/null") == 3
 
 
-def test_small_limits_of_a_host_are_not_the_daemons(peculiar, lasting, place):
+def test_small_limits_of_a_host_are_not_inherited(peculiar, lasting, place):
     assert peculiar("small_limits", BACKHAUL_DAEMON=lasting) == {"error": None}
     process = until(lambda: daemons_of(place), bool)[0]
     limits = Path(f"/proc/{process}/limits").read_text()
@@ -70,12 +70,12 @@ def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place)
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
-    # It has them delivered as a descriptor.
+    # The daemon reads its signals through a descriptor.
     os.kill(process, 15)
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_the_environment_is_clean(peculiar, lasting, place):
+def test_the_daemon_gets_a_clean_environment(peculiar, lasting, place):
     given = {"API_TOKEN": "secret", "LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", ""),
              "http_proxy": "http://p:1", "SSL_CERT_DIR": "/certificates", "LC_TIME": "C"}
     assert peculiar("plain", BACKHAUL_DAEMON=lasting, **given) == {"error": None}
@@ -86,25 +86,25 @@ def test_the_environment_is_clean(peculiar, lasting, place):
 
 
 @pytest.mark.parametrize("habit", ["no_exec", "deadly_exec", "no_processes"])
-def test_a_filter_that_forbids_to_start_programs_is_an_error_that_says_so(peculiar, habit):
+def test_a_filter_that_forbids_new_processes_is_reported(peculiar, habit):
     name, sentence = peculiar(habit)["error"]
     assert name == "DaemonUnavailable"
     assert "Operation not permitted" in sentence and "embedded" in sentence
 
 
-def test_a_daemon_that_is_nowhere_is_an_error_that_names_the_places(peculiar):
+def test_a_missing_daemon_is_an_error_that_names_the_searched_paths(peculiar):
     name, sentence = peculiar("plain", BACKHAUL_DAEMON="/no/such/backhauld")["error"]
     assert name == "DaemonUnavailable"
     assert "/no/such/backhauld" in sentence
 
 
-def test_a_program_that_is_no_daemon_is_an_error_within_seconds(peculiar):
+def test_another_program_in_place_of_the_daemon_is_an_error_within_seconds(peculiar):
     name, sentence = peculiar("plain", BACKHAUL_DAEMON="/bin/true")["error"]
     assert name == "DaemonUnavailable"
     assert "/bin/true ended at once" in sentence
 
 
-def test_a_store_that_the_daemon_cannot_serve_is_reported_with_what_it_says(peculiar, store):
+def test_a_store_that_the_daemon_cannot_open_is_reported_with_the_daemons_message(peculiar, store):
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_text("no database, but long enough to be looked at as if it were one\n" * 20)
     (store / "backhaul.sqlite3").chmod(0o600)

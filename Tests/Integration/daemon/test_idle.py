@@ -1,4 +1,4 @@
-"""A daemon that waits costs next to nothing."""
+"""An idle daemon uses next to no memory and processor time."""
 
 import contextlib
 import os
@@ -15,22 +15,24 @@ from backhaul import Request
 from testbed.host import until
 
 WAITING = 10_000
-#: A look; BACKHAUL_IDLE_SECONDS=60 is the promise.
+#: The measured time. With BACKHAUL_IDLE_SECONDS=60 the test covers the documented minute.
 SECONDS = float(os.environ.get("BACKHAUL_IDLE_SECONDS", "4"))
 IS_LONG = SECONDS > 4
-#: Longer than the engine waits before it gives memory back.
+#: Longer than the engine waits before it returns memory to the system.
 QUIET_SECONDS = 3
 
 
 def memory(process):
-    """Resident kilobytes, and those that only the process has: clean pages of files can be dropped at any time, and how
-    many of them are in memory depends on what else the machine does."""
+    """Returns the resident and the private dirty kilobytes. Only the latter are the process's own.
+
+    The kernel can drop clean pages of files at any time, so their number depends on other programs.
+    """
     sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M))
     return int(sizes["Rss"]), int(sizes["Private_Dirty"])
 
 
 def switches(process):
-    """How often each thread has waited."""
+    """Returns how often each thread has waited."""
     found = {}
     for status in Path(f"/proc/{process}/task").glob("*/status"):
         with contextlib.suppress(OSError):
@@ -39,7 +41,7 @@ def switches(process):
 
 
 def until_quiet(process):
-    """On a busy machine the work that a client's end makes may still be ahead."""
+    """Waits until no thread of the process runs. On a busy machine the work after a client's end may take a while."""
     before = switches(process)
     while True:
         time.sleep(QUIET_SECONDS)
@@ -50,13 +52,13 @@ def until_quiet(process):
 
 
 def system_calls(process, folder, seconds):
-    """Those that strace sees after it has attached, which itself ends and resumes waits."""
+    """Returns the system calls that strace sees after it has attached, without the waits that attaching interrupts."""
     strace = subprocess.Popen(["strace", "-f", "-tt", "-o", folder / "calls", "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
     if "attached" not in first:
         strace.wait()
-        pytest.skip(f"strace may not look here: {first.strip()}")
+        pytest.skip(f"strace cannot attach: {first.strip()}")
     time.sleep(1)
     before = (folder / "calls").read_text().splitlines()
     time.sleep(seconds)
@@ -68,7 +70,7 @@ def system_calls(process, folder, seconds):
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("attached", [False, True] if IS_LONG else [False])
-def test_with_ten_thousand_waiting_tasks_it_needs_little_memory_and_makes_no_system_call(
+def test_a_daemon_with_ten_thousand_waiting_tasks_needs_little_memory_and_makes_no_system_call(
         host, downloads, daemon, place, attached):
     one = host()
     one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
@@ -83,6 +85,6 @@ def test_with_ten_thousand_waiting_tasks_it_needs_little_memory_and_makes_no_sys
     assert private < 7 << 10 and resident < 20 << 10, (resident, private)
     until_quiet(process)
     if IS_LONG:
-        # Until the transport has closed its idle connections, which it does once.
+        # The transport closes its idle connections once in this time.
         time.sleep(40)
     assert system_calls(process, place, SECONDS) == []

@@ -1,4 +1,4 @@
-"""Transfers go on whatever happens to the host, and whatever happens to the daemon."""
+"""Transfers continue after the death of the host, and after the death of the daemon."""
 
 import os
 import random
@@ -18,7 +18,7 @@ from testbed.host import Host, until
 
 
 def small(served, limit=150_000):
-    """Names of files that come in quickly."""
+    """Returns the names of small files."""
     return [name for name in served.names if (served.folder / name).stat().st_size <= limit]
 
 
@@ -29,11 +29,11 @@ def kill_daemons(place):
 
 
 def fields(process):
-    """State, parent, process group and session (proc(5))."""
+    """Returns the state, the parent, the process group and the session of a process (proc(5))."""
     return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[:4]
 
 
-def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, downloads, daemon):
+def test_transfers_of_a_killed_host_succeed(host, misbehaving, downloads, daemon):
     contents = {str(i): Content(400_000, i) for i in range(8)}
     slow = [Behaviour(pace=400_000)]
     one = host()
@@ -53,7 +53,7 @@ def test_a_host_is_killed_and_its_transfers_end_all_the_same(host, misbehaving, 
         name: content.sha256 for name, content in contents.items()}
 
 
-def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
+def test_the_daemon_takes_over_from_a_host_that_is_the_engine(
         host, store, place, misbehaving, downloads, daemon):
     engine = Host(store, hosting=Hosting.EMBEDDED)
     try:
@@ -70,7 +70,7 @@ def test_a_host_that_is_itself_the_engine_is_used_and_followed_by_the_daemon(
         engine.end()
 
 
-def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host, store, daemon, misbehaving, downloads):
+def test_a_host_that_may_be_the_engine_takes_over_from_a_killed_daemon(host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     other = Host(store, "org.example.other", hosting=Hosting.EMBEDDED)
@@ -85,7 +85,7 @@ def test_the_daemon_that_dies_is_followed_by_a_host_that_may_be_the_engine(host,
         other.end()
 
 
-def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):
+def test_a_stopped_host_does_not_stop_transfers(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(300_000), [Behaviour(pace=600_000)]), downloads / "a", key="a")
@@ -95,14 +95,14 @@ def test_a_stopped_host_stops_nothing(host, misbehaving, downloads):
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_the_daemon_is_nobodys_child_and_in_nobodys_session(host, daemon):
+def test_the_daemon_has_its_own_session_and_no_host_as_parent(host, daemon):
     one = host()
     _, parent, group, session = fields(daemon())
     assert int(parent) not in (one.pid, os.getpid())
     assert {group, session}.isdisjoint(fields(one.pid)[2:]) and {group, session}.isdisjoint(fields(os.getpid())[2:])
 
 
-def test_it_leaves_when_nothing_is_left_and_is_there_again_when_it_is_needed(host, place, daemon):
+def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
     one = host()
     one.session()
     first = daemon()
@@ -113,14 +113,15 @@ def test_it_leaves_when_nothing_is_left_and_is_there_again_when_it_is_needed(hos
     assert daemon() != first
 
 
-def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads):
+def test_the_daemon_stays_while_a_task_waits_for_its_start(host, place, daemon, downloads):
     one = host()
     one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.download("http://127.0.0.1:9/", downloads / "a", key="a")
     until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
     process = daemon()
     one.kill()
-    # A daemon without a task, of another store, lingers from now on; when it has left, the time is over for both.
+    # A daemon of another store has no task, and starts to linger now. When it has exited, the same time has passed for
+    # the first daemon.
     other = Host(place / "other", hosting=Hosting.DAEMON)
     try:
         other.open()
@@ -130,7 +131,7 @@ def test_it_stays_while_a_task_waits_for_its_time(host, place, daemon, downloads
     assert daemons_of(place) == [process]
 
 
-def test_suspended_tasks_keep_nobody(host, place, downloads):
+def test_suspended_tasks_do_not_keep_the_daemon_running(host, place, downloads):
     one = host()
     one.session()
     one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", suspended=True)])
@@ -138,13 +139,13 @@ def test_suspended_tasks_keep_nobody(host, place, downloads):
     until(lambda: daemons_of(place), lambda found: found == [])
 
 
-def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothing(
+def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_event(
         host, place, nginx, served, downloads):
     generator = random.Random(7)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(2_000)}
     one = host()
-    # Two at a time, so that a fast machine does not end before it is killed a few times.
+    # Two connections at most, so that a fast machine does not finish before the daemon was killed a few times.
     one.session(first_delay_ms=10, longest_delay_ms=50, connections_per_origin=2)
     one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
     done = threading.Event()
@@ -152,7 +153,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
 
     def kill_again_and_again():
         while not done.wait(generator.uniform(0.1, 0.3)):
-            # On a busy machine a daemon may need longer than that to begin: each gets something done.
+            # On a busy machine a daemon may start slowly, so each is left alive until it has finished a file.
             patience = time.monotonic() + 3
             while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
                 if done.wait(0.02):
@@ -177,7 +178,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_doubles_nothin
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_host_and_daemon_are_both_killed_again_and_again(host, place, nginx, served, downloads, seed):
+def test_host_and_daemon_are_both_killed_repeatedly(host, place, nginx, served, downloads, seed):
     generator = random.Random(seed)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(300)}

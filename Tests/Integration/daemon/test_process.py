@@ -1,4 +1,4 @@
-"""backhauld itself: its command line, its signals, its log, its store."""
+"""The program backhauld: its command line, its signals, its log and its store."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ from servers.content import Content, sha256_of
 from testbed.host import until
 
 
-#: With a journal only errors are in the file.
+#: With a journal, the log file has only errors.
 without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
 
 
@@ -28,7 +28,7 @@ def run(program, *words):
     return subprocess.run([program, *words], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL)
 
 
-def test_the_command_line(program, tmp_path):
+def test_backhauld_checks_its_command_line(program, tmp_path):
     assert run(program, "--version").stdout.startswith("backhauld ")
     assert "--linger" in run(program, "--help").stdout
     for words in (["--no-such"], ["--store", "relative"], ["--linger", "soon"], ["operand"]):
@@ -38,7 +38,7 @@ def test_the_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_of_many_that_start_at_the_same_instant_one_stays_and_the_others_leave_in_peace(program, store, place):
+def test_of_daemons_started_at_once_one_stays_and_the_others_exit_with_0(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -49,7 +49,7 @@ def test_of_many_that_start_at_the_same_instant_one_stays_and_the_others_leave_i
     assert [one.returncode for one in many] == [0] * 10
 
 
-def test_without_a_store_it_serves_the_users_own(program, place):
+def test_without_a_store_option_the_daemon_serves_the_default_store(program, place):
     environment = {**os.environ, "XDG_STATE_HOME": str(place / "state")}
     (place / "state").mkdir(mode=0o700)
     one = child.start([program, "--linger", "60000"], env=environment)
@@ -59,7 +59,7 @@ def test_without_a_store_it_serves_the_users_own(program, place):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving, downloads, daemon, number):
+def test_a_signal_syncs_received_bytes_and_ends_the_daemon(host, misbehaving, downloads, daemon, number):
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=1_500_000)])
     one = host()
@@ -71,14 +71,14 @@ def test_a_signal_has_it_write_down_what_it_received_and_leave(host, misbehaving
     os.kill(process, number)
     until(lambda: os.path.exists(f"/proc/{process}/exe"), lambda there: not there)
     assert time.monotonic() - start < 2.5
-    # The next one continues, and the host has noticed nothing.
+    # The next daemon continues, and the host sees no error.
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == content.sha256
     assert any(asked.range for asked in misbehaving.log()), part.name
 
 
-def test_hosts_that_come_while_the_daemon_leaves_are_not_lost(host, program, place, monkeypatch):
-    """With no patience at all it leaves at each close, and each open meets it in another moment of that."""
+def test_hosts_that_open_while_the_daemon_exits_succeed(host, program, place, monkeypatch):
+    """With a linger time of 0 the daemon exits at each close, and each open meets another moment of its exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)
@@ -96,7 +96,7 @@ def test_hosts_that_come_while_the_daemon_leaves_are_not_lost(host, program, pla
         two.close()
 
 
-def test_a_stopped_daemon_is_named(host, daemon):
+def test_a_stopped_daemon_is_named_in_the_error(host, daemon):
     one = host()
     one.session()
     process = daemon()
@@ -110,7 +110,7 @@ def test_a_stopped_daemon_is_named(host, daemon):
 
 
 @without_journal
-def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon, downloads):
+def test_only_the_user_can_read_the_log_and_it_contains_no_secrets(host, store, daemon, downloads):
     one = host()
     one.session(first_delay_ms=10)
     one.download("http://127.0.0.1:9/a?token=secret", downloads / "a", key="secret")
@@ -126,7 +126,7 @@ def test_the_log_is_for_the_user_alone_and_tells_no_secrets(host, store, daemon,
 
 
 @without_journal
-def test_a_log_that_has_become_long_makes_room(program, store):
+def test_a_long_log_is_rotated(program, store):
     store.mkdir(mode=0o700)
     (store / "daemon.log").write_bytes(b"x" * (1 << 20))
     run(program, "--store", store, "--linger", "0")
@@ -135,7 +135,7 @@ def test_a_log_that_has_become_long_makes_room(program, store):
     assert (store / "daemon.log").stat().st_size < 10_000
 
 
-def test_a_socket_that_a_killed_daemon_left_behind_is_in_nobodys_way(host, daemon, store):
+def test_a_stale_socket_is_replaced(host, daemon, store):
     one = host()
     one.session()
     os.kill(daemon(), signal.SIGKILL)
@@ -145,7 +145,7 @@ def test_a_socket_that_a_killed_daemon_left_behind_is_in_nobodys_way(host, daemo
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can make a socket of another user")
-def test_a_socket_of_another_user_is_not_spoken_to(host, store):
+def test_a_socket_of_another_user_is_not_used(host, store):
     host().close()
     until(lambda: (store / "engine.socket").exists(), lambda there: not there)
     with socket.socket(socket.AF_UNIX) as listener:
@@ -168,7 +168,7 @@ def test_a_socket_of_another_user_is_not_spoken_to(host, store):
 
 
 def hostile(store, payload):
-    """A connection that says this and stays."""
+    """Returns a connection that sends this and stays open."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(str(store / "engine.socket"))
     with suppress(OSError):
@@ -176,7 +176,7 @@ def hostile(store, payload):
     return peer
 
 
-def test_garbage_half_sent_frames_and_floods_cost_their_peer_alone(host, store, daemon, misbehaving, downloads):
+def test_garbage_partial_frames_and_floods_end_only_their_own_connection(host, store, daemon, misbehaving, downloads):
     one = host()
     one.session()
     process = daemon()
@@ -190,12 +190,12 @@ def test_garbage_half_sent_frames_and_floods_cost_their_peer_alone(host, store, 
     assert daemon() == process
 
 
-def test_a_deleted_store_is_a_clear_error_and_a_fresh_store_at_its_path(host, store, place, daemon):
+def test_a_deleted_store_is_an_error_and_a_new_store_is_made_at_its_path(host, store, place, daemon):
     one = host()
     one.session()
     first = daemon()
     while store.exists():
-        # The daemon takes its socket away at the same time.
+        # The daemon removes its socket at the same time.
         shutil.rmtree(store, ignore_errors=True)
     until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
     with pytest.raises(BackhaulError):
@@ -205,7 +205,7 @@ def test_a_deleted_store_is_a_clear_error_and_a_fresh_store_at_its_path(host, st
     assert daemon() != first
 
 
-def test_a_moved_store_goes_on_at_its_new_path(host, store, place, downloads, daemon):
+def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daemon):
     one = host()
     one.session()
     one.enqueue([Request("http://127.0.0.1:9/", downloads / "a", key="a", suspended=True)])
@@ -221,7 +221,7 @@ def test_a_moved_store_goes_on_at_its_new_path(host, store, place, downloads, da
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_a_session_that_is_closed_while_the_daemon_is_dead_is_free_with_the_next(store, place):
+def test_a_session_closed_without_a_daemon_is_free_in_the_next_one(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -1,4 +1,4 @@
-"""What each thread of an engine touches, against the list in docs/waiting.md."""
+"""The files that each thread of an engine opens, compared with the list in docs/waiting.md."""
 
 import re
 import shutil
@@ -18,32 +18,32 @@ from servers.misbehaving import MisbehavingServer
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "waiting.md"
 CALL = re.compile(r'^\d+<(?P<thread>[^>]+)> (?P<call>\w+)\((?P<arguments>.*)')
-#: Names that are looked up in a directory that is open.
+#: Only absolute paths: other names are relative to an open directory.
 PATH = re.compile(r'"(/[^"]*)"')
 
 
 def documented():
-    """Thread to the words of its files."""
+    """Maps each thread to the text of its files in the document."""
     rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$", DOCUMENT.read_text(), re.MULTILINE)
     return {name: files.strip() for name, files in rows}
 
 
 @contextmanager
 def traced(process, file):
-    """Writes the calls that name a file, with the names of the threads that make them."""
+    """Writes the system calls that name a file to `file`, with the names of the calling threads."""
     strace = subprocess.Popen(["strace", "-f", "-Y", "-s", "300", "-e", "trace=%file", "-o", file, "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
     if "attached" not in first:
         strace.wait()
-        pytest.skip(f"strace may not look here: {first.strip()}")
+        pytest.skip(f"strace cannot attach: {first.strip()}")
     yield
     strace.send_signal(signal.SIGINT)
     strace.communicate()
 
 
 def touched(trace):
-    """Thread, without the number of its kind, to the absolute paths that it named."""
+    """Maps each thread, without the number in its name, to the absolute paths that it named."""
     found = defaultdict(set)
     for line in trace.read_text().splitlines():
         if match := CALL.match(line):
@@ -52,7 +52,7 @@ def touched(trace):
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-def test_each_thread_touches_only_what_the_list_says(host, daemon, store, place, downloads, tmp_path):
+def test_each_thread_touches_only_the_listed_files(host, daemon, store, place, downloads, tmp_path):
     authority = trustme.CA()
     certificates = tmp_path / "certificates"
     certificates.mkdir()
@@ -83,7 +83,7 @@ def test_each_thread_touches_only_what_the_list_says(host, daemon, store, place,
     assert {"bh-loop", "backhaul-disk", "backhaul-pem"} <= set(found)
     for thread, paths in found.items():
         allowed = [str(root) for words, roots in places.items() if words in list_of[thread] for root in roots]
-        # /proc is the kernel's own and always answers.
+        # The kernel serves /proc and /sys, and always replies.
         strangers = {path for path in paths
                      if not any(path == root or path.startswith(f"{root}/") for root in [*allowed, "/proc", "/sys"])}
-        assert strangers == set(), f"{thread} touches what docs/waiting.md does not say"
+        assert strangers == set(), f"{thread} opens files that docs/waiting.md does not list"

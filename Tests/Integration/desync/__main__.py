@@ -1,7 +1,7 @@
-"""Plays seeded runs, or one of them again.
+"""Plays generated runs, or repeats one of them.
 
 Usage: scripts/in-venv python -m desync [--runs 10000] [--seed N] [--run NUMBER]
-Ends with 1 when a task ended by bytes that were no response to its request.
+The exit status is 1 if a task ended with bytes that were no response to its request.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from desync.runs import generate
 
 
 def replay(stage, seed, number):
-    """One run alone, with what its server did."""
+    """Plays one run, and prints what its server did."""
     run = generate(seed, number)
     print(run)
     record, violations = stage.play(run)
@@ -31,7 +31,7 @@ def replay(stage, seed, number):
 
 
 def summary(seed, runs, failures, seconds):
-    """Failing runs by carrier, and the shortest three."""
+    """Prints the number of failing runs by carrier, and the shortest three."""
     failures = sorted(failures, key=lambda failure: (len(failure.run.steps), len(failure.record.entries)))
     for failure in failures[:3]:
         print(failure.described(seed))

@@ -1,13 +1,13 @@
-"""Compares what became of tasks with the server's own responses to them."""
+"""Compares the ends of tasks with the server's own responses to them."""
 
 from dataclasses import dataclass
 
 from desync.record import Answered, Injected
 from desync.runs import ALWAYS, BEFORE_TUNNEL, BEHIND_TUNNEL
 
-#: What a task may fail with when all new connections begin with junk, or when a proxy's tunnel does.
+#: Statuses with which a task may fail if all new connections, or a proxy's tunnel, begin with junk.
 _BROKEN = {"BAD_RESPONSE", "CONNECTION_LOST", "CONNECTION_FAILED", "TLS_FAILED"}
-#: Bytes of an error's body that an event has.
+#: The most bytes of an error's body that an event contains.
 _ERROR_BODY = 4_096
 
 
@@ -21,7 +21,7 @@ class Violation:
 
 
 def check(run, record):
-    """The violations of a run: tasks that ended by bytes that are no response to their request."""
+    """Returns the violations of a run: tasks that ended with bytes that are no response to their request."""
     racing = record.racing()
     found = []
     for number in range(len(run.steps)):
@@ -36,7 +36,7 @@ def _may_fail(run, outcome):
     if run.early is None or outcome is None or outcome.succeeded:
         return False
     if run.early.point in (BEFORE_TUNNEL, BEHIND_TUNNEL):
-        # libcurl 7.88 takes a NUL in the response to CONNECT for a bad argument.
+        # libcurl 7.88 reports a bad argument if the response to CONNECT contains a NUL.
         return outcome.status in _BROKEN or run.early.point == BEFORE_TUNNEL and outcome.status == "INTERNAL"
     return run.early.connections == ALWAYS and outcome.status in _BROKEN
 
@@ -53,7 +53,7 @@ def _problem(run, number, record):
 
 
 def _is_outcome(run, step, response, outcome, record):
-    """Whether a task that got this response ends like this."""
+    """Whether a task that got this response may end with this outcome."""
     if response.status != outcome.http_status:
         return False
     if response.status == 404:
@@ -67,7 +67,8 @@ def _is_outcome(run, step, response, outcome, record):
 
 
 def _earlier(run, step, record):
-    """What the file may be of a task that asked for another version only: what the tasks before have made of it."""
+    """Returns the possible file contents of a task with a conditional request: those that the earlier tasks have
+    left."""
     tasks = [run.task(number) for number, other in enumerate(run.steps)
              if number == step.of or other.of == step.of and other is not step]
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]

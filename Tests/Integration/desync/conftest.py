@@ -1,4 +1,4 @@
-"""What the tests of desynchronisation share: one engine in this process, and how many runs are drawn."""
+"""Fixtures of the desynchronisation tests: one engine in this process, and the number of generated runs."""
 
 import secrets
 
@@ -8,8 +8,8 @@ from desync.fuzz import Stage
 
 
 def pytest_addoption(parser):
-    parser.addoption("--desync-runs", type=int, default=300, help="how many runs are drawn from the seed")
-    parser.addoption("--desync-seed", type=int, default=1, help="of the runs; 0: one is drawn")
+    parser.addoption("--desync-runs", type=int, default=300, help="how many runs are generated from the seed")
+    parser.addoption("--desync-seed", type=int, default=1, help="the seed of the runs; 0: a random one")
 
 
 @pytest.fixture(scope="session")
@@ -21,6 +21,6 @@ def stage(certificates, library):
 
 @pytest.fixture
 def drawn(request):
-    """The seed and the numbers of the runs."""
+    """Returns the seed and the numbers of the runs."""
     seed = request.config.getoption("--desync-seed") or secrets.randbits(32)
     return seed, range(request.config.getoption("--desync-runs"))

@@ -21,7 +21,7 @@ class Failure:
     violations: tuple
 
     def described(self, seed=None):
-        """The run, what its server did, and what is wrong."""
+        """Returns the run, what its server did, and the violations, as text."""
         lines = [f"run {self.run.number} over {self.run.carrier}: {len(self.violations)} violations"]
         lines += [f"  {violation}" for violation in self.violations]
         lines += [f"    {entry}" for entry in described(self.record)]
@@ -31,7 +31,7 @@ class Failure:
 
 
 def described(record):
-    """What the server did, a line for each step."""
+    """Yields a line for each step of the server."""
     for entry in record.entries:
         words = [f"connection {entry.connection}: {type(entry).__name__.lower()}"]
         for name in ("task", "what"):
@@ -46,7 +46,7 @@ class Stage:
 
     def __init__(self, certificates, folder=None):
         self._certificates = certificates
-        # Files of a few bytes, of which each is synced: in memory where that is possible.
+        # Each run makes files of a few bytes that are synced, so they are in memory where possible.
         memory = Path("/dev/shm")
         self._place = Path(tempfile.mkdtemp(prefix="desync-", dir=folder or (memory if memory.is_dir() else None)))
 
@@ -63,11 +63,11 @@ class Stage:
         return Lane(self._application, name, self._place, self._certificates)
 
     def play(self, run):
-        """One run alone; returns its record and its violations."""
+        """Plays one run. Returns its record and its violations."""
         return self._first.play(run)
 
     def fuzz(self, seed, numbers, lanes=LANES, progress=lambda count: None):
-        """Plays the runs of these numbers; returns those that have violations."""
+        """Plays the runs with these numbers. Returns those that have violations."""
         remaining, failures, errors = iter(numbers), [], []
         lock = threading.Lock()
 

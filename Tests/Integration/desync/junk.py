@@ -1,10 +1,10 @@
-"""Bytes that a server sends although no request asked for them."""
+"""Bytes that a server sends although they belong to no request."""
 
 import random
 
 
 def marked(mark):
-    """Part of each body below: no response to a request has it."""
+    """A text that is in each body below, and in no response to a request."""
     return f"junk {mark}".encode()
 
 
@@ -65,7 +65,7 @@ def _random(mark):
 
 
 def _record(mark):
-    """Looks like a record of TLS with application data."""
+    """Returns bytes in the form of a TLS record with application data."""
     body = random.Random(mark).randbytes(64)
     return b"\x17\x03\x03" + len(body).to_bytes(2, "big") + body
 
@@ -75,7 +75,7 @@ def _many(mark):
 
 
 def _too_late(mark):
-    """What servers send on a connection that was idle for too long."""
+    """Returns the response that servers send on a connection that was idle for too long."""
     return _message(408, "Request Timeout", marked(mark), "Connection: close")
 
 
@@ -89,5 +89,5 @@ KINDS = tuple(_MAKERS)
 
 
 def junk(kind, mark):
-    """The bytes of one of KINDS; the same mark makes the same bytes."""
+    """Returns the bytes of one of KINDS. The same mark gives the same bytes."""
     return _MAKERS[kind](mark)

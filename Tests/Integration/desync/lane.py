@@ -1,4 +1,4 @@
-"""Plays runs one after the other: hands their tasks over, and lets their servers take turns meanwhile."""
+"""Plays runs one after the other: enqueues their tasks, and runs their servers meanwhile."""
 
 import shutil
 import ssl
@@ -14,14 +14,14 @@ from desync.runs import CHANGED, FORWARD, IDLE, RESUME, TLS12, TLS13, TUNNEL, UP
 from desync.server import Server
 from testbed.settings import in_parts
 
-#: Seconds in which the tasks that are enqueued together must end.
+#: Seconds within which the tasks of one group must end.
 LIMIT = 40
 _OPTIONS = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 10_000, "maximum_attempts": 8,
             "sends_launch_events": False}
 
 
 def contexts(certificates):
-    """The server's side of TLS for each carrier."""
+    """Returns the server's TLS context for each carrier."""
     made = {}
     for carrier, version in ((TLS12, ssl.TLSVersion.TLSv1_2), (TLS13, ssl.TLSVersion.TLSv1_3),
                              (TUNNEL, ssl.TLSVersion.TLSv1_2)):
@@ -30,7 +30,7 @@ def contexts(certificates):
         if carrier == TLS12:
             context.maximum_version = version
         else:
-            # Connections may be asked for a client certificate later, and need none.
+            # The server may request a client certificate later, and requires none.
             context.post_handshake_auth = True
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(certificates.authority)
@@ -40,7 +40,7 @@ def contexts(certificates):
 
 
 class Lane:
-    """One run at a time. Each run has ports of its own, so that no connection is left to the next one."""
+    """Plays one run at a time. Each run has its own ports, so that the next run cannot reuse its connections."""
 
     def __init__(self, application, name, folder, certificates):
         self._application, self._name, self._folder = application, name, Path(folder)
@@ -64,7 +64,7 @@ class Lane:
         return record, check(run, record)
 
     def _session(self, run, server):
-        """Sessions are for many runs; that of a proxy gets the run's port."""
+        """Returns a session, which is used for many runs. The session of a proxy gets the run's port."""
         name = f"{self._name}.{run.carrier}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
                        proxy=Proxy(url="none"))
@@ -73,7 +73,7 @@ class Lane:
         if run.carrier in (FORWARD, TUNNEL):
             options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
-            # Nothing was sent when the junk came: each task may be tried again.
+            # The junk comes before a request is sent, so each task may be retried.
             every = RetryErrors(0)
             for one in RetryErrors:
                 every |= one
@@ -129,7 +129,7 @@ def _request(run, number, url, folder):
         earlier = run.task(step.of)
         return Request(f"{url}/{earlier}", folder / earlier, headers=headers, if_exists="replace", if_changed=True)
     method = None if step.method == RESUME else step.method
-    # A version is remembered where another may be asked for.
+    # The validators are stored if a later task makes a conditional request.
     is_asked_again = any(other.of == number for other in run.steps)
     return Request(f"{url}/{task}", folder / task, method=method, headers=headers, if_exists="replace",
                    if_changed=is_asked_again)

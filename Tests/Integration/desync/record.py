@@ -1,4 +1,4 @@
-"""What a server did in one run, and what became of the run's tasks."""
+"""What a server did in one run, and the ends of the run's tasks."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from desync.responses import Response
 
 @dataclass(frozen=True)
 class Asked:
-    """A whole request arrived."""
+    """A complete request arrived."""
 
     connection: int
     task: str
@@ -20,14 +20,17 @@ class Answered:
     connection: int
     task: str
     response: Response
-    #: The tasks that were under way then.
+    #: The tasks that were running at that time.
     live: frozenset = frozenset()
 
 
 @dataclass(frozen=True)
 class Injected:
-    """Junk was sent. `is_atomic`: in one send call with bytes that the client needed before it could send another
-    request on this connection, so that no request can have been on its way."""
+    """Junk was sent.
+
+    `is_atomic`: it was sent in one call together with bytes that the client needed before it could send another
+    request on this connection, so no request can have been in flight.
+    """
 
     connection: int
     mark: str
@@ -38,11 +41,11 @@ class Injected:
 
 @dataclass
 class Outcome:
-    """The end of a task, as its event says it."""
+    """The end of a task, as its event reports it."""
 
     task: str
     succeeded: bool
-    #: Name of the status.
+    #: The name of the status.
     status: str
     http_status: int
     #: The file, the response body of an upload, or the body of the error.
@@ -51,7 +54,7 @@ class Outcome:
     attempts: int = 0
 
     def described(self):
-        """In a line."""
+        """Returns the outcome as one line of text."""
         state = "succeeded" if self.succeeded else f"failed with {self.status}"
         words = f" ({self.message})" if self.message else ""
         return f"{state}, status {self.http_status}, {self.data[:60]!r}{words}"
@@ -59,7 +62,7 @@ class Outcome:
 
 @dataclass
 class Record:
-    """All of one run, in the order of the server."""
+    """All entries of one run, in the order of the server."""
 
     entries: list = field(default_factory=list)
     outcomes: dict = field(default_factory=dict)
@@ -68,8 +71,10 @@ class Record:
         return [entry.response for entry in self.entries if isinstance(entry, Answered) and entry.task == task]
 
     def racing(self):
-        """Tasks whose request may have been sent before junk arrived on its connection: the client cannot tell such
-        junk from a response, so these tasks may end by it."""
+        """Returns the tasks whose request may have been sent before junk arrived on its connection.
+
+        The client cannot distinguish such junk from a response, so these tasks may end with it.
+        """
         exposed, asking, found = {}, {}, set()
         for entry in self.entries:
             at = exposed.setdefault(entry.connection, set())
@@ -80,7 +85,7 @@ class Record:
                         found.add(entry.task)
                 case Answered():
                     asking.pop(entry.connection, None)
-                    # Its task may have ended before, so that the response is junk for the other tasks.
+                    # If the response's task had ended before, the response is junk for the other tasks.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
                 case Injected(is_atomic=False):

@@ -10,24 +10,24 @@ _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 class Request:
     method: str
     target: str
-    #: Names in lower case.
+    #: Names are in lower case.
     headers: dict
     body: bytes = b""
 
     @property
     def task(self):
-        """Which task sent it."""
+        """The name of the task that sent the request."""
         return self.headers.get("x-task", "")
 
     @property
     def offset(self):
-        """Where the range begins that it asks for."""
+        """The offset at which the requested range begins."""
         return int(self.headers.get("range", "bytes=0-").removeprefix("bytes=").partition("-")[0])
 
 
 @dataclass(frozen=True)
 class Response:
-    """What a server sends, and what the task has in the end if this is its last response."""
+    """A response, and the content that its task ends with if no other response follows."""
 
     status: int
     #: The file, the body that an upload's event carries, or the body of an error.
@@ -41,11 +41,11 @@ class Response:
 
     @property
     def is_final(self):
-        """False when another attempt follows."""
+        """False if another attempt follows."""
         return self.drop_after is None and self.status != 503
 
     def encoded(self):
-        """Head and body as bytes."""
+        """Returns the head and the body as bytes."""
         fields = list(self.fields)
         if self.framing == "chunked" or self.framing == "trailers":
             fields.append("Transfer-Encoding: chunked")
@@ -66,13 +66,13 @@ class Response:
 
 
 def content_of(task, attempt, size):
-    """A body that no other response has."""
+    """Returns a body that no other response has."""
     start = f"body of {task}, attempt {attempt}\n".encode()
     return start + (_LETTERS * (size // len(_LETTERS) + 1))[:size]
 
 
 def respond(run, request, attempt):
-    """The response to a request; `attempt`: the number of requests that its task has sent before."""
+    """Returns the response to a request. `attempt` is the number of earlier requests of its task."""
     number = int(request.task.rpartition("t")[2])
     step = run.steps[number]
     content = content_of(request.task, attempt, step.size)
@@ -116,7 +116,7 @@ def _part(request, content, attempt, tag):
 
 
 def _unchanged(run, step, request):
-    """The file stays the one that an earlier task made."""
+    """Returns a 304: the file of an earlier task stays."""
     fields = (f"ETag: {request.headers['if-none-match']}",)
     if step.framing == "unchanged-with-length":
         fields += (f"Content-Length: {len(content_of(run.task(step.of), 0, run.steps[step.of].size))}",)

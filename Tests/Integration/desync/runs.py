@@ -1,18 +1,18 @@
-"""Runs as plain values: a carrier, tasks in turn, the server's responses, and the junk that it sends beside them."""
+"""Runs as plain values: a carrier, tasks in order, the server's responses, and the junk that the server adds."""
 
 import random
 from dataclasses import dataclass, replace
 
 from desync import junk
 
-#: HTTP/1.1 without TLS; over TLS of two versions; by an HTTP proxy that forwards; over TLS in a proxy's tunnel.
+#: HTTP/1.1 without TLS; over TLS 1.2; over TLS 1.3; through a forwarding HTTP proxy; over TLS in a proxy's tunnel.
 PLAIN, TLS12, TLS13, FORWARD, TUNNEL = CARRIERS = ("plain", "tls12", "tls13", "forward", "tunnel")
 
-#: Downloads; a download that the server drops and that resumes; a download only of another version; uploads.
+#: Downloads; a download that the server cuts off and that resumes; a conditional download; uploads.
 GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
 UPLOADS = (PUT, POST)
 
-#: How responses are framed, for each kind of task.
+#: The framings of responses, for each kind of task.
 FRAMINGS = {
     GET: ("length", "empty", "chunked", "trailers", "no-content", "missing", "missing-chunked", "unavailable"),
     HEAD: ("length", "empty", "chunked"),
@@ -22,13 +22,13 @@ FRAMINGS = {
     POST: ("length", "empty", "chunked", "no-content", "missing"),
 }
 
-#: Junk in the send call that ends the response; in a call of its own behind it; after the task has ended.
+#: Junk in the send call that ends the response; in its own call after the response; after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
-#: In place of junk, from TLS 1.3 on: a record between two responses that is allowed there.
+#: In place of junk, with TLS 1.3: a record between two responses that the protocol allows.
 QUESTION = "question"
 
-#: Junk when a connection is accepted; with the server's last message of a TLS 1.2 handshake; before and behind the
+#: Junk when a connection is accepted; with the server's last message of a TLS 1.2 handshake; before and after the
 #: response to CONNECT, in the same call.
 ACCEPT, HANDSHAKE, BEFORE_TUNNEL, BEHIND_TUNNEL = ("accept", "handshake", "before-tunnel", "behind-tunnel")
 EARLY_POINTS = {
@@ -44,13 +44,13 @@ class Injection:
 
     point: str
     kind: str
-    #: Below TLS: as bytes on the socket that are no record.
+    #: Below TLS: bytes on the socket that form no record.
     is_raw: bool = False
-    #: Of WITH: in one record of TLS with the end of the response, so that no byte of it waits in the socket.
+    #: Only with WITH: in one TLS record with the end of the response, so that no byte of it waits in the socket.
     shares_record: bool = False
-    #: The server closes the connection behind it.
+    #: The server closes the connection after the junk.
     closes: bool = False
-    #: How long the connection is idle before it.
+    #: How long the connection is idle before the junk, in milliseconds.
     pause_ms: int = 0
 
 
@@ -60,7 +60,7 @@ class Early:
 
     point: str
     kind: str
-    #: On so many connections of the run.
+    #: The number of the run's connections that get junk.
     connections: int = 1
 
 
@@ -71,16 +71,16 @@ class Step:
     method: str = GET
     framing: str = "length"
     size: int = 100
-    #: 1xx responses before the final one.
+    #: The number of 1xx responses before the final one.
     interim: int = 0
-    #: Send calls of the response.
+    #: The number of send calls for the response.
     pieces: int = 1
-    #: How long the server takes.
+    #: The delay of the response, in milliseconds.
     late_ms: int = 0
     injection: Injection | None = None
-    #: Enqueued together with the next step.
+    #: Whether the task is enqueued together with the next one.
     with_next: bool = False
-    #: Of CHANGED: the number of the step whose file it asks for again.
+    #: Only of CHANGED: the number of the step whose file the conditional request is for.
     of: int | None = None
 
 
@@ -90,18 +90,18 @@ class Run:
     steps: tuple
     connections: int = 1
     early: Early | None = None
-    #: HTTP/1.1 by ALPN instead of the session's http_version.
+    #: Whether HTTP/1.1 is chosen by ALPN instead of the session's http_version.
     alpn: bool = False
-    #: Session tickets of TLS 1.3 are sent with the first response instead of after the handshake.
+    #: Whether the session tickets of TLS 1.3 are sent with the first response instead of after the handshake.
     late_tickets: bool = False
     number: int = 0
 
     def groups(self):
-        """Numbers of the steps that are enqueued together."""
+        """Returns the numbers of the steps that are enqueued together, as a list of groups."""
         group, groups = [], []
         for number, step in enumerate(self.steps):
             group.append(number)
-            # A task that asks for another version is enqueued when the first version is there.
+            # A task with a conditional request is enqueued after the task that made the file.
             last = number == len(self.steps) - 1
             if last or not step.with_next or self.steps[number + 1].method == CHANGED:
                 groups.append(tuple(group))
@@ -109,12 +109,12 @@ class Run:
         return groups
 
     def task(self, number):
-        """The name of a step's task: no other task has it."""
+        """Returns the name of a step's task, which no other task has."""
         return f"r{self.number}t{number}"
 
 
 def generate(seed, number):
-    """The same run for the same seed and number."""
+    """Returns the same run for the same seed and number."""
     source = random.Random(f"{seed}:{number}")
     carrier = source.choice(CARRIERS)
     connections = source.choice((1, 1, 2))

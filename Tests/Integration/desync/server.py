@@ -1,4 +1,4 @@
-"""The server of one run, or the proxy before it. It has no thread: the lane that plays the run gives it turns."""
+"""The server of one run, or the proxy before it. It has no thread: the lane that plays the run calls `turn`."""
 
 import heapq
 import select
@@ -27,7 +27,7 @@ from desync.wire import Wire
 
 _CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 _INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
-#: How long the responses to tasks that are enqueued together wait for each other's request.
+#: How long responses to tasks that are enqueued together wait for the requests of the others, in seconds.
 _TOGETHER = 0.5
 _LIMIT = 10
 
@@ -40,10 +40,10 @@ class Server:
         self.record = Record()
         self._wires, self._tickets = {}, {}
         self._count = self._marks = self._early = 0
-        #: Moments with what is to be done then.
+        #: Times, with the actions that are due then.
         self._due = []
         self._waiting = []
-        #: Tasks that are under way, and those of them whose requests are answered together.
+        #: The running tasks, and those of them whose requests get their responses together.
         self.live, self.together = set(), set()
         self._injected = set()
         self._watched = None
@@ -70,15 +70,15 @@ class Server:
         return f"{'http' if self._run.carrier == PLAIN else 'https'}://127.0.0.1:{self.port}"
 
     def watch(self, descriptor):
-        """A turn ends also when this descriptor is readable."""
+        """Ends a call of `turn` also when this descriptor is readable."""
         self._watched = descriptor
         self._poll.register(descriptor, select.POLLIN)
 
-    # Turns
+    # The loop
 
     def turn(self, seconds):
-        """Does what is due on connections. False when nothing was, within the time or until the watched descriptor is
-        readable."""
+        """Does what is due on connections. Returns False if nothing was due until the time was over or the watched
+        descriptor became readable."""
         if self._due:
             seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}
@@ -95,7 +95,7 @@ class Server:
         return is_busy
 
     def settle(self):
-        """Waits until each request is answered and the client's kernel has all that was sent."""
+        """Waits until each request has its response, and the client's kernel has all sent bytes."""
         deadline = time.monotonic() + _LIMIT
         while time.monotonic() < deadline:
             if self.turn(0.2 if self._due else 0) or self._due:
@@ -107,7 +107,7 @@ class Server:
                 return
 
     def _guarded(self, action, number, wire, *arguments):
-        """The client may close any connection at any time."""
+        """Runs the action. The client may close any connection at any time."""
         if not wire.is_open:
             return
         try:
@@ -175,7 +175,7 @@ class Server:
             return False
         if self._run.late_tickets and self._run.carrier != TLS12:
             self._tickets[number] = last
-        # Only in a whole handshake of TLS 1.2 the server has the last word.
+        # The server sends the last message only in a full handshake of TLS 1.2.
         elif last and self._takes_early(HANDSHAKE):
             self._inject_early(number, wire, last, self._run.carrier == TLS12)
         else:
@@ -236,7 +236,7 @@ class Server:
     # Junk
 
     def inject_idle(self, task):
-        """On all connections, which are idle, when the step says so."""
+        """Sends the step's junk on all connections, which are idle."""
         injection = self._step(task).injection
         if injection is None or injection.point != IDLE or task in self._injected:
             return

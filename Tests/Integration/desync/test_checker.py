@@ -1,4 +1,4 @@
-"""The checker finds what it is for, in records that were falsified."""
+"""The checker finds each kind of violation in falsified records."""
 
 import pytest
 
@@ -11,7 +11,7 @@ RUN = Run(PLAIN, (Step(injection=Injection(WITH, "ok")), Step(), Step(POST)))
 
 
 def record_of(run):
-    """A good run, in which each task has its own response."""
+    """Returns the record of a run in which each task ended with its own response."""
     record = Record()
     for number in range(len(run.steps)):
         task = run.task(number)
@@ -25,74 +25,74 @@ def problems(run, record):
     return [(violation.task, violation.text.partition(":")[0]) for violation in check(run, record)]
 
 
-def test_tasks_with_their_own_responses_are_right():
+def test_tasks_with_their_own_responses_are_no_violation():
     assert problems(RUN, record_of(RUN)) == []
 
 
-def test_a_task_with_the_bytes_of_junk():
+def test_a_task_with_the_bytes_of_junk_is_a_violation():
     record = record_of(RUN)
     record.entries.insert(2, Injected(0, "0.1", "ok with r0t0", True))
     record.outcomes["r0t1"].data = b"junk 0.1"
     assert problems(RUN, record) == [("r0t1", "it has the bytes of junk")]
 
 
-def test_a_task_with_the_file_of_the_task_before():
+def test_a_task_with_the_file_of_the_task_before_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"].data = record.outcomes["r0t0"].data
     assert problems(RUN, record) == [("r0t1", "it has the bytes of r0t0")]
 
 
-def test_an_upload_with_the_response_of_another_task():
+def test_an_upload_with_the_response_of_another_task_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t2"].data = record.outcomes["r0t1"].data
     assert problems(RUN, record) == [("r0t2", "it has the bytes of r0t1")]
 
 
-def test_a_task_with_a_status_that_the_server_did_not_send_for_it():
+def test_a_task_with_a_status_that_the_server_did_not_send_for_it_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"] = Outcome("r0t1", False, "HTTP_STATUS", 404, b"")
     assert problems(RUN, record) == [("r0t1", "it has a status that the server did not send for it")]
 
 
-def test_a_task_that_failed_although_its_response_is_good():
+def test_a_failed_task_with_a_good_response_is_a_violation():
     record = record_of(RUN)
     record.outcomes["r0t1"] = Outcome("r0t1", False, "BAD_RESPONSE", 0, b"")
     assert problems(RUN, record) == [("r0t1", "it failed although its response is good")]
 
 
-def test_a_task_that_ended_before_the_server_had_its_request():
+def test_a_task_that_ended_before_its_request_arrived_is_a_violation():
     record = record_of(RUN)
     record.entries = [entry for entry in record.entries if entry.task != "r0t2"]
     assert problems(RUN, record) == [("r0t2", "it ended before the server had answered")]
 
 
-def test_a_task_that_did_not_end():
+def test_a_task_that_did_not_end_is_a_violation():
     record = record_of(RUN)
     del record.outcomes["r0t1"]
     assert problems(RUN, record) == [("r0t1", "it did not end")]
 
 
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
-def test_junk_that_may_have_come_behind_the_request_is_no_violation(is_atomic, found):
+def test_junk_that_may_have_come_after_the_request_is_no_violation(is_atomic, found):
     record = record_of(RUN)
     record.entries.insert(0, Injected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"
     assert bool(problems(RUN, record)) is found
 
 
-def test_the_response_of_a_task_that_had_ended_is_junk_for_tasks_that_are_under_way():
+def test_a_response_for_an_ended_task_is_junk_for_running_tasks():
     record = record_of(RUN)
     response = record.entries[1].response
     record.entries[1] = Answered(0, "r0t0", response, frozenset({"r0t1"}))
     assert record.racing() == {"r0t1"}
 
 
-def test_a_seed_and_a_number_make_the_same_run():
+def test_the_same_seed_and_number_generate_the_same_run():
     assert [generate(3, number) for number in range(50)] == [generate(3, number) for number in range(50)]
     assert generate(3, 1) != generate(4, 1)
 
 
-def test_a_version_that_is_unchanged_leaves_the_file_of_the_task_before():
+def test_a_304_leaves_the_file_of_the_task_before():
     run = Run(PLAIN, (Step(), Step(CHANGED, "unchanged", of=0)))
     record = record_of(run)
     record.entries[3] = Answered(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))

@@ -1,4 +1,4 @@
-"""Bytes that no request asked for are no task's response."""
+"""Bytes that belong to no request never become the response of a task."""
 
 import pytest
 
@@ -35,7 +35,7 @@ ENCRYPTED = (TLS12, TLS13, TUNNEL)
 
 @pytest.fixture
 def play(stage):
-    """Plays steps over a carrier; returns the record when there is no violation."""
+    """Returns a function that plays steps over a carrier, and returns the record if there is no violation."""
     def run(carrier, *steps, **options):
         record, violations = stage.play(Run(carrier, steps, **options))
         assert not violations, "\n".join(map(str, violations))
@@ -45,7 +45,7 @@ def play(stage):
 
 
 def connections(record):
-    """Those that requests came on, in their order."""
+    """Returns the connections of the requests, in their order."""
     return [entry.connection for entry in record.entries if isinstance(entry, Asked)]
 
 
@@ -58,14 +58,14 @@ def test_without_junk_all_tasks_share_a_connection(play, carrier):
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("point", POINTS)
-def test_a_whole_response_too_many_is_not_that_of_the_next_task(play, carrier, point):
+def test_a_surplus_response_is_not_used_for_the_next_task(play, carrier, point):
     record = play(carrier, Step(injection=Injection(point, "ok")), GOOD, GOOD)
     assert any(isinstance(entry, Injected) for entry in record.entries)
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("kind", junk.KINDS)
-def test_the_next_task_succeeds_whatever_came_while_the_connection_was_idle(play, carrier, kind):
+def test_the_next_task_succeeds_after_junk_on_an_idle_connection(play, carrier, kind):
     play(carrier, Step(injection=Injection(IDLE, kind)), GOOD, GOOD)
 
 
@@ -75,7 +75,7 @@ def test_the_next_task_succeeds_whatever_came_while_the_connection_was_idle(play
     Step(framing="chunked"), Step(framing="trailers"), Step(framing="empty"), Step(framing="no-content"),
     Step(framing="missing"), Step(HEAD), Step(HEAD, "chunked"), Step(PUT), Step(POST, "chunked"), Step(RESUME),
 ], ids=lambda step: f"{step.method}-{step.framing}")
-def test_bytes_behind_the_end_of_a_response_are_not_that_of_the_next_task(play, carrier, point, step):
+def test_bytes_after_the_end_of_a_response_are_not_used_for_the_next_task(play, carrier, point, step):
     ended = Step(step.method, step.framing, injection=Injection(point, "ok"))
     play(carrier, ended, GOOD, GOOD)
 
@@ -85,15 +85,16 @@ def test_bytes_behind_the_end_of_a_response_are_not_that_of_the_next_task(play, 
 @pytest.mark.parametrize("step", [
     GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
 ], ids=lambda step: f"{step.method}-{step.framing}")
-def test_bytes_in_the_last_record_of_a_response_are_not_that_of_the_next_task(play, carrier, pieces, step):
-    """Where the head comes first, a client that reads no more than the body leaves them in its TLS library."""
+def test_bytes_in_the_last_tls_record_of_a_response_are_not_used_for_the_next_task(play, carrier, pieces, step):
+    """Where the head comes first, a client that reads only the body leaves the junk in the buffer of its TLS library.
+    """
     injection = Injection(WITH, "ok", shares_record=True)
     play(carrier, Step(step.method, step.framing, pieces=pieces, injection=injection), GOOD, GOOD)
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
 @pytest.mark.parametrize("point", [WITH, BEHIND])
-def test_a_body_behind_304_is_not_that_of_the_next_task(play, carrier, point):
+def test_a_body_after_304_is_not_used_for_the_next_task(play, carrier, point):
     unchanged = Step(CHANGED, "unchanged-with-length", of=0, injection=Injection(point, "second-half"))
     play(carrier, GOOD, unchanged, GOOD)
 
@@ -112,21 +113,21 @@ def test_a_post_is_sent_once_when_the_server_ended_the_idle_connection_with_408(
 @pytest.mark.parametrize("carrier", ENCRYPTED)
 @pytest.mark.parametrize("point", [BEHIND, IDLE])
 @pytest.mark.parametrize("kind", ["ok", "record", "line-end"])
-def test_bytes_that_are_no_tls_do_not_fail_the_next_task(play, carrier, point, kind):
+def test_bytes_that_are_no_tls_record_do_not_fail_the_next_task(play, carrier, point, kind):
     play(carrier, Step(injection=Injection(point, kind, is_raw=True)), Step(POST))
 
 
 @pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
-def test_a_record_of_tls_that_is_no_response_fails_no_task(play, carrier):
+def test_a_tls_record_without_response_data_fails_no_task(play, carrier):
     play(carrier, Step(injection=Injection(IDLE, QUESTION)), Step(POST), GOOD)
 
 
 @pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
-def test_late_session_tickets_leave_the_connection_usable(play, carrier):
+def test_a_connection_is_reused_after_late_session_tickets(play, carrier):
     assert connections(play(carrier, GOOD, GOOD, GOOD, late_tickets=True)) == [0, 0, 0]
 
 
-def test_a_response_that_comes_with_the_end_of_the_handshake_is_not_that_of_the_first_task(play):
+def test_a_response_with_the_end_of_the_handshake_is_not_used_for_the_first_task(play):
     play(TLS12, GOOD, GOOD, early=Early(HANDSHAKE, "ok"))
 
 
@@ -137,17 +138,17 @@ def test_a_server_that_sends_junk_with_each_handshake_makes_no_task_succeed(stag
 
 
 @pytest.mark.parametrize("point", [BEFORE_TUNNEL, BEHIND_TUNNEL])
-def test_junk_beside_the_response_to_connect_is_no_response_of_the_origin(play, point):
+def test_junk_with_the_response_to_connect_is_not_used_as_a_response(play, point):
     play(TUNNEL, GOOD, GOOD, early=Early(point, "ok"))
 
 
 @pytest.mark.parametrize("carrier", CARRIERS)
-def test_two_connections_are_kept_apart(play, carrier):
+def test_junk_on_one_connection_does_not_affect_the_other(play, carrier):
     first = Step(injection=Injection(WITH, "ok"), with_next=True)
     play(carrier, first, GOOD, Step(with_next=True), GOOD, connections=2)
 
 
-def test_runs_drawn_from_a_seed(stage, drawn):
+def test_runs_drawn_from_a_seed_have_no_violation(stage, drawn):
     seed, numbers = drawn
     failures = stage.fuzz(seed, numbers)
     failures.sort(key=lambda failure: len(failure.record.entries))

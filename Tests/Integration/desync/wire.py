@@ -1,4 +1,4 @@
-"""One accepted connection: its requests as they arrive, and send calls whose bytes are chosen one by one."""
+"""One accepted connection: its requests as they arrive, and send calls whose bytes the caller chooses."""
 
 import fcntl
 import socket
@@ -27,13 +27,13 @@ class Wire:
         self._text = bytearray()
 
     def encrypt(self, context):
-        """The peer's next bytes are the begin of a handshake."""
+        """Starts TLS: the peer's next bytes begin a handshake."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_shaking = True
 
     def shake(self):
-        """Goes on with the handshake. When it ends, returns its last bytes, which the caller sends; else None."""
+        """Continues the handshake. At its end it returns the last bytes, which the caller sends; before that None."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -43,7 +43,7 @@ class Wire:
         return self._outgoing.read()
 
     def sealed(self, data):
-        """The bytes as they go over the socket."""
+        """Returns the bytes as they are sent over the socket."""
         if self._tls is None:
             return data
         if data:
@@ -51,19 +51,19 @@ class Wire:
         return self._outgoing.read()
 
     def question(self):
-        """A TLS 1.3 record that asks for a client certificate after the handshake, and is no junk."""
+        """Returns a TLS 1.3 record that requests a client certificate after the handshake. It is not junk."""
         with suppress(ssl.SSLError):
             self._tls.verify_client_post_handshake()
             self._tls.do_handshake()
         return self._outgoing.read()
 
     def send(self, data):
-        """One send call."""
+        """Sends the bytes in one call."""
         if data:
             self.socket.sendall(data)
 
     def receive(self):
-        """Takes what has arrived. False at the end of the connection."""
+        """Reads what has arrived. Returns False at the end of the connection."""
         data = self.socket.recv(_BLOCK)
         if not data:
             return False
@@ -74,7 +74,7 @@ class Wire:
         return True
 
     def next_request(self):
-        """A whole request that has arrived, or None."""
+        """Returns a complete request that has arrived, or None."""
         self._decrypt()
         end = self._text.find(b"\r\n\r\n")
         if end < 0:
@@ -99,27 +99,27 @@ class Wire:
                 self._text += data
         except ssl.SSLWantReadError:
             pass
-        # Alerts and the like of the reader's own.
+        # Sends what the TLS library produced while reading, such as alerts.
         self.send(self._outgoing.read())
 
     def settle(self):
-        """Waits until the peer's kernel has all that was sent. On loopback it then has each byte for its process."""
+        """Waits until the peer's kernel has all sent bytes. On loopback its process can then read each byte."""
         deadline = time.monotonic() + _LIMIT
         while _unacknowledged(self.socket) and time.monotonic() < deadline:
             time.sleep(0.0005)
 
     def close(self):
-        """No more bytes: an orderly end."""
+        """Closes the connection in order."""
         self.is_open = False
         self.socket.close()
 
     def reset(self):
         self.is_open = False
-        # Lingering for zero seconds turns close into a reset (socket(7)).
+        # With a linger time of zero, close sends a reset (socket(7)).
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 
 
 def _unacknowledged(connection):
-    """Bytes sent that the peer's kernel has not acknowledged: SIOCOUTQ (tcp(7))."""
+    """Returns the number of sent bytes that the peer's kernel has not acknowledged: SIOCOUTQ (tcp(7))."""
     return struct.unpack("i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]

@@ -1,1 +1,1 @@
-"""Files: verified, left as they are, named by the server."""
+"""Tests of downloaded files: verification, existing files, and names from the server."""

@@ -1,4 +1,4 @@
-"""Checksums of the host, digests of the server (RFC 9530), and sizes."""
+"""Checksums that the host states, digests that the server sends (RFC 9530), and sizes."""
 
 import base64
 import hashlib
@@ -46,7 +46,7 @@ def test_a_file_with_the_right_checksum_is_placed_and_its_event_has_the_checksum
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_wrong_file_is_fetched_twice_and_never_has_the_final_name(one, misbehaving, downloads):
+def test_a_file_with_a_wrong_checksum_is_fetched_twice_and_never_placed(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
     event = end_of(one)
     assert event.state is TaskState.FAILED and event.status is Status.CHECKSUM_MISMATCH
@@ -55,14 +55,14 @@ def test_a_wrong_file_is_fetched_twice_and_never_has_the_final_name(one, misbeha
     assert not list(downloads.iterdir())
 
 
-def test_a_wrong_file_is_replaced_by_the_right_one_of_the_second_try(one, misbehaving, downloads):
+def test_a_wrong_file_is_followed_by_a_right_one_in_the_second_attempt(one, misbehaving, downloads):
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(content=OTHER)]), downloads / "a",
                  checksum=checksum(CONTENT))
     assert end_of(one).state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_that_a_try_was_wrong_is_remembered_across_a_kill(host, store, misbehaving, downloads):
+def test_a_mismatch_is_remembered_across_a_kill(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
@@ -124,14 +124,14 @@ def test_a_servers_digest_is_verified(one, misbehaving, downloads, field, algori
     "sha-256", "sha-256=:!!!!:", "sha-256=:AAAA:", "sha-256=:" + "A" * 3_000, "=" * 2_000, "(" * 3_000,
     "sha-256=\"\xff\"", ",,,,", "sha-256=:AAAA:;" * 200,
 ])
-def test_garbage_in_digest_fields_is_passed_over(one, misbehaving, downloads, value):
+def test_invalid_digest_fields_are_ignored(one, misbehaving, downloads, value):
     headers = {"Repr-Digest": value, "Content-Digest": value}
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(headers=headers)), downloads / "a")
     event = end_of(one)
     assert event.state is TaskState.SUCCEEDED and event.checksum is None
 
 
-def test_the_digest_of_a_part_is_not_taken_for_the_files(one, misbehaving, downloads):
+def test_the_digest_of_a_part_is_not_taken_for_the_digest_of_the_file(one, misbehaving, downloads):
     content = Content(3_000_000, seed=5)
     rest = Behaviour(headers={"Content-Digest": digest(OTHER), "Repr-Digest": digest(content)})
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000), rest]), downloads / "a")
@@ -139,7 +139,7 @@ def test_the_digest_of_a_part_is_not_taken_for_the_files(one, misbehaving, downl
     assert event.state is TaskState.SUCCEEDED and event.checksum == checksum(content)
 
 
-def test_another_size_fails_by_name_before_its_bytes_come(one, misbehaving, downloads):
+def test_another_size_fails_before_the_body(one, misbehaving, downloads):
     large = Content(50_000_000, seed=6)
     one.download(misbehaving.serve("/a", large), downloads / "a", expected_size=7)
     event = end_of(one)
@@ -149,14 +149,14 @@ def test_another_size_fails_by_name_before_its_bytes_come(one, misbehaving, down
 
 
 @pytest.mark.parametrize("size", [CONTENT.size - 1, CONTENT.size + 1])
-def test_another_size_is_seen_without_a_length_too(one, misbehaving, downloads, size):
+def test_another_size_fails_also_without_content_length(one, misbehaving, downloads, size):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "a",
                  expected_size=size)
     assert end_of(one).status is Status.SIZE_MISMATCH
     assert not list(downloads.iterdir())
 
 
-def test_no_file_is_larger_than_it_may_be(one, misbehaving, downloads):
+def test_no_file_is_larger_than_the_maximum_size(one, misbehaving, downloads):
     one.download(misbehaving.serve("/told", CONTENT), downloads / "told", policy=policy(maximum_size=1_000))
     one.download(misbehaving.serve("/untold", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "untold",
                  policy=policy(maximum_size=1_000))

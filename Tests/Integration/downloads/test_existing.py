@@ -1,4 +1,4 @@
-"""What lies at the destination already: left alone when it verifies, or when the server has nothing newer."""
+"""A file that exists at the destination: it is kept if it verifies, or if the server has no newer one."""
 
 import os
 
@@ -27,7 +27,7 @@ def acknowledge_all(host):
     host.acknowledge_through(host.wait_for()[-1].id)
 
 
-# Skipped when it verifies
+# Kept if it verifies
 
 
 @pytest.mark.both_hostings
@@ -35,7 +35,7 @@ def acknowledge_all(host):
     {"checksum": f"sha-256:{CONTENT.sha256}"}, {"expected_size": CONTENT.size},
     {"checksum": f"sha-256:{CONTENT.sha256}", "expected_size": CONTENT.size},
 ])
-def test_a_file_that_verifies_is_left_as_it_is(one, misbehaving, downloads, known):
+def test_a_file_that_verifies_is_kept(one, misbehaving, downloads, known):
     (downloads / "a").write_bytes(CONTENT.data)
     before = os.stat(downloads / "a")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip", **known)
@@ -48,7 +48,7 @@ def test_a_file_that_verifies_is_left_as_it_is(one, misbehaving, downloads, know
 
 
 @pytest.mark.parametrize("there", [b"", CONTENT.data[:-1], NEWER.data, b"x" * CONTENT.size, None, "link", "secret"])
-def test_any_other_is_replaced(one, misbehaving, downloads, place, there):
+def test_a_file_that_does_not_verify_is_replaced(one, misbehaving, downloads, place, there):
     destination = downloads / "a"
     if there == "link":
         (place / "elsewhere").write_bytes(CONTENT.data)
@@ -61,12 +61,12 @@ def test_any_other_is_replaced(one, misbehaving, downloads, place, there):
                  checksum=f"sha-256:{CONTENT.sha256}")
     [event] = ends(one.wait_for())
     assert event.state is TaskState.SUCCEEDED
-    # Root may read what nobody else may.
+    # Root can read a file without permissions.
     assert event.attempts == (0 if there == "secret" and os.geteuid() == 0 else 1)
     assert sha256_of(destination) == CONTENT.sha256 and not destination.is_symlink()
 
 
-def test_a_host_that_hands_its_old_list_over_again_gets_nothing_twice(host, nginx, served, downloads):
+def test_enqueueing_the_same_list_again_fetches_nothing_twice(host, nginx, served, downloads):
     def hand_over(one):
         one.enqueue([
             Request(f"{nginx.url}/{name}", downloads / name, if_exists="skip", key=name,
@@ -88,16 +88,16 @@ def test_a_host_that_hands_its_old_list_over_again_gets_nothing_twice(host, ngin
     assert len(list(nginx.log())) == before
 
 
-def test_skipping_needs_something_to_verify_by(one, misbehaving, downloads):
+def test_skipping_needs_a_checksum_or_a_size(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip")
     assert raised.value.status is Status.INVALID_ARGUMENT and "checksum" in str(raised.value)
 
 
-# One file, two names
+# One file, two paths
 
 
-def test_one_file_by_two_paths_of_its_directory_belongs_to_one_task(one, misbehaving, downloads, place):
+def test_two_paths_to_one_file_conflict(one, misbehaving, downloads, place):
     (place / "link").symlink_to(downloads)
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
     with pytest.raises(BackhaulError) as raised:
@@ -109,7 +109,7 @@ def test_one_file_by_two_paths_of_its_directory_belongs_to_one_task(one, misbeha
     assert raised.value.status is Status.DESTINATION_IN_USE
 
 
-# Only if changed
+# Conditional requests
 
 
 def if_changed(one, url, destination, **options):
@@ -140,7 +140,7 @@ def test_a_file_that_has_not_changed_is_not_fetched_again(one, misbehaving, down
     assert len(list(downloads.iterdir())) == 1
 
 
-def test_a_newer_version_takes_its_place_and_is_remembered(one, misbehaving, downloads):
+def test_a_newer_representation_replaces_the_file_and_its_validators_are_stored(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour()])
     if_changed(one, url, downloads / "a")
     misbehaving.serve("/a", NEWER, [Behaviour(), NOT_MODIFIED])
@@ -152,7 +152,7 @@ def test_a_newer_version_takes_its_place_and_is_remembered(one, misbehaving, dow
 
 
 @pytest.mark.parametrize("change", ["gone", "written", "replaced"])
-def test_a_file_that_others_have_changed_is_fetched_without_a_condition(one, misbehaving, downloads, change):
+def test_a_locally_changed_file_is_fetched_without_a_condition(one, misbehaving, downloads, change):
     url = misbehaving.serve("/a", CONTENT)
     if_changed(one, url, downloads / "a")
     if change == "written":
@@ -167,7 +167,7 @@ def test_a_file_that_others_have_changed_is_fetched_without_a_condition(one, mis
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log("/a"))
 
 
-def test_another_url_or_another_session_has_no_condition(one, misbehaving, downloads):
+def test_another_url_or_another_session_makes_no_conditional_request(one, misbehaving, downloads):
     if_changed(one, misbehaving.serve("/a", CONTENT), downloads / "a")
     if_changed(one, misbehaving.serve("/b", CONTENT), downloads / "a")
     one.close_session()
@@ -176,7 +176,7 @@ def test_another_url_or_another_session_has_no_condition(one, misbehaving, downl
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log())
 
 
-def test_the_version_outlives_a_kill(host, misbehaving, downloads):
+def test_the_validators_survive_a_kill(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(), NOT_MODIFIED])
     first = host()
     first.session()
@@ -187,7 +187,7 @@ def test_the_version_outlives_a_kill(host, misbehaving, downloads):
     assert if_changed(second, url, downloads / "a").http_status == 304
 
 
-def test_a_task_without_the_flag_remembers_nothing(one, misbehaving, downloads):
+def test_a_task_without_the_flag_stores_no_validators(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one.download(url, downloads / "a")
     acknowledge_all(one)
@@ -195,7 +195,7 @@ def test_a_task_without_the_flag_remembers_nothing(one, misbehaving, downloads):
     assert "if-none-match" not in misbehaving.log("/a")[1].headers
 
 
-def test_a_304_that_nobody_asked_for_is_a_failure(one, misbehaving, downloads):
+def test_a_304_to_an_unconditional_request_is_a_failure(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=NOT_MODIFIED)
     event = if_changed(one, url, downloads / "a")
     assert event.status is Status.HTTP_STATUS and event.http_status == 304

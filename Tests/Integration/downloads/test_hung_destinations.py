@@ -1,5 +1,4 @@
-"""Destinations on a disk that does not answer: they hold up nobody who uses another, and nothing of them is mixed up
-when the disk comes back."""
+"""Destinations on a hung disk: tasks with another disk continue, and no files are mixed up when the disk comes back."""
 
 import os
 
@@ -33,7 +32,7 @@ def ended(one):
 
 
 def fill(one, server, folder):
-    """So many downloads to the frozen disk that each of its threads waits."""
+    """Enqueues so many downloads to the frozen disk that each of its threads blocks."""
     one.session("stuck", connections_per_origin=TASKS)
     tasks = [one.download(server.url, folder / f"{number}") for number in range(TASKS)]
     until(one.tasks, lambda found: sum(task.state is TaskState.RUNNING for task in found) >= TASKS // 2)
@@ -41,7 +40,7 @@ def fill(one, server, folder):
 
 
 @pytest.mark.both_hostings
-def test_a_frozen_disk_holds_up_nobody_else(host, hosting, disk, server, downloads):
+def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, downloads):
     one = host(hosting=hosting)
     disk.freeze()
     tasks = fill(one, server, disk.folder)
@@ -51,7 +50,7 @@ def test_a_frozen_disk_holds_up_nobody_else(host, hosting, disk, server, downloa
     for event in one.wait_for():
         assert not event.task_id or event.state is TaskState.SUCCEEDED
     assert {sha256_of(downloads / name) for name in os.listdir(downloads)} == {CONTENT.sha256}
-    # Verbs that concern the frozen disk are answered, too.
+    # Verbs about tasks on the frozen disk also get a reply.
     one.turn_to("stuck")
     assert len(one.tasks()) == TASKS
     one.download(server.url, disk.folder / "one more")
@@ -63,7 +62,7 @@ def test_a_frozen_disk_holds_up_nobody_else(host, hosting, disk, server, downloa
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
 
 
-def test_an_engine_closes_beside_a_frozen_disk_and_the_next_one_starts_with_files_of_its_own(
+def test_an_engine_closes_beside_a_frozen_disk_and_the_next_one_uses_new_part_files(
         host, disk, server, downloads):
     one = host()
     disk.freeze()
@@ -80,5 +79,5 @@ def test_an_engine_closes_beside_a_frozen_disk_and_the_next_one_starts_with_file
     events = [event for event in one.wait_for(timeout=60) if event.task_id]
     assert [event.state for event in events] == [TaskState.SUCCEEDED] * TASKS
     assert {sha256_of(disk.folder / f"{number}") for number in range(TASKS)} == {CONTENT.sha256}
-    # What the first engine was writing is removed.
+    # The part files of the first engine are removed.
     until(lambda: [name for name in os.listdir(disk.folder) if name.startswith(".backhaul")], lambda left: not left)

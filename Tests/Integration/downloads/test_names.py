@@ -1,4 +1,4 @@
-"""Files that the server names (RFC 6266), in a directory of the host's."""
+"""Files whose names the server gives (RFC 6266), in a directory that the host chose."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def get(one, url, directory, **options):
 
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("slash", ["", "/", "//"])
-def test_the_file_has_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
+def test_a_file_gets_the_servers_name_and_the_event_has_its_path(one, misbehaving, downloads, slash):
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename*=UTF-8''%e2%82%ac%20rates.txt"))
     event = get(one, url, f"{downloads}{slash}")
     assert event.state is TaskState.SUCCEEDED
@@ -47,7 +47,7 @@ def test_the_file_has_the_servers_name_and_the_event_has_its_path(one, misbehavi
     ("attachment; filename=\"\xe9\"", "song.flac"),
     ("; ; ;=;\"", "song.flac"),
 ])
-def test_no_name_leaves_the_directory_or_hides(one, misbehaving, downloads, value, name):
+def test_a_server_file_name_never_leaves_the_directory_and_is_never_hidden(one, misbehaving, downloads, value, name):
     event = get(one, misbehaving.serve("/song.flac", CONTENT, otherwise=named(value)), downloads)
     assert event.state is TaskState.SUCCEEDED and str(event.path) == str(downloads / name)
     assert [path.name for path in downloads.iterdir()] == [name]
@@ -60,7 +60,7 @@ def test_many_tasks_may_put_files_into_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_a_name_that_is_taken_is_a_failure_before_the_bytes_come(one, misbehaving, downloads):
+def test_an_existing_name_is_a_failure_before_the_body(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)
@@ -69,14 +69,14 @@ def test_a_name_that_is_taken_is_a_failure_before_the_bytes_come(one, misbehavin
     assert (downloads / "x").read_text() == "mine" and len(list(downloads.iterdir())) == 1
 
 
-def test_a_name_that_is_taken_is_replaced_when_the_host_wants_that(one, misbehaving, downloads):
+def test_an_existing_file_is_replaced_on_request(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", CONTENT, otherwise=named("attachment; filename=x"))
     assert get(one, url, downloads, if_exists="replace").state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "x") == CONTENT.sha256
 
 
-def test_a_resumed_file_keeps_the_name_of_its_first_answer(one, misbehaving, downloads):
+def test_a_resumed_file_keeps_the_name_from_its_first_response(one, misbehaving, downloads):
     content = Content(3_000_000, seed=2)
     url = misbehaving.serve("/a", content, [named("attachment; filename=first", drop_after=2_000_000)])
     event = get(one, url, downloads)
@@ -85,14 +85,14 @@ def test_a_resumed_file_keeps_the_name_of_its_first_answer(one, misbehaving, dow
 
 
 @pytest.mark.parametrize("directory", ["gone", "file"])
-def test_the_directory_must_be_there(one, misbehaving, downloads, directory):
+def test_the_directory_must_exist(one, misbehaving, downloads, directory):
     (downloads / "file").write_text("no directory")
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)
     assert raised.value.status is Status.DESTINATION_UNAVAILABLE
 
 
-def test_without_the_flag_a_directory_is_no_destination(one, misbehaving, downloads):
+def test_without_the_flag_a_directory_is_refused_as_destination(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), f"{downloads}/")
     assert raised.value.status is Status.INVALID_ARGUMENT

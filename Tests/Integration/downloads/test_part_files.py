@@ -1,4 +1,4 @@
-"""Part files that others have touched while nobody wrote to them: what is not as it was left is never continued."""
+"""Part files that another program changed while the engine did not write: a changed file is never continued."""
 
 import os
 import stat
@@ -17,7 +17,7 @@ STALL = 600_000
 
 
 class StallingServer(PacedServer):
-    """Stops in the first delivery until it may go on."""
+    """Stops during the first response until `go_on` is set."""
 
     def __init__(self):
         super().__init__(CONTENT, 100_000_000, self._stall)
@@ -53,7 +53,7 @@ def begun(one, server, downloads):
 
 
 def suspended(one, server, downloads):
-    """A suspended task and its part file, which has all bytes that were sent."""
+    """Returns a suspended task and its part file, which has all bytes that were sent."""
     task = begun(one, server, downloads)
     one.suspend([task])
     until(one.tasks, lambda found: found[0].state is TaskState.SUSPENDED)
@@ -139,8 +139,8 @@ def test_a_part_that_was_replaced_after_a_kill_is_not_continued(host, server, do
     assert [delivery.start for delivery in server.deliveries] == [0, 0]
 
 
-def test_the_bytes_that_were_synced_before_a_kill_are_proven_by_their_checksum(host, server, downloads):
-    """Suspension syncs; then nobody remembers the file but the store."""
+def test_synced_bytes_are_verified_by_their_checksum_after_a_kill(host, server, downloads):
+    """Suspension syncs the file. After the kill only the store knows its length and checksum."""
     one = host()
     task, part = suspended(one, server, downloads)
     one.kill_with_engine()
@@ -162,7 +162,7 @@ def test_a_part_is_continued_after_a_kill(host, server, downloads):
     assert server.deliveries[1].start > 0
 
 
-def test_nobody_can_foretell_the_name_of_a_part_file(host, server, downloads):
+def test_part_file_names_are_unpredictable(host, server, downloads):
     one = host()
     begun(one, server, downloads)
     part = part_in(downloads)
@@ -178,7 +178,7 @@ def garble_tail(path):
 
 @pytest.mark.parametrize("change", [append, garble_tail, shorten], ids=["grown", "garbled", "shortened"])
 def test_after_a_kill_only_bytes_that_were_written_are_continued(host, server, downloads, change):
-    """A file system that became read-only by an error may lose or add unsynced bytes, in the same boot."""
+    """A file system that became read-only after an error may lose or add unsynced bytes in the same boot."""
     one = host()
     begun(one, server, downloads)
     one.kill_with_engine()

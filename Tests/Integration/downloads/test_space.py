@@ -1,4 +1,4 @@
-"""A full disk is a reason to wait, no failure and no attempt."""
+"""A full disk makes a task wait. It is no failure and uses no attempt."""
 
 import subprocess
 
@@ -34,14 +34,14 @@ def waiting(one):
     return until(one.tasks, lambda tasks: tasks and tasks[0].reason is Reason.DISK_FULL)[0]
 
 
-def test_a_file_that_cannot_fit_is_not_begun_and_waits_without_asking_again(one, misbehaving, disk):
+def test_a_file_that_does_not_fit_is_not_started_and_sends_no_request_while_it_waits(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=1)
     one.download(misbehaving.serve("/a", content), disk / "a")
     task = waiting(one)
     assert task.state is TaskState.WAITING and "free some space" in task.error_message
     assert task.reason_text and task.next_attempt is not None
-    # Whatever it asks from now on, it asks the disk.
+    # While it waits it only checks the disk, and sends no request.
     for _ in range(3):
         one.resume()
         until(one.tasks, lambda tasks: tasks[0].reason is Reason.DISK_FULL)
@@ -53,7 +53,7 @@ def test_a_file_that_cannot_fit_is_not_begun_and_waits_without_asking_again(one,
     assert sha256_of(disk / "a") == content.sha256
 
 
-def test_it_goes_on_by_itself_when_there_is_space(one, misbehaving, disk):
+def test_a_download_continues_by_itself_when_there_is_space(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=2)
     one.download(misbehaving.serve("/a", content), disk / "a")
@@ -62,7 +62,7 @@ def test_it_goes_on_by_itself_when_there_is_space(one, misbehaving, disk):
     assert one.wait_for()[-2].state is TaskState.SUCCEEDED
 
 
-def test_a_disk_that_fills_up_meanwhile_keeps_what_is_there(one, misbehaving, disk):
+def test_a_disk_that_fills_up_during_a_download_keeps_the_received_bytes(one, misbehaving, disk):
     content = Content(6_000_000, seed=3)
     url = misbehaving.serve("/a", content, [Behaviour(pace=3_000_000)])
     one.download(url, disk / "a")
@@ -77,7 +77,7 @@ def test_a_disk_that_fills_up_meanwhile_keeps_what_is_there(one, misbehaving, di
     assert misbehaving.log("/a")[1].offset > 0
 
 
-def test_a_file_without_a_length_waits_too(one, misbehaving, disk):
+def test_a_response_without_a_length_waits_for_space_too(one, misbehaving, disk):
     (disk / "ballast").write_bytes(b"x" * 5_000_000)
     content = Content(6_000_000, seed=4)
     one.download(misbehaving.serve("/a", content, otherwise=Behaviour(chunked=True)), disk / "a")
@@ -88,7 +88,7 @@ def test_a_file_without_a_length_waits_too(one, misbehaving, disk):
     assert sha256_of(disk / "a") == content.sha256
 
 
-def test_small_files_leave_the_reserve_to_others(one, misbehaving, disk):
+def test_small_files_do_not_use_the_reserve(one, misbehaving, disk):
     for number in range(100):
         one.download(misbehaving.serve(f"/{number}", Content(100_000, seed=number)), disk / str(number))
     until(one.tasks, lambda tasks: all(task.state is TaskState.SUCCEEDED or task.reason is Reason.DISK_FULL

@@ -1,1 +1,1 @@
-"""Each example, killed in the middle."""
+"""Tests of the examples. Each is also killed in the middle of its work."""

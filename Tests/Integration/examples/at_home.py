@@ -1,4 +1,4 @@
-"""The image downloader in a home of its own, and what it leaves there."""
+"""Runs the image downloader with its own home directory, and finds its files and processes."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from servers import child
 
 
 def processes_at(home):
-    """The processes that have this home directory in their environment."""
+    """Returns the processes that have this home directory in their environment."""
     mark, found = f"HOME={home}\0".encode(), []
     for process in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -23,7 +23,7 @@ def processes_at(home):
 
 
 class Images:
-    """``images("get", url)`` runs the program to its end and returns the lines that it printed."""
+    """``images("get", url)`` runs the program to its end, and returns the lines that it printed."""
 
     def __init__(self, command, home):
         home.mkdir()
@@ -49,7 +49,8 @@ class Images:
         return sorted(path.name for path in self.folder.iterdir()) if self.folder.exists() else []
 
     def processes(self):
-        """What runs of it, started by whomever: all of it knows its home."""
+        """Returns the ids of all its processes, also of those that a daemon started. Each has its home in the
+        environment."""
         return processes_at(self.home)
 
     def end(self):

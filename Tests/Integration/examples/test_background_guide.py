@@ -1,4 +1,4 @@
-"""Apple's guide to background networking as a program: it ends at once, and is launched when its file is there."""
+"""Apple's guide to background networking as a program: it exits at once, and is launched when its file has arrived."""
 
 import os
 import signal
@@ -28,7 +28,7 @@ def program():
 
 
 class Home:
-    """Where the program lives, and what runs of it: all of that knows its home."""
+    """The home directory of the program. Its processes, which all have it in their environment, are found by it."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"
@@ -61,20 +61,20 @@ def server(tmp_path):
     server.close()
 
 
-def test_the_program_ends_at_once_and_is_launched_when_its_file_is_there(program, home, server):
+def test_the_program_exits_at_once_and_is_launched_when_its_file_has_arrived(program, home, server):
     started = subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, capture_output=True,
                              text=True, timeout=300, check=False)
     assert (started.returncode, started.stdout, started.stderr) == (0, "", "")
-    assert home.files() == [], "it was there before the program had ended"
+    assert home.files() == [], "the file had arrived before the program ended"
     server.release()
     until(home.files, lambda files: files == ["report.pdf"])
     assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
-    # The daemon leaves when nothing is outstanding: all was acknowledged, and the launch completed.
+    # The daemon exits when no work is left: the events are acknowledged and the launch is completed.
     until(home.processes, lambda processes: processes == [])
     assert [request.status for request in server.requests()] == [200]
 
 
-def test_started_again_and_again_it_has_the_file_that_the_server_has(program, home, server):
+def test_each_further_start_fetches_the_current_file_of_the_server(program, home, server):
     server.release()
     report = server.files["/report.pdf"]
     for size in (2_000_000, 1_000_000, 2_000_000):
@@ -84,7 +84,7 @@ def test_started_again_and_again_it_has_the_file_that_the_server_has(program, ho
         assert digest(home.data / "report.pdf") == digest(report)
 
 
-def test_three_starts_with_a_daemon_that_is_killed_in_the_middle_each_end_with_the_file(program, home, server):
+def test_three_starts_with_a_killed_daemon_each_end_with_the_file(program, home, server):
     def start():
         subprocess.run([program, f"{server.url}/report.pdf"], env=home.environment, timeout=300, check=True)
 
@@ -102,13 +102,13 @@ def test_three_starts_with_a_daemon_that_is_killed_in_the_middle_each_end_with_t
     assert digest(home.data / "report.pdf") == digest(server.files["/report.pdf"])
 
 
-def test_what_the_server_does_not_have_is_no_file(program, home, server):
+def test_a_file_that_the_server_does_not_have_is_not_created(program, home, server):
     subprocess.run([program, f"{server.url}/absent.pdf"], env=home.environment, timeout=300, check=True)
-    # Launched, told of the error, completed and gone.
+    # The program was launched, got the error, completed, and exited.
     until(home.processes, lambda processes: processes == [])
     assert home.files() == []
 
 
-def test_it_says_how_it_is_used(program, home):
+def test_the_guide_prints_its_usage(program, home):
     asked = subprocess.run([program], env=home.environment, capture_output=True, text=True, timeout=300, check=False)
     assert (asked.returncode, asked.stderr) == (2, "usage: background-guide URL\n")

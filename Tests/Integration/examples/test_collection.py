@@ -1,4 +1,4 @@
-"""The program of the demo, started three times in a row and killed once: each start ends as its text says."""
+"""The program of the demo is started three times in a row and killed once: each start ends as the README says."""
 
 import os
 import re
@@ -50,13 +50,13 @@ def collection(tmp_path, server):
     end_daemons(tmp_path)
 
 
-def test_three_starts_of_the_collection_of_which_one_is_killed_bring_its_files_each_time(collection, server):
+def test_three_starts_of_the_collection_with_one_kill_fetch_its_files_each_time(collection, server):
     killed = collection.start()
     until(server.is_holding, bool)
     killed.send_signal(signal.SIGKILL)
     killed.communicate()
     server.release()
-    # The daemon starts the program when the files are there.
+    # The daemon launches the program when the files have arrived.
     until(collection.lines, lambda lines: lines[-1:] == ["completed"])
     for number in (2, 3):
         again = collection.start()

@@ -1,4 +1,5 @@
-"""Each example is killed in the middle of its work, started again, and finishes it. They print the same lines."""
+"""Each example is killed in the middle of its work, started again, and finishes it. All languages print the same
+lines."""
 
 import re
 import subprocess
@@ -31,14 +32,14 @@ def swift_host():
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_an_example_that_is_killed_in_the_middle_finishes_and_then_brings_what_has_changed(host, tmp_path):
+def test_a_killed_example_finishes_after_a_restart_and_then_fetches_only_changes(host, tmp_path):
     command = host()
     server = serve(tmp_path / "served", count=60, bytes_per_second=8 << 20)
     try:
         *events, last = kill_and_finish(command, server, tmp_path).splitlines()
         assert events and all(re.fullmatch(r"done \d+ \d+ /.*", event) for event in events)
         assert last == "round 1 finished"
-        # The last response may be whole before its request is in the log.
+        # The client may have the last response before the server has logged the request.
         server.wait_until_idle()
         asked, (store, listing) = len(server.requests()), (tmp_path / "store", tmp_path / "list")
         server.files["/1"].write_bytes(b"changed")
@@ -57,6 +58,6 @@ def again(*command):
 
 
 @pytest.mark.parametrize("host", [c_host, python_host, swift_host])
-def test_an_example_says_how_it_is_used(host):
+def test_an_example_prints_its_usage(host):
     asked = subprocess.run(host(), capture_output=True, text=True, check=False)
     assert (asked.returncode, asked.stderr.splitlines()[0]) == (2, "usage: photos STORE [LIST]")

@@ -1,4 +1,4 @@
-"""Press download, leave, come back, the picture is there: the image downloader in each language."""
+"""The image downloader in each language: press download, close the program, and find the picture later."""
 
 import os
 import re
@@ -32,7 +32,7 @@ def python_program():
 
 
 def swift_program():
-    # One folder for what is built of the Swift package and all that stands on it: it is compiled once.
+    # All that uses the Swift package shares one build folder, so that the package is compiled once.
     scratch = BUILD / "swift" / "package"
     built = subprocess.run(["swift", "build", "--package-path", PROJECT / "examples" / "swift" / "images",
                             "--scratch-path", scratch], capture_output=True, text=True, check=False)
@@ -67,27 +67,27 @@ def sunset(server):
 
 
 def end_of(opened):
-    """The last two lines of a program that ends as it should."""
+    """Returns the last two lines of a program that ends successfully."""
     shown, errors = opened.communicate(timeout=300)
     assert (opened.returncode, errors) == (0, "")
     return shown.splitlines()[-2:]
 
 
-def test_the_picture_comes_when_the_program_is_gone_and_nobody_touches_it(images, server, sunset):
+def test_the_picture_arrives_after_the_program_has_exited(images, server, sunset):
     assert images("get", sunset) == ["handed over sunset.jpg"]
-    assert "sunset.jpg" not in images.files(), "it was there before the program had ended"
+    assert "sunset.jpg" not in images.files(), "the picture had arrived before the program ended"
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert images.log() == ["handed over sunset.jpg", *USED]
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
-    # Nothing is left over: no part file, no program, no daemon, and nothing on its way for who comes back.
+    # No part file, program, daemon or unread event is left.
     assert images.files() == ["images.log", "sunset.jpg"]
     until(images.processes, lambda processes: processes == [])
     assert images() == ["there: sunset.jpg"]
     assert len(images.log()) == 4
 
 
-def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, server, sunset):
+def test_a_killed_program_is_launched_when_the_picture_has_arrived(images, server, sunset):
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
@@ -101,10 +101,10 @@ def test_killed_in_the_middle_it_is_launched_when_the_picture_is_there(images, s
     for _ in range(2):
         assert images("get", sunset) == ["sunset.jpg is there already"]
         assert end_of(images.open()) == ["there: sunset.jpg"]
-    assert [request.status for request in server.requests()] == [200], "it was asked for twice"
+    assert [request.status for request in server.requests()] == [200], "the picture was requested twice"
 
 
-def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, sunset):
+def test_after_a_kill_of_the_daemon_the_next_start_continues(images, server, sunset):
     images("get", sunset)
     until(server.is_holding, bool)
     (database,) = images.home.rglob(checkpoints.DATABASE)
@@ -119,7 +119,7 @@ def test_when_the_daemon_is_killed_too_the_next_start_goes_on(images, server, su
     assert digest(images.folder / "sunset.jpg") == digest(server.files["/sunset.jpg"])
 
 
-def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sunset):
+def test_an_open_program_gets_the_event_and_is_not_launched(images, server, sunset):
     images("get", sunset)
     opened = images.open()
     assert opened.stdout.readline().startswith("on its way: sunset.jpg")
@@ -131,14 +131,14 @@ def test_while_it_is_open_it_is_told_and_nothing_is_launched(images, server, sun
     until(images.processes, lambda processes: processes == [])
 
 
-def test_pressed_twice_it_is_one_download(images, server, sunset):
+def test_pressing_download_twice_makes_one_download(images, server, sunset):
     assert images("get", sunset, sunset) == ["handed over sunset.jpg", "sunset.jpg was handed over before"]
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
     assert len(server.requests()) == 1
 
 
-def test_pressed_again_and_again_when_the_picture_is_there_it_stays(images, server, sunset):
+def test_pressing_download_again_keeps_an_existing_picture(images, server, sunset):
     images("get", sunset)
     server.release()
     until(images.log, lambda log: log[-1:] == USED[-1:])
@@ -149,10 +149,10 @@ def test_pressed_again_and_again_when_the_picture_is_there_it_stays(images, serv
     assert images.log()[4:] == ["sunset.jpg is there already"] * 2
 
 
-def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server, sunset):
+def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
     server.release()
-    # The one may have ended, and been told in a round of its own, before the other was handed over.
+    # The first task may have ended, and its round may have finished, before the second one was enqueued.
     log = until(images.log, lambda log: USED[0] in log and log[-1] == USED[-1])
     (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]
     assert re.fullmatch(r"launched: nowhere\.png does not come: .*404.*", lost)
@@ -162,10 +162,10 @@ def test_a_picture_that_does_not_come_is_told_and_the_others_come(images, server
     ("/a%2F..%2Fb.jpg?x=/y.png#/z", "a_2F.._2Fb.jpg"), ("/..", "_."), ("/.hidden", "_hidden"), ("/", "picture"),
     ("", "picture"), ("/images.log", "picture"), ("/dir/" + "n" * 200 + ".jpg", "n" * 95 + ".jpg"),
 ])
-def test_a_name_leads_nowhere_else(images, url, name):
+def test_a_file_name_stays_in_the_folder(images, url, name):
     assert images("get", f"http://127.0.0.1:9{url}") == [f"handed over {name}"]
 
 
-def test_it_says_how_it_is_used(images):
+def test_the_image_downloader_prints_its_usage(images):
     (usage,) = images("nonsense", code=2)
     assert usage.startswith("usage: images")

@@ -1,4 +1,4 @@
-"""The gallery as a whole: its button, its progress, its pictures, and what happens when it is closed."""
+"""The gallery with a browser: its button, its progress, its pictures, and its end."""
 
 import http.client
 import json
@@ -73,7 +73,7 @@ def is_half_way(state):
     return any(name == "sunset.jpg" and percent and percent >= 30 for name, percent, _ in state["tasks"])
 
 
-def test_a_picture_comes_while_the_page_is_open(images, browser, server):
+def test_a_picture_appears_while_the_page_is_open(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
     until(browser.state, is_half_way)
     server.release()
@@ -84,14 +84,14 @@ def test_a_picture_comes_while_the_page_is_open(images, browser, server):
     assert not [line for line in images.log() if line.startswith("launched")]
 
 
-def test_ctrl_c_closes_the_page_without_a_word(browser):
+def test_ctrl_c_ends_the_gallery_silently(browser):
     browser.ask("GET", "/state")
     browser.gallery.send_signal(signal.SIGINT)
     assert browser.gallery.communicate(timeout=20) == ("", "")
     assert browser.gallery.returncode == 130
 
 
-def test_a_page_that_is_killed_in_the_middle_leaves_the_rest_to_the_launched_program(images, browser, server):
+def test_after_a_kill_of_the_gallery_the_launched_program_finishes(images, browser, server):
     browser.press(f"{server.url}/sunset.jpg")
     until(browser.state, is_half_way)
     browser.close()

@@ -1,4 +1,4 @@
-"""The gallery page: it shows what is there and starts downloads, for its own user and for nobody else."""
+"""The gallery page: it lists pictures and starts downloads. It accepts only requests of the user who runs it."""
 
 import http.client
 import json
@@ -20,7 +20,7 @@ HOSTILE = '"><script>alert(1)</script>.jpg'
 
 
 class Button:
-    """What the page asks of the program."""
+    """Records the downloads that the page requests."""
 
     def __init__(self):
         self.pressed = []
@@ -78,7 +78,7 @@ def page(folder):
     page.server.server_close()
 
 
-def test_it_shows_the_pictures_and_nothing_else_of_its_folder(page):
+def test_the_page_lists_only_the_pictures_of_its_folder(page):
     answer, content = page.ask("GET", "/")
     assert answer.status == 200
     assert b'src="/pictures/sunset.jpg"' in content
@@ -87,7 +87,7 @@ def test_it_shows_the_pictures_and_nothing_else_of_its_folder(page):
     assert (answer.status, answer.getheader("Content-Type"), content) == (200, "image/jpeg", b"sunset")
 
 
-def test_names_are_text_and_never_markup(page):
+def test_file_names_are_escaped_in_the_page(page):
     content = page.ask("GET", "/")[1]
     assert b"<script>alert" not in content
     assert b"&lt;script&gt;alert" in content
@@ -100,35 +100,35 @@ def test_names_are_text_and_never_markup(page):
     "//etc/passwd", "/pictures//etc/passwd", "/pictures/page.html", "/pictures/drawing.svg", "/pictures/",
     "/pictures/sunset.jpg%00", "/pictures/.", "/nowhere",
 ])
-def test_no_path_leads_anywhere_else(page, path):
+def test_no_path_leaves_the_folder(page, path):
     answer, content = page.ask("GET", path)
     assert (answer.status, content) == (404, b"Not Found\n")
 
 
-def test_an_absolute_path_in_a_request_leads_nowhere(page, folder):
+def test_an_absolute_path_in_a_request_is_not_found(page, folder):
     assert page.ask("GET", f"/pictures/{quote(str(folder.parent / 'secret.jpg'))}")[0].status == 404
 
 
-def test_the_button_starts_a_download_and_a_reload_does_not_press_it_again(page):
+def test_the_button_starts_a_download_and_a_reload_does_not_repeat_it(page):
     answer, _ = page.press(page.token(), " https://example.org/moon.jpg ")
     assert (answer.status, answer.getheader("Location")) == (303, "/")
     assert page.button.pressed == ["https://example.org/moon.jpg"]
 
 
-def test_an_address_that_is_refused_is_told_as_text(page):
+def test_a_refused_url_is_reported_as_text(page):
     answer, content = page.press(page.token(), "ftp://example.org/")
     assert answer.status == 400
     assert b"the URL &lt;ftp://example.org/&gt; is not http or https" in content
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "ü"])
-def test_another_page_cannot_press_the_button(page, token):
+def test_a_request_without_the_pages_token_starts_no_download(page, token):
     assert page.press(token, "https://example.org/moon.jpg")[0].status == 403
     assert page.button.pressed == []
 
 
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:8000", "127.0.0.1", ""])
-def test_a_foreign_name_that_leads_here_is_not_answered(page, host):
+def test_a_request_with_a_foreign_host_header_is_refused(page, host):
     answer, content = page.ask("GET", "/", Host=host)
     assert (answer.status, content) == (421, b"Misdirected Request\n")
     assert page.press(page.token(), "https://example.org/moon.jpg", Host=host)[0].status == 421
@@ -136,23 +136,23 @@ def test_a_foreign_name_that_leads_here_is_not_answered(page, host):
 
 
 @pytest.mark.parametrize("length", ["", "-1", "1e3", str(LONGEST_FORM + 1)])
-def test_a_form_without_a_good_length_is_not_read(page, length):
+def test_a_form_without_a_valid_length_is_not_read(page, length):
     headers = {"Content-Length": length} if length else {"Transfer-Encoding": "chunked"}
     assert page.ask("POST", "/download", None, **headers)[0].status == 400
 
 
-def test_progress_is_told_while_it_moves(page):
+def test_progress_is_sent_while_it_changes(page):
     answer, content = page.ask("GET", "/state")
     assert answer.getheader("Content-Type") == "application/json"
     assert json.loads(content) == {
         "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not answered yet"]], "pictures": 2}
 
 
-def test_the_browser_is_told_to_run_and_show_nothing_foreign(page):
+def test_the_content_security_policy_forbids_foreign_content(page):
     answer, content = page.ask("GET", "/")
     policy = answer.getheader("Content-Security-Policy")
     (nonce,) = set(re.findall(r"nonce-([^']+)'", policy))
     assert f'<script nonce="{nonce}">'.encode() in content
     assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
     assert answer.getheader("X-Content-Type-Options") == "nosniff"
-    assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "each page has a nonce of its own"
+    assert page.ask("GET", "/")[0].getheader("Content-Security-Policy") != policy, "two pages have the same nonce"

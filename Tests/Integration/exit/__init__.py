@@ -1,1 +1,1 @@
-"""Hosts that return from main in mid-transfer."""
+"""Hosts that return from main during a transfer."""

@@ -1,2 +1,2 @@
 def pytest_addoption(parser):
-    parser.addoption("--hosts", type=int, default=20, help="how many hosts return from main in mid-transfer")
+    parser.addoption("--hosts", type=int, default=20, help="how many hosts return from main during a transfer")

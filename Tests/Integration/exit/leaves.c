@@ -1,9 +1,9 @@
 /*
- * A host that returns from main while TLS transfers run in the library's threads, and closes nothing before.
+ * A host that returns from main while TLS transfers run in the library's threads. It closes nothing before.
  *
  *   leaves STORE FOLDER URL CA_FILE STATUS
  *
- * Ends with STATUS (0 to 99) if it can; with 100 when the transfers did not get going.
+ * The exit status is STATUS (0 to 99), or 100 if the transfers did not start.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

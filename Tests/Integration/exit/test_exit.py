@@ -1,4 +1,4 @@
-"""A host may return from main whenever it likes: OpenSSL's clean-up at exit must not meet a running transfer."""
+"""A host may return from main at any time: the clean-up of OpenSSL at exit must not meet a running transfer."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ def nginx(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     files = folder / "files"
     files.mkdir()
-    # At the pace of /slow/ it takes minutes: every moment is the middle of a transfer.
+    # At the pace of /slow/ the file takes minutes, so that the exit is always during the transfer.
     (files / "long.bin").write_bytes(bytes(64 << 20))
     with Nginx(folder / "server", files, make_certificates(folder), logging=False) as nginx:
         yield nginx
@@ -32,7 +32,7 @@ def program(tmp_path_factory):
     return path
 
 
-def test_hosts_that_return_from_main_in_the_middle_end_with_their_own_status(
+def test_hosts_that_return_from_main_during_a_transfer_keep_their_exit_status(
         program, nginx, tmp_path_factory, request):
     url, authority = f"{nginx.tls_url}/slow/long.bin", nginx.certificates.authority
     wrong = []

@@ -1,1 +1,1 @@
-"""Real hosts against real servers."""
+"""Tests of real hosts with real servers."""

@@ -1,4 +1,4 @@
-"""Networks and activities: what is said of them stays, and work that repeats is done."""
+"""Networks and activities: their settings are stored, and a due activity starts."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -23,7 +23,7 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 
 
 @pytest.mark.both_hostings
-def test_what_is_said_of_a_network_is_remembered_until_nothing_is_said(host):
+def test_network_settings_are_stored_until_they_are_removed(host):
     one = host()
     one.set_network(Network("Hotspot", metered=True, month_starts_on=20,
                             budget=Budget(daily=5, monthly=BUDGET_NOTHING)))
@@ -72,7 +72,7 @@ def test_an_activity_without_a_request_is_an_event(host):
     assert one.activities() == []
 
 
-def test_an_activity_with_a_request_makes_its_task(host):
+def test_an_activity_with_a_request_enqueues_its_task(host):
     one = host()
     one.session()
     one.set_activity(Activity("feed", 1_000, 1, repeats=False, quality_of_service="user_initiated",

@@ -1,4 +1,4 @@
-"""Handing over again: what is found, and which of it still sends its end."""
+"""Enqueueing the same requests again: which tasks exist already, and which of them still have an unread event."""
 
 import asyncio
 
@@ -17,7 +17,7 @@ COUNT = 5
 def session(store, hosting):
     with backhaul.Application("org.example.again", store, hosting=hosting) as application:
         with application.session("gallery") as opened:
-            # Its round goes on as long as this one lives.
+            # The suspended task keeps the round open.
             opened.download("http://127.0.0.1:9/never", str(store.parent / "never"), key="never", suspended=True)
             yield opened
 
@@ -30,24 +30,24 @@ def requests(misbehaving, downloads):
 
 @pytest.fixture
 def ends(session, requests):
-    """The events of the requests' ends, by key; nothing is acknowledged."""
+    """Returns the end events of the requests, by key. None of them is acknowledged."""
     session.enqueue(requests)
     stream = session.events(timeout=60)
     return {event.key: event for event in (next(stream) for _ in requests)}
 
 
-def test_an_end_that_was_acknowledged_is_told_from_one_that_still_comes(session, requests, ends):
+def test_enqueue_distinguishes_acknowledged_ends_from_pending_ones(session, requests, ends):
     session.acknowledge([ends["0"], ends["3"]])
     found = session.enqueue(requests)
     assert [one.task_id for one in found] == [ends[request.key].task_id for request in requests]
     assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
     assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
     assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
-    # So a program that counts them at once counts all of them in the end.
+    # So a program that counts the ends here, and then those of its events, counts each task once.
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 
-def test_what_lives_and_what_is_new_are_told_apart(session, misbehaving, downloads):
+def test_enqueue_distinguishes_live_tasks_from_new_ones(session, misbehaving, downloads):
     new = Request(misbehaving.serve("/new", Content(1_000)), downloads / "new", key="new", suspended=True)
     (first,) = session.enqueue([new])
     (second,) = session.enqueue([new])
@@ -56,7 +56,7 @@ def test_what_lives_and_what_is_new_are_told_apart(session, misbehaving, downloa
     assert not second.has_ended and not second.is_acknowledged
 
 
-def test_one_download_tells_it_too_and_so_does_an_awaited_one(session, requests, ends):
+def test_download_reports_an_existing_task_also_in_asyncio(session, requests, ends):
     session.acknowledge([ends["0"]])
     request = requests[0]
     task = session.download(request.url, request.destination, key=request.key)

@@ -1,4 +1,4 @@
-"""Whatever a host does in whatever order, killed in between or not, the library agrees with a small reference model."""
+"""Random operations of a host in random order, also with kills: the library agrees with a small reference model."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ some_keys = st.lists(keys, min_size=1, max_size=4, unique=True)
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Tasks do not move unless told to: the server keeps them waiting, or they are suspended."""
+    """Tasks change only by the model's operations: the server never responds, or they are suspended."""
 
     def __init__(self, server, folder, hosting):
         super().__init__()
@@ -29,11 +29,11 @@ class AnyOrder(RuleBasedStateMachine):
         self.hosting = hosting
         self.place = Path(tempfile.mkdtemp(prefix="any-order-", dir=folder))
         self.host = None
-        self.states = {}  # key -> whether the task is suspended, or how it ended
-        self.began_suspended = {}  # key -> what its request said
+        self.states = {}  # key -> whether the task is suspended, or its end state
+        self.began_suspended = {}  # key -> whether its request starts suspended
         self.task = {}  # key -> id
         self.round_open = False
-        self.events = []  # what must be handed out: keys, and None for a finished session
+        self.events = []  # the events to be delivered: keys, and None for a finished session
         self.handed_out = 0
 
     @initialize()
@@ -176,7 +176,7 @@ class AnyOrder(RuleBasedStateMachine):
 
 @pytest.mark.both_hostings
 @pytest.mark.timeout(300)
-def test_the_library_agrees_with_the_model(misbehaving, place, library, hosting):
+def test_random_operations_agree_with_a_model(misbehaving, place, library, hosting):
     for name in range(10):
         misbehaving.serve(f"/{name}", Content(1_000), otherwise=Behaviour(silent=True))
     run_state_machine_as_test(

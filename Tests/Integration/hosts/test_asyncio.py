@@ -1,4 +1,4 @@
-"""Hosts on asyncio: nothing blocks the loop, nothing spins, everything can be cancelled."""
+"""Hosts on asyncio: nothing blocks the loop, no wait uses processor time, and every wait can be cancelled."""
 
 import asyncio
 import http.server
@@ -33,7 +33,7 @@ IDENTIFIER = "org.example.asyncio"
 CONTENT = Content(100_000)
 
 
-def test_a_whole_host(store, misbehaving, downloads, hosting):
+def test_an_asyncio_host_from_enqueue_to_complete(store, misbehaving, downloads, hosting):
     urls = [misbehaving.serve(f"/{i}", Content(5_000, i)) for i in range(50)]
 
     async def scenario():
@@ -57,7 +57,7 @@ def test_a_whole_host(store, misbehaving, downloads, hosting):
     assert {sha256_of(downloads / str(i)) for i in range(50)} == {Content(5_000, i).sha256 for i in range(50)}
 
 
-def test_what_waits_and_why(store, hosting):
+def test_an_asyncio_host_lists_waits_and_conditions(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery", constraints=Constraints(preset="overnight"))
@@ -78,7 +78,7 @@ def test_what_waits_and_why(store, hosting):
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """Answers with what it was sent."""
+    """Sends the received body back."""
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
@@ -99,7 +99,7 @@ def receiver():
         server.shutdown()
 
 
-def test_a_host_that_uploads_and_asks_what_was_measured(store, receiver, hosting):
+def test_an_asyncio_host_uploads_and_reads_metrics(store, receiver, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             await application.start.set_limits(Limits(bytes_per_second=10_000_000))
@@ -129,7 +129,7 @@ def test_a_host_that_uploads_and_asks_what_was_measured(store, receiver, hosting
     assert [(past.id, past.state, past.group) for past in history] == [(task, TaskState.SUCCEEDED, "forms")]
 
 
-def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloads, hosting):
+def test_many_coroutines_use_verbs_and_events_at_once(store, misbehaving, downloads, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             sessions = [await application.start.session(f"s{i}") for i in range(5)]
@@ -150,7 +150,7 @@ def test_verbs_and_events_of_many_coroutines_at_once(store, misbehaving, downloa
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) == [10] * 5
 
 
-def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloads, hosting):
+def test_waiting_for_events_does_not_block_the_loop(store, misbehaving, downloads, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
@@ -174,8 +174,8 @@ def test_the_loop_runs_on_while_one_waits_for_events(store, misbehaving, downloa
     assert asyncio.run(asyncio.wait_for(scenario(), 60)) < 0.5
 
 
-def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, misbehaving, hosting):
-    """The application's descriptor stays readable for the events of the other session; nothing may spin on it."""
+def test_waiting_costs_no_processor_time_with_unread_events_of_another_session(store, misbehaving, hosting):
+    """The application's descriptor stays readable because of the other session's events. No code may spin on it."""
 
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
@@ -193,7 +193,7 @@ def test_waiting_costs_no_processor_time_though_other_events_are_unread(store, m
     assert used < 0.5
 
 
-def test_a_stream_ends_when_nothing_comes_for_so_long(store, hosting):
+def test_a_stream_ends_after_its_timeout_without_an_event(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             session = await application.start.session("gallery")
@@ -217,7 +217,7 @@ def test_a_cancelled_wait_loses_no_event(store, misbehaving, hosting):
     assert [event.is_session_finished for event in events] == [False, True]
 
 
-def test_errors_arrive_as_exceptions(store, hosting):
+def test_asyncio_verbs_raise_exceptions(store, hosting):
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:
             await application.start.session("gallery")
@@ -229,7 +229,7 @@ def test_errors_arrive_as_exceptions(store, hosting):
     asyncio.run(asyncio.wait_for(scenario(), 30))
 
 
-def test_a_session_that_needs_attention_is_told_though_nobody_has_attached_it(store, misbehaving, hosting):
+def test_an_unattached_session_that_needs_attention_is_reported(store, misbehaving, hosting):
     other = Host(store, IDENTIFIER, hosting=hosting).open()
     other.session()
 
@@ -245,7 +245,7 @@ def test_a_session_that_needs_attention_is_told_though_nobody_has_attached_it(st
         other.end()
 
 
-def test_a_store_that_cannot_be_opened_is_told_where_it_is_awaited(place, hosting):
+def test_open_async_raises_when_the_store_cannot_be_opened(place, hosting):
     async def scenario():
         with pytest.raises(StoreError):
             await Application.open_async(IDENTIFIER, place / "missing" / "store", hosting=hosting)

@@ -1,4 +1,4 @@
-"""What a host may say wrong: each gets a clear error, and nothing is lost or half done."""
+"""Invalid input of a host: each call fails with a clear error, and nothing is lost or partly applied."""
 
 import os
 import re
@@ -43,14 +43,14 @@ def session(application):
 
 
 def sentence(error):
-    """Errors say what was wrong, and what to do, on one line."""
+    """Checks that the message of an error is one line of some length, and returns it."""
     message = str(error)
     assert len(message) > 15 and "\n" not in message, message
     return message
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 256, "has space", "sl/ash", "ümlaut", ".dot", "-dash", "a\nb"])
-def test_an_applications_identifier_is_checked(store, identifier):
+def test_an_invalid_application_identifier_is_refused(store, identifier):
     with pytest.raises(InvalidArgument) as caught:
         backhaul.Application(identifier, store, hosting=Hosting.EMBEDDED)
     assert "identifier" in sentence(caught.value)
@@ -58,7 +58,7 @@ def test_an_applications_identifier_is_checked(store, identifier):
 
 
 @pytest.mark.parametrize("identifier", ["", "x" * 256, "é" * 128, "a\nb", "a\x7fb"])
-def test_a_sessions_identifier_is_checked(application, identifier):
+def test_an_invalid_session_identifier_is_refused(application, identifier):
     for open_ in (application.session, application.attach):
         with pytest.raises(InvalidArgument) as caught:
             open_(identifier)
@@ -74,7 +74,7 @@ def test_a_sessions_identifier_is_checked(application, identifier):
     ],
     ids=str,
 )
-def test_a_configuration_is_checked(application, changes):
+def test_an_invalid_configuration_is_refused(application, changes):
     with pytest.raises(InvalidArgument) as caught:
         application.session("gallery", **in_parts(**changes))
     assert next(iter(changes)).split("_")[0] in sentence(caught.value).lower().replace("-", "_")
@@ -89,7 +89,7 @@ def test_a_configuration_is_checked(application, changes):
         "http://127.0.0.1/" + "a" * 16_384, "javascript:alert(1)", "http://127.0.0.1/\x01",
     ],
 )
-def test_a_url_is_checked(session, url):
+def test_an_invalid_url_is_refused(session, url):
     with pytest.raises(InvalidArgument) as caught:
         session.download(url)
     assert caught.value.index == 0
@@ -120,7 +120,7 @@ def destinations(place):
     "relative", "empty", "ends in a slash", "dots", "a directory", "in a directory that is missing", "below a file",
     "a name that is too long", "a path that is too long", "root itself", "in the kernel's file system"])
 @pytest.mark.parametrize("if_exists", ["fail", "replace"])
-def test_a_destination_is_checked(session, place, name, if_exists):
+def test_an_invalid_destination_is_refused(session, place, name, if_exists):
     destination, status = destinations(place)[name]
     with pytest.raises(BackhaulError) as caught:
         session.download(GOOD_URL, destination, if_exists=if_exists)
@@ -142,7 +142,7 @@ def test_a_destination_is_checked(session, place, name, if_exists):
     ],
     ids=lambda options: str(options)[:40],
 )
-def test_a_request_is_checked(session, options):
+def test_an_invalid_request_is_refused(session, options):
     with pytest.raises(InvalidArgument) as caught:
         session.download(GOOD_URL, **options)
     assert caught.value.index == 0
@@ -150,7 +150,7 @@ def test_a_request_is_checked(session, options):
     assert list(session.tasks()) == []
 
 
-def test_one_bad_request_among_thousands_refuses_all_and_is_named(session, downloads):
+def test_one_bad_request_among_thousands_refuses_all_with_its_index(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(5_000)]
     requests[3_210] = Request("gopher://127.0.0.1/", downloads / "3210")
     with pytest.raises(InvalidArgument) as caught:
@@ -166,7 +166,7 @@ def test_the_same_destination_twice_in_one_enqueue_is_refused(session, downloads
     assert (caught.value.status, caught.value.index) == (Status.DESTINATION_IN_USE, 300)
 
 
-def test_a_refusal_in_a_later_chunk_tells_what_was_applied(session, downloads):
+def test_a_refusal_in_a_later_chunk_reports_what_was_applied(session, downloads):
     requests = [Request(GOOD_URL, downloads / str(i), suspended=True) for i in range(250)]
     requests[220] = Request("nonsense", downloads / "220")
     with pytest.raises(InvalidArgument) as caught:
@@ -196,7 +196,7 @@ def enqueue_raw(session, array, count):
     ("count", "size"),
     [(1, 0), (1, 8), (1, SIZE - 1), (1, SIZE + 1), (2, 2**63), (2**64 - 1, SIZE), (10_000_001, SIZE)],
 )
-def test_absurd_counts_and_sizes_are_refused(session, count, size):
+def test_excessive_counts_and_sizes_are_refused(session, count, size):
     array = _writing_transfers.requests([Request(GOOD_URL)])
     array[0].struct_size = size
     with pytest.raises(InvalidArgument):
@@ -204,7 +204,8 @@ def test_absurd_counts_and_sizes_are_refused(session, count, size):
     assert list(session.tasks()) == []
 
 
-#: Parameters of functions, and what requests point to. An error of a wrong size counts as NULL: Tests/C.
+#: The structs of parameters, and the structs that requests point to. A bh_error of a wrong size counts as NULL, which
+#: Tests/C checks.
 FILLED = sorted({struct.__name__ for struct in _ctypes.GROWING for _, parameters in FUNCTIONS.values()
                  if POINTER(struct) in parameters} - {"bh_error"} | {"bh_part", "bh_policy"})
 GIVEN = {
@@ -238,7 +239,7 @@ def request(**fields):
     return byref(_ctypes.bh_request(SIZE, GOOD_URL.encode(), **fields))
 
 
-def test_each_struct_that_hosts_fill_is_among_these():
+def test_the_list_has_each_struct_that_hosts_fill():
     assert FILLED == sorted(GIVEN)
 
 
@@ -254,12 +255,12 @@ def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(applicatio
             call(function, *arguments)
         numbers = {int(number) for number in re.findall(r"\d+", sentence(caught.value))}
         assert f"struct_size {size}," in str(caught.value) and len(numbers) > 1, caught.value
-        # Below its first version the least and the greatest size are named.
+        # For a size below the first version's, the message names the smallest and the largest size.
         assert sizeof(struct) in numbers or "can be" in str(caught.value), caught.value
 
 
 @pytest.mark.parametrize("maximum", [0, 10_001, 2**64 - 1])
-def test_absurd_maxima_are_refused(session, maximum):
+def test_excessive_maxima_are_refused(session, maximum):
     with pytest.raises(InvalidArgument):
         session.start.poll(0, maximum)
     with pytest.raises(InvalidArgument):
@@ -267,7 +268,7 @@ def test_absurd_maxima_are_refused(session, maximum):
 
 
 @pytest.mark.parametrize("timeout", [-1, -2, -(2**31), 86_400_001, 2**31 - 1])
-def test_absurd_timeouts_are_refused(session, timeout):
+def test_timeouts_out_of_range_are_refused(session, timeout):
     batch = _ctypes.bh_batch()
     with pytest.raises(InvalidArgument):
         call(loaded.bh_session_poll, session._handle.pointer, 0, 10, timeout, byref(batch))
@@ -282,7 +283,7 @@ def test_unknown_roles_modes_and_states_are_refused(application, session):
         session.start._control(loaded.bh_tasks_cancel, None, {"states": [31]})
 
 
-def test_unknown_tasks_are_not_found_or_passed_over(session):
+def test_unknown_tasks_are_not_found_or_ignored(session):
     with pytest.raises(NotFound):
         session.task(2**63)
     with pytest.raises(NotFound):
@@ -304,7 +305,7 @@ def test_an_empty_list_of_tasks_means_none_and_not_all(session):
     assert len(list(session.tasks())) == 1
 
 
-def test_handles_that_are_none_are_invalid(session):
+def test_invalid_handles_are_refused(session):
     details = new_error()
     for pointer in (0, 1, 0xDEAD_BEEF_0000_0001, 2**64 - 1):
         handle = _ctypes.bh_session(pointer)
@@ -314,7 +315,7 @@ def test_handles_that_are_none_are_invalid(session):
     assert session.configuration().identifier == "gallery"
 
 
-def test_use_after_close(application, misbehaving):
+def test_a_call_after_close_is_refused(application, misbehaving):
     session = application.session("gallery")
     raw = _ctypes.bh_session(session._handle.pointer.value)
     url = misbehaving.serve("/a", Content(10))
@@ -326,7 +327,7 @@ def test_use_after_close(application, misbehaving):
     assert b"closed" in details.message
 
 
-def test_a_path_of_the_store_is_checked(place):
+def test_an_invalid_store_path_is_refused(place):
     (place / "file").write_bytes(b"")
     for path, status in {
         "relative": Status.INVALID_ARGUMENT,
@@ -344,7 +345,7 @@ def test_a_path_of_the_store_is_checked(place):
 
 
 def test_a_long_path_of_a_store_works(place):
-    """Longer than a Unix socket's address may be."""
+    """The path is longer than the address of a Unix socket may be."""
     deep = place
     while len(str(deep)) < 1_000:
         deep = deep / ("d" * 50)

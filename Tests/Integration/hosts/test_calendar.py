@@ -1,5 +1,7 @@
-"""A calendar that somebody sets: times pass by the clock that starts with the machine. Debug builds let tests move it
-(BACKHAUL_CLOCK)."""
+"""A calendar that is set while tasks wait. The engine measures times by the clock that starts with the machine.
+
+Debug builds let tests set the calendar (BACKHAUL_CLOCK).
+"""
 
 import pytest
 
@@ -25,7 +27,7 @@ def waits_for_a_retry(one):
     return until(one.tasks, lambda tasks: tasks and all(task.attempts and task.next_attempt for task in tasks))
 
 
-def test_a_machine_that_starts_in_1970_and_is_set_right_loses_no_task_to_its_time_out(
+def test_a_calendar_set_forward_from_1970_times_out_no_task(
         start, calendar, misbehaving, downloads):
     calendar.start_in_1970()
     url = misbehaving.serve("/a", CONTENT, [retry_after("2")])
@@ -40,7 +42,7 @@ def test_a_machine_that_starts_in_1970_and_is_set_right_loses_no_task_to_its_tim
 
 
 @pytest.mark.parametrize("boot", [None, "another-boot"])
-def test_nor_when_another_engine_begins_after_it_was_set(start, calendar, misbehaving, downloads, boot):
+def test_a_calendar_set_forward_before_a_restart_times_out_no_task(start, calendar, misbehaving, downloads, boot):
     calendar.start_in_1970()
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=10)])
     one = start()
@@ -55,7 +57,7 @@ def test_nor_when_another_engine_begins_after_it_was_set(start, calendar, misbeh
     assert ended.state is TaskState.SUCCEEDED, ended.error_message
 
 
-def test_a_calendar_that_is_set_back_gives_no_task_more_time(start, calendar, misbehaving, downloads):
+def test_a_calendar_that_is_set_back_does_not_extend_the_resource_timeout(start, calendar, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(silent=True)])
     one = start()
     one.session(resource_timeout_ms=3_000, **QUICK)
@@ -66,7 +68,7 @@ def test_a_calendar_that_is_set_back_gives_no_task_more_time(start, calendar, mi
     assert ended.status == Status.RESOURCE_TIMEOUT
 
 
-def test_a_retry_comes_in_its_time_whatever_the_calendar_does(start, calendar, misbehaving, downloads):
+def test_a_retry_is_not_delayed_when_the_calendar_is_set_back(start, calendar, misbehaving, downloads):
     urls = [misbehaving.serve(f"/{name}", CONTENT, [retry_after("1")]) for name in "ab"]
     one = start()
     one.session(**QUICK)

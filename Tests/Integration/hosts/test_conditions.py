@@ -1,5 +1,4 @@
-"""What sessions, requests and networks say about conditions: it arrives, stays, and is refused when it makes no
-sense."""
+"""Constraints and settings of sessions, requests and networks: they are stored, listed, and refused if invalid."""
 
 import dataclasses
 from datetime import datetime, timedelta, timezone
@@ -29,7 +28,7 @@ LATER = datetime(2096, 10, 2, 7, 6, 40, tzinfo=timezone.utc)
 
 
 @pytest.mark.both_hostings
-def test_what_a_session_waits_for_is_remembered(host):
+def test_session_constraints_are_stored(host):
     one = host()
     constraints = Constraints(
         preset="overnight", requires_external_power=False, requires_unmetered=True,
@@ -53,7 +52,7 @@ def test_what_a_session_waits_for_is_remembered(host):
     assert (changed.constraints, changed.budget) == (without, Budget(daily=1_000_000))
 
 
-def test_what_a_task_asks_for_is_replaced_and_only_by_what_makes_sense(host):
+def test_constraints_of_a_task_can_be_replaced_by_valid_ones(host):
     one = host()
     one.session()
     request = Request(URL, policy=Policy(constraints=Constraints(preset="overnight")), suspended=True, key="a")
@@ -68,7 +67,7 @@ def test_what_a_task_asks_for_is_replaced_and_only_by_what_makes_sense(host):
 
 
 @pytest.mark.both_hostings
-def test_what_a_task_itself_asks_for_is_listed(host):
+def test_constraints_of_a_task_are_listed(host):
     one = host()
     one.session()
     constraints = Constraints(preset="overnight", requires_unmetered=False, networks=NetworkKind.WIFI,
@@ -81,7 +80,7 @@ def test_what_a_task_itself_asks_for_is_listed(host):
     assert {task.constraints for task in one.tasks()} == {Constraints(minimum_battery_percent=20)}
 
 
-def test_a_plain_session_waits_for_nothing(host):
+def test_a_session_without_options_has_no_constraints(host):
     one = host()
     one.session()
     found, plain = one.configuration(), SessionConfiguration("")
@@ -90,7 +89,7 @@ def test_a_plain_session_waits_for_nothing(host):
 
 
 @pytest.mark.both_hostings
-def test_when_a_task_may_start_and_how_large_it_may_be_is_listed(host):
+def test_starts_and_expected_sizes_of_a_task_are_listed(host):
     one = host()
     one.session()
     task = one.enqueue([Request(
@@ -118,7 +117,7 @@ NONSENSE = {
 
 
 @pytest.mark.parametrize("words", NONSENSE)
-def test_nonsense_is_refused_by_name_of_a_session_and_of_a_task(host, words):
+def test_invalid_constraints_are_refused_by_name(host, words):
     one = host()
     with pytest.raises(InvalidArgument, match=words):
         one.session("other", **NONSENSE[words])
@@ -130,7 +129,7 @@ def test_nonsense_is_refused_by_name_of_a_session_and_of_a_task(host, words):
     assert list(one.tasks()) == []
 
 
-def test_a_latest_start_before_the_earliest_is_refused_with_both_names(host):
+def test_a_latest_start_before_the_earliest_is_refused_with_both_field_names(host):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=r"latest_start_ms is \d+, before earliest_start_ms"):
@@ -142,7 +141,7 @@ def test_a_latest_start_before_the_earliest_is_refused_with_both_names(host):
     [(Network(""), "name"), (Network("a\nb"), "control character"), (Network("a" * 256), "name"),
      (Network("a", month_starts_on=29), "month_starts_on is 29")],
     ids=lambda value: value if isinstance(value, str) else "")
-def test_a_network_that_cannot_be_is_refused_by_name(host, network, words):
+def test_invalid_network_settings_are_refused_by_field_name(host, network, words):
     with pytest.raises(InvalidArgument, match=words):
         host().set_network(network)
 
@@ -159,7 +158,7 @@ def test_a_network_that_cannot_be_is_refused_by_name(host, network, words):
         (Activity("a", 1_000, request=Request(URL, body_file=__file__)), "give bytes from memory"),
     ],
     ids=lambda value: value if isinstance(value, str) else "")
-def test_an_activity_that_cannot_be_is_refused_by_name(host, activity, words):
+def test_an_invalid_activity_is_refused_by_field_name(host, activity, words):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=words):
@@ -172,14 +171,14 @@ def test_there_is_one_condition_of_each_kind_with_its_source(host):
     assert all(condition.text and condition.source for condition in found)
 
 
-def test_nothing_is_held_back_where_nothing_waits(host):
+def test_without_constraints_there_are_no_holds(host):
     one = host()
     one.session()
     assert one.holds() == []
 
 
 @pytest.mark.both_hostings
-def test_a_task_that_may_not_start_yet_says_so_and_since_when(host):
+def test_a_task_before_its_earliest_start_lists_the_reason_and_the_time(host):
     one = host()
     one.session()
     task = one.enqueue([Request(URL, earliest_start=LATER)])[0].task_id
@@ -191,7 +190,7 @@ def test_a_task_that_may_not_start_yet_says_so_and_since_when(host):
 
 
 @pytest.mark.both_hostings
-def test_a_task_is_rescheduled_where_that_makes_sense(host):
+def test_a_task_is_rescheduled_only_with_valid_times(host):
     one = host()
     one.session()
     soon = LATER - timedelta(hours=1)

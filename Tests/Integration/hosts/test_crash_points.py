@@ -1,4 +1,4 @@
-"""SIGKILL exactly between two durable steps. Debug builds of the library can be told at which (BACKHAUL_CRASH_AT)."""
+"""SIGKILL exactly between two durable steps. A switch of debug builds chooses the step (BACKHAUL_CRASH_AT)."""
 
 import os
 import re
@@ -14,15 +14,16 @@ from testbed.host import HostEnded
 ROOT = Path(__file__).resolve().parents[3]
 POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/CrashPoint.swift").read_text(), re.MULTILINE)
 
-#: No download passes it; Tests/Integration/activities does.
+#: No download reaches this step. Tests/Integration/activities covers it.
 POINTS.remove("afterActivity")
 
-#: From here on all bytes of a file are known to be here: it is not fetched again.
+#: After these steps the store knows that the file is complete, so it is not fetched again.
 AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
 
 
 def work(one, requests):
-    """All that a host does, until it is done or dead. Returns what was acknowledged, and all events it saw."""
+    """Does all that a host does, until the work is done or the host is dead. Returns the acknowledged and all seen
+    events."""
     acknowledged, seen = set(), {}
     try:
         one.open()
@@ -45,7 +46,7 @@ def work(one, requests):
 @pytest.mark.parametrize("point", POINTS)
 def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, downloads, point, passing):
     contents = {str(number): Content(20_000, number) for number in range(8)}
-    # Large and slow enough to be checkpointed, each at least once.
+    # These files are large and slow enough for at least one checkpoint each.
     contents.update({f"large-{number}": Content(5_000_000, 100 + number) for number in range(4)})
     requests = [
         Request(misbehaving.serve(f"/{name}", content, otherwise=Behaviour(pace=4_000_000)), downloads / name, key=name)
@@ -67,7 +68,7 @@ def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, dow
     assert not acknowledged & set(seen_later), "an acknowledged event came back"
     events = {**seen, **seen_later}
     ends = [event for event in events.values() if event.task_id]
-    assert sorted(event.key for event in ends) == sorted(contents), "each task ends once"
+    assert sorted(event.key for event in ends) == sorted(contents), "not every task ended exactly once"
     assert {event.state for event in ends} == {TaskState.SUCCEEDED}
     assert {name: sha256_of(downloads / name) for name in os.listdir(downloads)} == {
         name: content.sha256 for name, content in contents.items()}
@@ -75,7 +76,7 @@ def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, dow
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("point", sorted(AFTER_THE_TRANSFER))
-def test_a_file_that_was_here_is_not_fetched_again(debug_library, host, misbehaving, downloads, point):
+def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, misbehaving, downloads, point):
     content = Content(20_000)
     requests = [Request(misbehaving.serve("/a", content), downloads / "a", key="a")]
     library = {"BACKHAUL_LIBRARY": str(debug_library)}

@@ -1,4 +1,4 @@
-"""What a host gets for a good request to a good server."""
+"""Valid requests to a correct server: the file, the event, and the rules for an existing file."""
 
 import os
 import stat
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.both_hostings
 CONTENT = Content(300_000)
 
 
-def test_a_download_ends_with_the_whole_file_and_one_event(host, misbehaving, downloads):
+def test_a_download_ends_with_the_complete_file_and_one_event(host, misbehaving, downloads):
     url = misbehaving.serve("/photo.bin", CONTENT)
     one = host()
     assert one.session() is True
@@ -45,7 +45,7 @@ def test_an_empty_file_is_a_file(host, misbehaving, downloads):
     assert (downloads / "empty").read_bytes() == b""
 
 
-def test_chunked_answers_and_answers_without_a_length_are_taken(host, misbehaving, downloads):
+def test_chunked_responses_and_responses_without_a_length_are_accepted(host, misbehaving, downloads):
     one = host()
     one.session()
     for name, behaviour in {"chunked": Behaviour(chunked=True), "endless": Behaviour(without_length=True)}.items():
@@ -55,7 +55,7 @@ def test_chunked_answers_and_answers_without_a_length_are_taken(host, misbehavin
 
 
 @pytest.mark.parametrize("over", ["HTTP/1.1", "HTTP/2.0"])
-def test_two_hundred_files_arrive(host, nginx, served, certificates, downloads, over):
+def test_two_hundred_files_arrive_over_each_http_version(host, nginx, served, certificates, downloads, over):
     base = nginx.url if over == "HTTP/1.1" else nginx.tls_url
     one = host()
     one.session(ca_file=str(certificates.authority))
@@ -88,7 +88,7 @@ def test_without_a_destination_the_file_is_kept_until_it_is_claimed(host, misbeh
         one.claim(task, downloads / "mine.bin")
 
 
-def test_a_claim_spares_the_file_that_is_there_unless_told_otherwise(host, misbehaving, downloads):
+def test_a_claim_replaces_an_existing_file_only_on_request(host, misbehaving, downloads):
     (downloads / "mine.bin").write_bytes(b"older")
     one = host()
     one.session()
@@ -101,7 +101,7 @@ def test_a_claim_spares_the_file_that_is_there_unless_told_otherwise(host, misbe
     assert sha256_of(downloads / "mine.bin") == CONTENT.sha256
 
 
-def test_a_claim_crosses_file_systems(host, misbehaving, tmp_path_factory):
+def test_a_kept_file_can_be_claimed_across_file_systems(host, misbehaving, tmp_path_factory):
     elsewhere = "/dev/shm"
     if not os.access(elsewhere, os.W_OK):
         pytest.skip("there is no second file system to write to")
@@ -119,7 +119,7 @@ def test_a_claim_crosses_file_systems(host, misbehaving, tmp_path_factory):
             os.unlink(target)
 
 
-def test_a_kept_file_is_removed_when_its_event_is_acknowledged_unclaimed(host, misbehaving):
+def test_an_unclaimed_kept_file_is_removed_when_its_event_is_acknowledged(host, misbehaving):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT))
@@ -139,7 +139,7 @@ def test_the_file_has_the_mode_that_the_umask_of_the_host_gives(host, misbehavin
     assert modes == {"by-umask": 0o640, "by-request": 0o604}
 
 
-def test_an_existing_file_is_replaced_only_when_the_request_says_so(host, misbehaving, downloads):
+def test_an_existing_file_is_replaced_only_if_the_request_allows_it(host, misbehaving, downloads):
     (downloads / "a").write_bytes(b"older")
     url = misbehaving.serve("/a", CONTENT)
     one = host()
@@ -178,7 +178,7 @@ def test_headers_are_sent_to_the_origin_of_the_url_only(host, misbehaving, downl
         assert not {"authorization", "x-own"} & set(other.log()[0].headers)
 
 
-def test_the_same_key_finds_its_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
+def test_the_same_key_returns_its_task_until_its_end_is_acknowledged(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()
@@ -204,7 +204,7 @@ def test_the_same_key_finds_its_task_until_its_end_is_acknowledged(host, misbeha
         ({"user_data": b"1"}, "user_data"),
     ],
 )
-def test_the_same_key_with_another_request_names_the_field(host, misbehaving, downloads, change, field):
+def test_the_same_key_with_another_request_is_refused_with_the_field_name(host, misbehaving, downloads, change, field):
     base = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session()

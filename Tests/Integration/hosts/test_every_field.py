@@ -1,4 +1,4 @@
-"""Every field of every struct that a host passes reaches the store, and comes back from it after the engine's end."""
+"""Every field of every struct that a host passes reaches the store, and is returned by a later engine."""
 
 from ctypes import POINTER, Structure, byref, c_char_p, c_void_p, cast, pointer, sizeof
 
@@ -12,7 +12,7 @@ YES, NO = Choice.YES, Choice.NO
 
 
 def leaves(struct, path=""):
-    """The fields of a struct, and in place of an embedded struct its fields: `retry.first_delay_ms`."""
+    """Yields the paths of a struct's fields. An embedded struct is replaced by its fields: `retry.first_delay_ms`."""
     for name, kind, *_ in struct._fields_:
         if isinstance(kind, type) and issubclass(kind, Structure):
             yield from leaves(kind, f"{path}{name}.")
@@ -83,7 +83,7 @@ LAUNCH = {"program": b"/bin/true", "arguments": texts(b"one", b""), "argument_co
 
 
 class Host:
-    """A process's application on the store, whose engine ends with it."""
+    """A process's application on the store. Its engine ends with the process."""
 
     def __init__(self, store):
         options = fill(_ctypes.bh_application_options, {
@@ -102,7 +102,7 @@ class Host:
         return session
 
     def item(self, name, handle, kind, struct):
-        """The one item of a listing."""
+        """Returns the only item of a listing."""
         batch = _ctypes.bh_batch()
         self.call(name, handle, 20_000, byref(batch))
         assert library.bh_batch_count(batch) == 1
@@ -128,7 +128,7 @@ def hosts(store):
 
 
 def values(struct, paths):
-    """What can be compared: arrays as lists."""
+    """Returns comparable values of the fields: arrays as lists."""
     found = {}
     for path in paths:
         value = read(struct, path)
@@ -141,12 +141,13 @@ def values(struct, paths):
 
 
 def kept(given, struct, but=()):
-    """Every field of the struct is given a value of its own; those that come back are compared."""
-    assert set(leaves(struct)) - set(but) == set(given), "each field has a value here, or a reason"
+    """Fills the struct, for which `given` must have a value for every field, and returns the values that are
+    compared."""
+    assert set(leaves(struct)) - set(but) == set(given), "a field has neither a value nor a reason here"
     return values(fill(struct, given), given)
 
 
-def test_a_configuration_comes_back_from_the_store_with_every_field(hosts):
+def test_every_field_of_a_configuration_is_stored(hosts):
     struct = _ctypes.bh_session_configuration
     expected = kept(CONFIGURATION, struct)
     first, session = hosts(), _ctypes.bh_session()
@@ -157,7 +158,7 @@ def test_a_configuration_comes_back_from_the_store_with_every_field(hosts):
     assert values(back, CONFIGURATION) == expected
 
 
-def test_the_limits_of_a_store_come_back_with_every_field(hosts):
+def test_every_field_of_the_limits_is_stored(hosts):
     first = hosts()
     expected = kept(LIMITS, _ctypes.bh_limits)
     first.call("bh_store_set_limits", first.application, byref(fill(_ctypes.bh_limits, LIMITS)), 20_000)
@@ -165,7 +166,7 @@ def test_the_limits_of_a_store_come_back_with_every_field(hosts):
     assert values(later.item("bh_store_limits", later.application, 11, _ctypes.bh_limits), LIMITS) == expected
 
 
-def test_the_settings_of_a_network_come_back_with_every_field(hosts):
+def test_every_field_of_a_networks_settings_is_stored(hosts):
     only_read = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
     expected = kept(NETWORK, _ctypes.bh_network, but=only_read)
     first = hosts()
@@ -177,8 +178,8 @@ def test_the_settings_of_a_network_come_back_with_every_field(hosts):
     assert expected in [values(network, NETWORK) for network in listed]
 
 
-def test_an_activity_comes_back_with_every_field(hosts):
-    # The request is enqueued, and the first window is the next one by then.
+def test_every_field_of_an_activity_is_stored(hosts):
+    # These fields are not compared: the request is enqueued, and by then the next window is another one.
     not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
     expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
     first, session = hosts(), _ctypes.bh_session()
@@ -190,7 +191,7 @@ def test_an_activity_comes_back_with_every_field(hosts):
     assert values(back, ACTIVITY) == expected
 
 
-def test_a_launch_command_comes_back_with_every_field_that_is_listed(hosts):
+def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     not_listed = {"attach_timeout_ms", "first_delay_ms", "longest_delay_ms", "maximum_launches"}
     expected = kept(LAUNCH, _ctypes.bh_launch_command, but=not_listed)
     first = hosts()
@@ -200,8 +201,8 @@ def test_a_launch_command_comes_back_with_every_field_that_is_listed(hosts):
     assert values(back, LAUNCH) == expected
 
 
-# A request is compared by the engine itself: with its idempotency key, another value of a field is a conflict, or the
-# field is one of those that may change later.
+# The engine compares requests itself. With the same idempotency key, another value of a field is a conflict, unless a
+# verb can change the field later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -215,7 +216,7 @@ REQUEST = {
     "latest_start_ms": 4_100_000_000_000, "expected_bytes_received": 9_000, "expected_bytes_sent": 8_000,
     "flags": 1 | 8, "if_exists": 1, "body_source": 0, "refresh": 1, "priority": -7, "mode": 0o600,
 }
-#: Another value of each; the names of fields that may differ are those that verbs change later.
+#: Another value for each field that no verb can change later.
 OTHERS = {
     "url": b"http://127.0.0.1:9/other", "headers": items(HEADERS[:1]),
     "user_data": cast(c_char_p(b"ANY\0BYTES"), c_void_p),
@@ -232,7 +233,7 @@ OTHER_POLICY = {
 }
 MAY_CHANGE = {"earliest_start_ms", "latest_start_ms", "priority"}
 LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_received", "expected_bytes_sent"}
-#: Fields that go with another one, and `expires_ms`, which only says when that other one is asked for.
+#: Fields that depend on another field, and `expires_ms`, which only says when the other one must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
             "body_file", "parts", "body_source", "policy"}
 
@@ -252,7 +253,7 @@ def request_with(changes, policy):
 
 @pytest.fixture
 def enqueued(hosts):
-    """A host of a later engine, whose store has the request with every field."""
+    """Returns a host with a later engine, whose store has the request with every field."""
     assert set(leaves(_ctypes.bh_request)) == set(REQUEST)
     assert set(leaves(_ctypes.bh_policy)) == set(POLICY)
     first, session = hosts(), _ctypes.bh_session()
@@ -262,7 +263,7 @@ def enqueued(hosts):
     return hosts()
 
 
-def test_a_request_is_in_the_store_with_every_field(enqueued):
+def test_a_request_is_stored_with_every_field(enqueued):
     session = enqueued.session()
     enqueue(enqueued, session, request_with({}, fill(_ctypes.bh_policy, POLICY)))
     assert set(REQUEST) == set(OTHERS) | MAY_CHANGE | TOGETHER
@@ -276,7 +277,7 @@ def test_a_request_is_in_the_store_with_every_field(enqueued):
     assert set(POLICY) == set(OTHER_POLICY) | {"bytes_per_second"} | {f"constraints.{name}" for name in CONSTRAINTS}
 
 
-def test_what_may_change_of_a_task_is_listed_as_it_was_enqueued(enqueued):
+def test_changeable_fields_of_a_task_are_listed_as_enqueued(enqueued):
     session, batch = enqueued.session(), _ctypes.bh_batch()
     enqueued.call("bh_session_tasks", session, None, 0, 10, 20_000, byref(batch))
     task = cast(library.bh_batch_item(batch, 0, 2, sizeof(_ctypes.bh_task_info)),

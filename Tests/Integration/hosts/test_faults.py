@@ -1,4 +1,4 @@
-"""Each way in which a server can be bad, and how the task ends."""
+"""Faults of servers, each with the end of the task."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ from testbed.host import until
 CONTENT = Content(200_000)
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
-#: What a server may do for a while: the task succeeds in the end.
+#: Faults that a server stops showing: the task succeeds in the end.
 PASSING = {
     "the connection ends early": Behaviour(drop_after=1_000),
     "the connection ends before the answer": Behaviour(raw=b""),
@@ -32,7 +32,7 @@ PASSING = {
     "504": Behaviour(status=504),
 }
 
-#: What a server does whatever one tries, and the status and HTTP status that the task ends with.
+#: Faults that stay, with the status and the HTTP status with which the task ends.
 LASTING = {
     "400": (Behaviour(status=400, body=b"bad"), Status.HTTP_STATUS, 400),
     "401": (Behaviour(status=401), Status.HTTP_STATUS, 401),
@@ -53,7 +53,7 @@ LASTING = {
 
 
 @pytest.mark.parametrize("name", PASSING)
-def test_a_passing_fault_is_survived(host, misbehaving, downloads, name):
+def test_a_task_succeeds_after_a_passing_fault(host, misbehaving, downloads, name):
     url = misbehaving.serve("/a", CONTENT, [PASSING[name]] * 2)
     one = host()
     one.session(request_timeout_ms=400, **QUICK)
@@ -65,7 +65,7 @@ def test_a_passing_fault_is_survived(host, misbehaving, downloads, name):
 
 
 @pytest.mark.parametrize("name", LASTING)
-def test_a_lasting_fault_ends_the_task_and_leaves_nothing(host, misbehaving, downloads, name):
+def test_a_lasting_fault_ends_the_task_without_a_file(host, misbehaving, downloads, name):
     behaviour, status, http_status = LASTING[name]
     url = misbehaving.serve("/a", CONTENT, otherwise=behaviour)
     one = host()
@@ -87,7 +87,7 @@ def test_a_lasting_fault_ends_the_task_and_leaves_nothing(host, misbehaving, dow
     assert os.listdir(downloads) == []
 
 
-def test_a_passing_fault_that_never_passes_ends_after_the_configured_attempts(host, misbehaving, downloads):
+def test_a_repeated_passing_fault_ends_after_the_configured_attempts(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=3, **QUICK)
@@ -97,7 +97,7 @@ def test_a_passing_fault_that_never_passes_ends_after_the_configured_attempts(ho
     assert event.attempts == len(misbehaving.log()) == 3
 
 
-def test_the_last_of_several_refusals_shows_the_start_of_its_body(host, misbehaving, downloads):
+def test_the_error_body_is_that_of_the_last_attempt(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503, body=b"overloaded"))
     one = host()
     one.session(maximum_attempts=2, **QUICK)
@@ -105,13 +105,13 @@ def test_the_last_of_several_refusals_shows_the_start_of_its_body(host, misbehav
     assert one.wait_for()[0].error_body == b"overloaded"
 
 
-def test_more_bytes_than_the_length_are_not_taken_for_the_file(host, misbehaving, downloads):
+def test_bytes_after_content_length_do_not_corrupt_the_file(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=-1_000)])
     one = host()
     one.session(maximum_attempts=3, **QUICK)
     one.download(url, downloads / "a")
     event = one.wait_for()[0]
-    # HTTP/1.1 cannot tell the bytes behind Content-Length from the next answer (RFC 9112, section 6.3).
+    # HTTP/1.1 cannot distinguish the bytes after Content-Length from the next response (RFC 9112, section 6.3).
     if event.state is TaskState.SUCCEEDED:
         assert event.size in (CONTENT.size, CONTENT.size - 1_000)
         assert (downloads / "a").read_bytes() == CONTENT.data[:event.size]
@@ -125,7 +125,7 @@ def test_a_silent_server_is_a_request_timeout(host, misbehaving, downloads):
     assert one.wait_for()[0].status is Status.REQUEST_TIMEOUT
 
 
-def test_a_server_that_only_ever_drips_meets_the_resource_timeout(host, misbehaving, downloads):
+def test_a_very_slow_server_is_a_resource_timeout(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=2_000))
     one = host()
     one.session(request_timeout_ms=1_000, resource_timeout_ms=2_500, **QUICK)
@@ -135,7 +135,7 @@ def test_a_server_that_only_ever_drips_meets_the_resource_timeout(host, misbehav
     assert os.listdir(downloads) == []
 
 
-def test_nobody_listens(host, downloads):
+def test_a_port_without_a_listener_is_connection_failed(host, downloads):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/a"
@@ -146,14 +146,14 @@ def test_nobody_listens(host, downloads):
     assert (event.status, event.http_status, event.final_url) == (Status.CONNECTION_FAILED, 0, None)
 
 
-def test_a_name_that_does_not_resolve(host, downloads):
+def test_a_name_that_does_not_resolve_is_name_not_resolved(host, downloads):
     one = host()
     one.session(maximum_attempts=2, **QUICK)
     one.download("http://name.invalid/a", downloads / "a")
     assert one.wait_for()[0].status is Status.NAME_NOT_RESOLVED
 
 
-def test_a_certificate_that_nobody_vouches_for(host, certificates, downloads):
+def test_a_certificate_of_an_unknown_authority_is_tls_failed(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as server:
         one = host()
         one.session(**QUICK)
@@ -163,7 +163,7 @@ def test_a_certificate_that_nobody_vouches_for(host, certificates, downloads):
         assert "certificate" in event.error_message.lower()
 
 
-def test_a_trusted_certificate_for_another_name(host, certificates, downloads):
+def test_a_trusted_certificate_for_another_name_is_tls_failed(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context(), address="127.0.0.2") as server:
         one = host()
         one.session(ca_file=str(certificates.authority), **QUICK)
@@ -172,7 +172,7 @@ def test_a_trusted_certificate_for_another_name(host, certificates, downloads):
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_the_server_says_when_to_come_back(host, misbehaving, downloads, form):
+def test_retry_after_is_respected(host, misbehaving, downloads, form):
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()
@@ -181,13 +181,13 @@ def test_the_server_says_when_to_come_back(host, misbehaving, downloads, form):
     misbehaving.wait_until(lambda log: log and log[0].ended)
     info = until(lambda: one.task(task), lambda info: info.reason is Reason.RETRY)
     wait = info.next_attempt_ms / 1000 - time.time()
-    assert 0 < wait <= 3.5, "the promised moment"
+    assert 0 < wait <= 3.5, "the retry is not at the time of Retry-After"
     assert (info.state, info.status, info.http_status) == (TaskState.WAITING, Status.HTTP_STATUS, 503)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert len(misbehaving.log()) == 2
 
 
-def test_resuming_a_waiting_task_sends_it_at_once(host, misbehaving, downloads):
+def test_resuming_a_waiting_task_starts_its_attempt_at_once(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [retry_after("3600")])
     one = host()
     one.session(**QUICK)
@@ -197,7 +197,7 @@ def test_resuming_a_waiting_task_sends_it_at_once(host, misbehaving, downloads):
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_redirects_are_followed_to_the_end(host, misbehaving, downloads):
+def test_a_chain_of_redirects_is_followed(host, misbehaving, downloads):
     steps = [301, 302, 303, 307, 308]
     for number, status in enumerate(steps):
         misbehaving.serve(f"/{number}", CONTENT, otherwise=redirect(f"/{number + 1}", status))
@@ -219,7 +219,7 @@ def test_a_redirect_from_tls_to_plain_is_refused(host, misbehaving, certificates
         assert misbehaving.log() == []
 
 
-def test_one_bad_server_does_not_hold_up_the_others(host, misbehaving, nginx, served, downloads):
+def test_one_bad_server_does_not_delay_the_others(host, misbehaving, nginx, served, downloads):
     one = host()
     one.session(request_timeout_ms=60_000, **QUICK)
     for number in range(20):

@@ -1,4 +1,4 @@
-"""The library in somebody else's process: it survives what hosts do, and leaves no trace on them."""
+"""The library as a guest in a host's process: it survives what hosts do, and leaves no trace."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ CONTENT = Content(2_000_000)
 STALLED = Behaviour(stall_after=1_200_000)
 
 
-def test_a_forked_child_is_told_to_open_afresh_and_does_no_harm(host, misbehaving, downloads):
+def test_calls_of_a_forked_child_are_refused_and_harmless(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a")
@@ -50,7 +50,7 @@ def test_killing_the_parent_of_a_forked_child_leaves_the_store_to_the_next_proce
         os.kill(forked, signal.SIGKILL)
 
 
-def test_a_forked_child_may_open_the_application_anew(host, store):
+def test_a_forked_child_may_open_the_application_again(host, store):
     one = host()
     one.session()
     status, (sessions, error) = one.fork_and_reopen(str(store))
@@ -60,7 +60,7 @@ def test_a_forked_child_may_open_the_application_anew(host, store):
     assert one.configuration().identifier == "gallery"
 
 
-def test_a_host_that_closes_every_descriptor_lives_on_and_the_next_one_finishes(host, misbehaving, downloads):
+def test_a_host_that_closes_every_descriptor_survives_and_the_next_one_finishes(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
@@ -78,7 +78,7 @@ def test_a_host_that_closes_every_descriptor_lives_on_and_the_next_one_finishes(
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_host_that_returns_in_mid_transfer_ends_with_its_own_status(host, nginx, served, certificates, downloads):
+def test_a_host_that_returns_during_a_transfer_keeps_its_exit_status(host, nginx, served, certificates, downloads):
     one = host()
     one.session(ca_file=str(certificates.authority))
     slow = nginx.tls_url + "/slow/"
@@ -91,7 +91,7 @@ def test_a_host_that_returns_in_mid_transfer_ends_with_its_own_status(host, ngin
         name: served.digests[name] for name in served.names[:20]}
 
 
-def test_threads_and_descriptors_are_gone_after_the_last_close(host, misbehaving, downloads):
+def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbehaving, downloads):
     one = host(opened=False)
     threads = one.thread_names()
     left = []
@@ -103,7 +103,7 @@ def test_threads_and_descriptors_are_gone_after_the_last_close(host, misbehaving
         one.close()
         assert one.thread_names() == threads
         left.append(one.open_descriptors())
-    # libuv opens one pipe for the whole life of a process; more than that would grow.
+    # libuv opens one pipe for the whole life of a process. More than that would grow with each open.
     assert left[0] == left[1] == left[2]
 
 
@@ -115,7 +115,7 @@ def test_an_idle_engine_uses_no_processor_time(host):
     assert one.processor_seconds() - before < 0.05
 
 
-def test_signals_stay_the_hosts_own(host):
+def test_signal_dispositions_are_unchanged(host):
     one = host(opened=False)
     before = one.signal_dispositions()
     one.open()
@@ -125,20 +125,20 @@ def test_signals_stay_the_hosts_own(host):
     assert one.signal_dispositions() == before
 
 
-def test_a_stopped_and_continued_host_goes_on(host, misbehaving, downloads):
+def test_a_transfer_continues_after_its_host_was_stopped(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50, request_timeout_ms=1_000)
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_000_000)), downloads / "a")
     misbehaving.wait_until(lambda log: log and log[0].sent > 0)
     one.stop()
-    # Longer than the request time-out.
+    # The pause is longer than the request time-out.
     time.sleep(2)
     one.signal(signal.SIGCONT)
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_few_descriptors_are_an_error_and_not_the_end(host, misbehaving, downloads):
+def test_too_few_descriptors_are_an_error_and_no_crash(host, misbehaving, downloads):
     one = host(opened=False)
     one.limit_descriptors(6)
     with pytest.raises(Exception) as caught:
@@ -150,18 +150,18 @@ def test_few_descriptors_are_an_error_and_not_the_end(host, misbehaving, downloa
     assert hasattr(caught.value, "status"), caught.value
 
 
-def test_a_storm_of_signals_is_handled_by_the_host_alone(host, misbehaving, downloads):
+def test_a_storm_of_signals_is_handled_by_the_host_only(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=20)
     one.ring()
     one.download(misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=900_000)], otherwise=Behaviour(pace=2_000_000)),
                  downloads / "a")
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
-    assert one.rung() > 0  # Python runs its handlers between C calls only, the signals come all the same
+    assert one.rung() > 0  # Python runs its handlers only between C calls, so not every signal is counted.
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_connection_that_breaks_is_no_signal_for_a_host_with_default_dispositions(host, certificates, downloads):
+def test_a_lost_connection_sends_no_sigpipe_to_the_host(host, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as secure:
         one = host()
         one.default_signals()
@@ -171,7 +171,7 @@ def test_a_connection_that_breaks_is_no_signal_for_a_host_with_default_dispositi
         assert {event.state for event in one.wait_for()[:-1]} == {TaskState.SUCCEEDED}
 
 
-def test_unloading_the_library_takes_nothing_away(host, misbehaving, downloads):
+def test_dlclose_during_a_transfer_is_harmless(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=4_000_000)), downloads / "a")
@@ -181,7 +181,7 @@ def test_unloading_the_library_takes_nothing_away(host, misbehaving, downloads):
 
 
 @pytest.mark.parametrize("curl", ["libcurl.so.4", "libcurl-gnutls.so.4"])
-def test_a_host_with_a_libcurl_of_its_own(host, nginx, served, certificates, downloads, curl):
+def test_a_host_can_use_its_own_libcurl(host, nginx, served, certificates, downloads, curl):
     one = host()
     one.session(ca_file=str(certificates.authority))
     slow = nginx.tls_url + "/slow/"
@@ -195,7 +195,7 @@ def test_a_host_with_a_libcurl_of_its_own(host, nginx, served, certificates, dow
     assert one.leave() == 0
 
 
-def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(host, misbehaving, downloads):
+def test_a_program_that_the_host_starts_inherits_no_descriptor_of_the_library(host, misbehaving, downloads):
     one = host(opened=False)
     before = one.inherited()
     one.open()
@@ -203,13 +203,13 @@ def test_a_program_that_the_host_starts_inherits_neither_store_nor_connection(ho
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(stall_after=10)), downloads / "a")
     misbehaving.wait_until(lambda log: len(log) == 1)
     ours = {target for target in one.open_descriptors().values() if str(downloads.parent) in target}
-    assert ours, "the store's files are open in the host"
+    assert ours, "the host has no open file of the store"
     more = [target for number, target in one.inherited().items() if number not in before]
-    # libcurl 7.88 makes the two ends of the pair that wakes it inheritable, and tells nobody their numbers.
+    # libcurl 7.88 makes both ends of its wake-up socket pair inheritable, and does not report their numbers.
     assert len(more) <= 2 and all(target.startswith("socket:") for target in more), more
 
 
-def test_nothing_is_printed(store, misbehaving, downloads):
+def test_the_library_prints_nothing(store, misbehaving, downloads):
     program = (
         "import sys, backhaul; from backhaul import Hosting, RetryPolicy\n"
         "with backhaul.Application('org.example.quiet', sys.argv[1], hosting=Hosting.EMBEDDED) as application:\n"
@@ -224,7 +224,7 @@ def test_nothing_is_printed(store, misbehaving, downloads):
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_ctrl_c_is_heard_while_waiting_for_events(store):
+def test_ctrl_c_interrupts_a_wait_for_events(store):
     program = (
         "import sys, backhaul; from backhaul import Hosting\n"
         "application = backhaul.Application('org.example.interrupted', sys.argv[1], hosting=Hosting.EMBEDDED)\n"
@@ -243,7 +243,7 @@ def test_ctrl_c_is_heard_while_waiting_for_events(store):
         assert process.wait(20) == 42
 
 
-def test_roles_end_with_the_handle(host):
+def test_a_role_ends_with_its_handle(host):
     one, other = host(), host()
     one.session()
     one.close()

@@ -14,7 +14,7 @@ from backhaul import Hosting
 from servers.content import Content
 
 
-def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloads):
+def test_several_threads_can_use_one_session_at_once(store, misbehaving, downloads):
     failures = []
 
     def work(number):
@@ -23,7 +23,7 @@ def test_threads_of_one_host_use_one_session_at_once(store, misbehaving, downloa
                 name = f"{number}-{i}"
                 session.download(misbehaving.serve(f"/{name}", Content(100, i)), downloads / name, key=name)
                 list(session.tasks())
-        except Exception as error:  # told below, in the test's own thread
+        except Exception as error:  # raised again below, in the test's own thread
             failures.append(error)
 
     with backhaul.Application("org.example.threads", store, hosting=Hosting.EMBEDDED) as application:
@@ -55,7 +55,7 @@ def test_closing_in_any_order_and_twice_is_harmless(store, misbehaving):
             use()
 
 
-def test_the_descriptor_tells_again_of_events_whose_ticket_nobody_read(store):
+def test_the_descriptor_is_readable_again_if_a_polls_ticket_was_dropped_unread(store):
     with backhaul.Application("org.example.unread", store, hosting=Hosting.EMBEDDED) as application:
         session = application.session("s")
         task = session.download("http://127.0.0.1:1/")
@@ -85,7 +85,7 @@ def test_a_session_closed_by_another_thread_ends_the_wait(store):
         timer.join()
 
 
-def test_a_verb_that_was_not_answered_in_time_has_a_ticket_and_is_done_once(store, host, downloads):
+def test_a_verb_that_times_out_leaves_a_ticket_and_is_applied_once(store, host, downloads):
     engine = host(identifier="org.example.slow")
     engine.all_sessions()
     with backhaul.Application("org.example.slow", store, hosting=Hosting.EMBEDDED) as application:
@@ -103,7 +103,7 @@ def test_a_verb_that_was_not_answered_in_time_has_a_ticket_and_is_done_once(stor
             assert [one.id for one in session.tasks()] == [task.id]
 
 
-def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
+def test_a_verb_is_applied_although_its_ticket_was_dropped(store, downloads):
     with backhaul.Application("org.example.tickets", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             session.start.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
@@ -113,7 +113,7 @@ def test_a_ticket_that_nobody_waits_for_is_still_carried_out(store, downloads):
             assert session.configuration().identifier == "s"
 
 
-def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
+def test_an_unclosed_object_is_closed_with_a_resource_warning(store):
     with pytest.warns(ResourceWarning, match="application was not closed"):
         backhaul.Application("org.example.dropped", store, hosting=Hosting.EMBEDDED)
         gc.collect()
@@ -124,7 +124,7 @@ def test_what_is_dropped_without_closing_is_closed_with_a_warning(store):
         application.attach("s").close()
 
 
-def test_a_wait_has_the_length_that_was_asked_for(store):
+def test_a_wait_lasts_for_its_timeout(store):
     with backhaul.Application("org.example.waits", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             start = time.monotonic()
@@ -134,7 +134,7 @@ def test_a_wait_has_the_length_that_was_asked_for(store):
             assert time.monotonic() - start >= 1.0
 
 
-def test_a_stream_remembers_its_place_and_another_one_begins_anew(store, misbehaving):
+def test_a_stream_keeps_its_cursor_and_a_new_one_starts_at_the_beginning(store, misbehaving):
     with backhaul.Application("org.example.streams", store, hosting=Hosting.EMBEDDED) as application:
         with application.session("s") as session:
             task = session.download(misbehaving.serve("/a", Content(10)))

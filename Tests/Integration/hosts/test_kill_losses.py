@@ -1,7 +1,8 @@
-"""What a kill of the engine costs a download: 32 KiB, or what came in 10 ms when that is more. A kill that meets the
-engine while it writes costs these bytes, too.
+"""What a kill of the engine costs a download: 32 KiB, or the bytes of 10 ms if that is more.
 
-The engine is stopped first, so that what it has received stands still while it is read from the kernel (tcp(7))."""
+A kill during a write costs these bytes, too. The engine is stopped first, so that its received bytes do not change
+while the test reads their number from the kernel (tcp(7)).
+"""
 
 import os
 import queue
@@ -19,21 +20,21 @@ from testbed.host import HostEnded, stopped, until
 
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
-#: Bytes that libcurl hands over at once: more than HELD is written when the next ones have come.
+#: Bytes that libcurl passes on at once: the engine writes when the next ones exceed HELD.
 AT_ONCE = 16 << 10
-#: Bytes that are on their way from libcurl to the disk, and timers that are late on a busy machine.
+#: For bytes between libcurl and the disk, and for late timers on a busy machine.
 ALLOWANCE = 64 << 10
-#: What the engine and libcurl hold in memory at the most, however late the disk's thread gets a processor.
+#: The most bytes that the engine and libcurl hold in memory, however late the disk's thread runs.
 MEMORY = 1 << 20
 
 
 class Killer:
-    """Kills one engine after the other when so many bytes of the file have been sent, and notes what each had
-    received."""
+    """Kills the engines one after the other, each when a certain number of the file's bytes was sent, and records how
+    many each had received."""
 
     def __init__(self, points):
         self._points = list(points)
-        #: Process ids.
+        #: Process ids of the engines.
         self.engines = queue.SimpleQueue()
         self.received = []
 
@@ -41,7 +42,7 @@ class Killer:
         if not self._points or delivery.start + delivery.sent < self._points[0]:
             return False
         self._points.pop(0)
-        # The next engine may download before its process is known here.
+        # The next engine may start the download before its process id is known here.
         with stopped(self.engines.get(timeout=30)) as kill:
             sockets.settled(delivery.connection)
             self.received.append(delivery.taken)
@@ -50,13 +51,13 @@ class Killer:
 
 
 def download_with_kills(host, downloads, hosting, content, rate, points):
-    """Returns for each kill how many bytes of those that were received had to be sent again."""
+    """Returns for each kill how many of the received bytes had to be sent again."""
     killer = Killer(points)
     with PacedServer(content, rate, killer) as server:
         for number in range(len(points) + 1):
             one = host()
             killer.engines.put(one.engine().process_id)
-            # A host that is the engine may be killed before it is done with this.
+            # If the host is the engine, it may be killed during these calls.
             with suppress(HostEnded):
                 if number == 0:
                     one.session(**QUICK)
@@ -75,8 +76,11 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
 
 
 def is_kept(losses, promised, rate):
-    """The kernel may not have acknowledged all of the last write that the process has read. One kill of five may come
-    while other processes keep the disk's thread from running."""
+    """Whether the losses are within the limits.
+
+    A loss may be negative, because the kernel may not have acknowledged all of the last write that the process has
+    read. One kill of five may cost more: it may come while other processes keep the disk's thread from running.
+    """
     *most, worst = sorted(losses)
     return (min(losses) > -rate * WRITE and statistics.median(losses) <= promised + AT_ONCE
             and most[-1] <= promised + ALLOWANCE and worst <= MEMORY)
@@ -85,7 +89,7 @@ def is_kept(losses, promised, rate):
 @pytest.mark.both_hostings
 @pytest.mark.parametrize("size", [2_000_000, 600_000])
 @pytest.mark.parametrize("seed", range(2))
-def test_a_kill_costs_few_of_the_bytes_that_came_fast(host, downloads, hosting, size, seed):
+def test_a_kill_loses_few_bytes_of_a_fast_download(host, downloads, hosting, size, seed):
     generator, rate = random.Random(f"{size}:{seed}"), 3_000_000
     points = sorted(generator.sample(range(20_000, size - 20_000), 5))
     losses = download_with_kills(host, downloads, hosting, Content(size, seed), rate, points)
@@ -94,6 +98,6 @@ def test_a_kill_costs_few_of_the_bytes_that_came_fast(host, downloads, hosting, 
 
 
 @pytest.mark.both_hostings
-def test_a_kill_costs_few_of_the_bytes_that_came_slowly(host, downloads, hosting):
+def test_a_kill_loses_few_bytes_of_a_slow_download(host, downloads, hosting):
     losses = download_with_kills(host, downloads, hosting, Content(200_000), 50_000, [100_000])
     assert 0 <= losses[0] <= HELD, losses

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment: hosts are killed at seeded random times. Tests/Soak/kills.py does the same for longer."""
+"""Hosts are killed with SIGKILL at seeded random times. Tests/Soak/kills.py does the same for longer."""
 
 import os
 import random
@@ -15,14 +15,14 @@ from testbed.world import soak
 
 
 @pytest.mark.both_hostings
-def test_a_slice_of_the_soak_breaks_no_promise(place, hosting):
+def test_a_short_soak_has_no_violation(place, hosting):
     result = soak(place, rounds=12, seed=20_250, hosting=hosting)
     assert result.violations == []
     assert result.kills == 12
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_during_enqueue_loses_nothing_that_was_confirmed_and_makes_nothing_twice(host, place, seed):
+def test_a_kill_during_enqueue_loses_no_confirmed_task_and_repeats_none(host, place, seed):
     generator = random.Random(seed)
     folder = place / "many"
     folder.mkdir()
@@ -36,14 +36,14 @@ def test_a_kill_during_enqueue_loses_nothing_that_was_confirmed_and_makes_nothin
     again = host()
     again.attach()
     before = {info.key: info.id for info in again.tasks()}
-    assert len(before) == len(set(before)) and len(before) % 1_000 == 0, "chunks are atomic"
+    assert len(before) == len(set(before)) and len(before) % 1_000 == 0, "a chunk was applied only in part"
     results = again.enqueue(requests)
     assert [not result.is_new for result in results] == [request.key in before for request in requests]
     assert {request.key: result.task_id for request, result in zip(requests, results) if not result.is_new} == before
     assert len(again.tasks()) == 20_000
 
 
-def test_a_confirmed_enqueue_survives_a_kill_at_once(host, misbehaving, downloads):
+def test_a_confirmed_enqueue_survives_an_immediate_kill(host, misbehaving, downloads):
     for number in range(5):
         one = host()
         one.session()
@@ -58,7 +58,7 @@ def test_a_confirmed_enqueue_survives_a_kill_at_once(host, misbehaving, download
         str(number): Content(5_000, number).sha256 for number in range(5)}
 
 
-def test_an_acknowledgement_that_was_confirmed_survives_a_kill_at_once(host, misbehaving, downloads):
+def test_a_confirmed_acknowledgement_survives_an_immediate_kill(host, misbehaving, downloads):
     one = host()
     one.session()
     one.enqueue([Request(misbehaving.serve(f"/{i}", Content(100, i)), downloads / str(i)) for i in range(7)])
@@ -73,7 +73,7 @@ def test_an_acknowledgement_that_was_confirmed_survives_a_kill_at_once(host, mis
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The end was committed, its event never read."""
+    """The task's end was committed, and its event was never read."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")
@@ -88,8 +88,8 @@ def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, do
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_kills_while_files_are_being_finished(host, misbehaving, downloads, seed):
-    """Many tiny files, so that most moments lie between the steps of finishing one."""
+def test_kills_while_files_are_finished_lose_and_repeat_nothing(host, misbehaving, downloads, seed):
+    """Many tiny files, so that most kills come between the steps of finishing one."""
     generator = random.Random(seed)
     contents = {str(i): Content(generator.randrange(1, 3_000), i) for i in range(400)}
     requests = [Request(misbehaving.serve(f"/{name}", content), downloads / name, key=name)
@@ -111,7 +111,7 @@ def test_kills_while_files_are_being_finished(host, misbehaving, downloads, seed
     assert sorted(os.listdir(downloads)) == sorted(contents)
 
 
-def test_a_kill_leaves_kept_files_to_their_events_alone(host, misbehaving, store):
+def test_after_a_kill_kept_files_stay_until_their_events_are_acknowledged(host, misbehaving, store):
     one = host()
     one.session(first_delay_ms=10)
     slow = Behaviour(stall_after=1_200_000)
@@ -127,7 +127,7 @@ def test_a_kill_leaves_kept_files_to_their_events_alone(host, misbehaving, store
     until(lambda: os.listdir(store / "kept"), lambda names: names == [])
 
 
-def test_the_judge_of_journals_sees_what_it_must():
+def test_the_journal_checker_finds_each_violation():
     def seen(event, key, **changes):
         return {"fact": "seen", "event": event, "key": key, "task": event, "whole": True, "finished": False, **changes}
 

@@ -41,7 +41,7 @@ def emptied(store):
 
 
 def deleted(store):
-    # The engine makes its socket anew meanwhile.
+    # The engine may create its socket again meanwhile.
     while store.exists():
         shutil.rmtree(store, ignore_errors=True)
 
@@ -66,7 +66,7 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     one.kill()
-    # What the path has now can be used. Only commits without their database are not thrown away.
+    # The files that are now at the path can be used. Only commits without their database are refused.
     two = host(opened=False)
     try:
         until(lambda: opened(two), lambda done: done)
@@ -81,7 +81,7 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
 
 @pytest.mark.both_hostings
 def test_an_enqueue_into_a_store_whose_files_were_all_removed_is_refused(host, store, downloads):
-    """A daemon notices it by itself, and the next one knows no session."""
+    """A daemon may have noticed the loss by itself. The next daemon then does not know the session."""
     one = host()
     one.session()
     emptied(store)
@@ -90,7 +90,7 @@ def test_an_enqueue_into_a_store_whose_files_were_all_removed_is_refused(host, s
 
 
 def opened(one):
-    """False while the engine of before has the store."""
+    """Opens the host. Returns False while the previous engine still has the store."""
     try:
         one.open()
     except StoreError as error:
@@ -119,7 +119,7 @@ def lose(store, *names):
 
 @pytest.mark.parametrize("names", [[DATABASE], [DATABASE, LOG]], ids=["the database", "the database and its log"])
 def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store, downloads, names):
-    """The log of its commits, or the record of its part file, shows that there was something."""
+    """The WAL file with its commits, or the record of a part file, shows that the database was not empty."""
     with PacedServer(Content(4_000_000), 2_000_000, lambda _: False) as server:
         one = host()
         one.session()
@@ -135,7 +135,7 @@ def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store,
 
 @pytest.fixture
 def filled(host, store, downloads):
-    """The bytes of a database with 260 tasks, that nobody has open."""
+    """Returns the bytes of a database with 260 tasks that no process has open."""
     one = host()
     one.session()
     one.enqueue([request(number, downloads) for number in range(260)])
@@ -146,7 +146,7 @@ def filled(host, store, downloads):
 
 
 def tasks_or_damage(host, store, content):
-    """The tasks that a host finds in a database of this content, or None when it is told of damage."""
+    """Returns the tasks that a host finds in a database with this content, or None if it reports damage."""
     for path in store.iterdir():
         if path.is_file() and path.name != "lock":
             path.unlink()
@@ -175,7 +175,7 @@ def test_64_random_bytes_in_the_database_lose_no_task_silently(host, store, fill
         assert found is None or len(found) == 260, f"seed {seed}"
 
 
-def test_a_damaged_page_is_named(host, store, filled, hosting):
+def test_a_damaged_page_is_named_in_the_error(host, store, filled, hosting):
     content = bytearray(filled)
     for page in range(PAGE, len(content), PAGE):
         content[page + 2_000] ^= 1
@@ -186,7 +186,7 @@ def test_a_damaged_page_is_named(host, store, filled, hosting):
 
 
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
-def test_the_stores_folders_are_synced_in_it(host, store, tmp_path):
+def test_the_folders_of_a_new_store_are_synced(host, store, tmp_path):
     trace = tmp_path / "trace"
     one = host(prefix=["strace", "-f", "-y", "-e", "trace=mkdirat,fsync", "-o", trace])
     one.session()

@@ -1,5 +1,4 @@
-"""What is moved on a network, and its budgets. The server is this machine, by the address that others know it by: what
-goes to a loopback address is moved on no network."""
+"""Usage and budgets of networks. The server has this machine's outside address: loopback traffic is not counted."""
 
 import socket
 
@@ -15,10 +14,10 @@ CONTENT = Content(300_000)
 
 @pytest.fixture
 def outside():
-    """A server at this machine's address on the network that its default route leads to."""
+    """A server at this machine's address on the network of its default route."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # Sends nothing: a datagram socket only looks for the way.
+            # A connected datagram socket sends nothing; it only finds the route.
             probe.connect(("198.51.100.1", 9))
         except OSError:
             pytest.skip("this machine has no default route")
@@ -32,7 +31,7 @@ def current(host):
     return found[0] if found else None
 
 
-def test_what_is_moved_is_counted_on_the_network_and_outlives_the_engine(host, outside, misbehaving, downloads):
+def test_usage_of_a_network_is_counted_and_survives_the_engine(host, outside, misbehaving, downloads):
     one = host()
     one.session()
     before = current(one)
@@ -49,7 +48,7 @@ def test_what_is_moved_is_counted_on_the_network_and_outlives_the_engine(host, o
     assert current(again).used_today == CONTENT.size
 
 
-def test_a_budget_that_is_used_up_holds_tasks_until_there_is_a_larger_one(host, outside, downloads):
+def test_a_used_up_budget_holds_tasks_until_it_is_increased(host, outside, downloads):
     one = host()
     one.session()
     network = current(one)

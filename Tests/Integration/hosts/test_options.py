@@ -1,5 +1,4 @@
-"""What sessions, requests and the store may be told about transfers: it arrives, stays, and is refused when it
-contradicts itself."""
+"""Options of sessions, requests and the store: they are stored, listed, and refused if they contradict each other."""
 
 import dataclasses
 
@@ -37,7 +36,7 @@ PIN = "sha256//" + "A" * 43 + "="
 
 
 @pytest.mark.both_hostings
-def test_every_setting_of_a_session_is_remembered(host):
+def test_every_setting_of_a_session_is_stored(host):
     given = SessionConfiguration(
         "gallery",
         retry=RetryPolicy(maximum_attempts=3, first_delay_ms=4, longest_delay_ms=5, jitter_percent=9,
@@ -79,7 +78,7 @@ def test_a_session_may_have_no_history(host):
 
 
 @pytest.mark.both_hostings
-def test_the_limits_of_the_store_are_remembered_with_it(host):
+def test_the_limits_of_the_store_are_stored(host):
     one = host()
     assert one.limits() == Limits(0, 256, 256, 0)
     one.set_limits(Limits(1_000_000, 1, 2, 3))
@@ -92,7 +91,7 @@ def test_the_limits_of_the_store_are_remembered_with_it(host):
     [Limits(maximum_running_tasks=1_025), Limits(maximum_connections=1_025), Limits(connections_per_origin=257)],
     ids=str,
 )
-def test_limits_that_cannot_be_are_refused_by_name(host, limits):
+def test_invalid_limits_are_refused_by_field_name(host, limits):
     one = host()
     name = next(name for name, value in vars(limits).items() if value)
     with pytest.raises(InvalidArgument, match=name):
@@ -150,7 +149,7 @@ def test_options_that_contradict_each_other_are_refused_with_both_named(host, op
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_an_option_is_checked_and_named(host, options, name):
+def test_an_invalid_option_is_refused_by_name(host, options, name):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match=name):
@@ -159,7 +158,7 @@ def test_an_option_is_checked_and_named(host, options, name):
 
 
 @pytest.mark.parametrize("kind", ["missing", "directory", "relative"])
-def test_a_body_that_is_no_file_is_refused(host, place, kind):
+def test_a_body_that_is_no_regular_file_is_refused(host, place, kind):
     one = host()
     one.session()
     path = {"missing": place / "nowhere", "directory": place, "relative": "file"}[kind]
@@ -169,7 +168,7 @@ def test_a_body_that_is_no_file_is_refused(host, place, kind):
     assert one.tasks() == []
 
 
-def test_what_a_task_was_given_is_listed(host, place):
+def test_options_of_a_task_are_listed(host, place):
     file = place / "body"
     file.write_bytes(b"b" * 1_000)
     one = host()
@@ -185,7 +184,7 @@ def test_what_a_task_was_given_is_listed(host, place):
     assert (third.kind, third.group, third.ended) == (TaskKind.DOWNLOAD, None, None)
 
 
-def test_a_group_is_controlled_as_one(host):
+def test_all_tasks_of_a_group_are_controlled_together(host):
     one = host()
     one.session()
     for group in ("a", "a", "b", None):
@@ -197,7 +196,7 @@ def test_a_group_is_controlled_as_one(host):
     assert one.cancel(group="a") == 2
 
 
-def test_a_key_that_comes_again_with_another_option_is_a_conflict_that_names_it(host):
+def test_the_same_key_with_another_option_is_a_conflict_that_names_the_option(host):
     one = host()
     one.session()
     one.download(URL, key="k", checksum=SHA_256, suspended=True)
@@ -207,7 +206,7 @@ def test_a_key_that_comes_again_with_another_option_is_a_conflict_that_names_it(
     assert not again[0].is_new
 
 
-def test_nobody_s_attempts_are_not_found(host):
+def test_attempts_of_an_unknown_task_are_not_found(host):
     one = host()
     one.session()
     with pytest.raises(NotFound):
@@ -215,7 +214,7 @@ def test_nobody_s_attempts_are_not_found(host):
     assert one.history() == []
 
 
-def test_a_replaced_configuration_keeps_the_rest(host):
+def test_a_configuration_with_one_changed_field_keeps_the_others(host):
     one = host()
     one.session(proxy=Proxy(url="http://127.0.0.1:3128"), headers={"A": "b"})
     one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=7))

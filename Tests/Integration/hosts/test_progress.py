@@ -1,4 +1,4 @@
-"""Live progress: readings of what moves, for whoever watches, newest first and never in the way of events."""
+"""Live progress for watchers: the newest reading of each task, which never delays an event."""
 
 import asyncio
 
@@ -30,7 +30,7 @@ def url(misbehaving):
     return misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=1_500_000))
 
 
-def test_readings_grow_with_the_file_and_tell_its_size(session, url):
+def test_progress_grows_with_the_file_and_has_its_size(session, url):
     task = session.download(url)
     seen = []
     for readings in session.progress(0.1, timeout=20):
@@ -44,14 +44,14 @@ def test_readings_grow_with_the_file_and_tell_its_size(session, url):
     assert 0.5 < seen[-1].fraction <= 1
 
 
-def test_an_observer_watches_what_another_handle_does(application, session, url):
+def test_an_observer_gets_progress_of_tasks_of_another_handle(application, session, url):
     task = session.download(url)
     with application.attach("s", role=Role.OBSERVE) as observer:
         readings = next(observer.progress(0.1, timeout=20))
     assert [reading.task_id for reading in readings] == [task.id]
 
 
-def test_in_asyncio_readings_and_events_come_side_by_side(store, hosting, url):
+def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, url):
     async def scenario():
         async with await Application.open_async("org.example.progress", store, hosting=hosting) as application:
             session = await application.start.session("s")
@@ -73,12 +73,12 @@ def test_in_asyncio_readings_and_events_come_side_by_side(store, hosting, url):
     assert counted and set(counted) == {1}
 
 
-def test_what_nobody_has_asked_for_is_not_told(session, url):
+def test_without_a_watch_there_is_no_progress(session, url):
     session.download(url)
     assert session.poll_progress(timeout=1) == []
 
 
-def test_a_stream_can_be_ended(session, url):
+def test_a_progress_stream_can_be_ended(session, url):
     session.download(url)
     session.watch_progress(0.1)
     assert session.poll_progress(timeout=20)
@@ -87,7 +87,7 @@ def test_a_stream_can_be_ended(session, url):
     assert session.poll_progress(timeout=0.5) == []
 
 
-def test_when_nothing_moves_the_stream_ends_after_its_time(session):
+def test_a_progress_stream_ends_after_its_timeout_without_progress(session):
     assert list(session.progress(0.1, timeout=0.3)) == []
 
 

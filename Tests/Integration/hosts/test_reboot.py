@@ -1,4 +1,5 @@
-"""After a power loss only what was synced is trusted. A debug build plays the other boot (BACKHAUL_BOOT)."""
+"""After a power loss only synced bytes are trusted. A switch of debug builds sets the id of the boot (BACKHAUL_BOOT).
+"""
 
 import os
 import sqlite3
@@ -22,14 +23,14 @@ def part_file(downloads):
 
 
 def synced_offset(store):
-    """What the dead engine's database says."""
+    """Returns the synced offset from the dead engine's database."""
     with closing(sqlite3.connect(store / "backhaul.sqlite3")) as database:
         return database.execute("SELECT synced_offset FROM checkpoints").fetchone()[0]
 
 
 @pytest.fixture
 def interrupted(host, debug_library, misbehaving, downloads, store):
-    """A download whose host was killed in the middle; returns how its store is opened in one boot or another."""
+    """A download whose host was killed in the middle. Returns a function that opens its store in a given boot."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
 
@@ -53,7 +54,7 @@ def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehav
     synced = synced_offset(store)
     part = part_file(downloads)
     assert 1 << 20 <= synced <= PART
-    # What a power cut may leave: the length of what was written, and other bytes.
+    # A state that a power cut may leave: the length of the written file, but other bytes.
     with open(part, "r+b") as file:
         file.truncate(PART + 100_000)
         file.seek(synced)
@@ -63,15 +64,15 @@ def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehav
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_part_file_that_lost_its_tail_with_the_power_is_fetched_from_what_is_there(
+def test_a_part_file_that_lost_its_tail_resumes_from_its_remaining_length(
         interrupted, misbehaving, downloads, store):
-    """The file system has forgotten more than it had promised to keep."""
+    """The file system has lost more bytes than it had promised to keep."""
     os.truncate(part_file(downloads), 700_000)
     finish(interrupted("second-boot"))
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_in_the_same_boot_all_that_was_written_is_there(interrupted, misbehaving, downloads):
+def test_in_the_same_boot_a_download_resumes_from_its_last_write(interrupted, misbehaving, downloads):
     written = part_file(downloads).stat().st_size
     finish(interrupted("first-boot"))
     assert misbehaving.log()[-1].offset == written

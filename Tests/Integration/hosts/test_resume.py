@@ -1,4 +1,4 @@
-"""A partial download goes on only when it is provably the same resource."""
+"""A partial download resumes only if the resource is provably the same."""
 
 import os
 
@@ -20,7 +20,7 @@ QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server drops the first answer in the middle; then it behaves as told."""
+    """The server cuts off the first response in the middle; then it follows `behaviours`."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -29,7 +29,7 @@ def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=()
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The host and the engine are killed while the server holds the first answer back; the next host attaches."""
+    """The host and the engine are killed while the server stalls the first response; the next host attaches."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -44,7 +44,7 @@ def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **
 
 
 def has_strong_validator(etag="", last_modified=None, **_):
-    """Without one, no checkpoint is made."""
+    """Whether the resource has a strong validator, without which no checkpoint is made."""
     return last_modified is not None or etag is not None and not etag.startswith("W/")
 
 
@@ -59,7 +59,7 @@ def interrupted(request, host, misbehaving, downloads, store):
     return interrupt
 
 
-def test_it_goes_on_from_its_offset_under_the_entity_tag(interrupted, misbehaving, downloads):
+def test_a_download_resumes_with_the_entity_tag(interrupted, misbehaving, downloads):
     event = interrupted()
     first, second = misbehaving.log()
     assert (first.range, first.if_range) == (None, None)
@@ -70,7 +70,7 @@ def test_it_goes_on_from_its_offset_under_the_entity_tag(interrupted, misbehavin
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_without_an_entity_tag_it_goes_on_under_the_last_modification(interrupted, misbehaving, downloads):
+def test_a_download_without_an_entity_tag_resumes_with_last_modified(interrupted, misbehaving, downloads):
     moment = "Wed, 21 Oct 2015 07:28:00 GMT"
     interrupted(etag=None, last_modified=moment)
     assert (misbehaving.log()[1].offset, misbehaving.log()[1].if_range) == (PART, moment)
@@ -78,7 +78,7 @@ def test_without_an_entity_tag_it_goes_on_under_the_last_modification(interrupte
 
 
 @pytest.mark.parametrize("etag", [None, 'W/"weak"'], ids=["no validator", "a weak entity tag"])
-def test_without_a_strong_validator_it_starts_again(interrupted, misbehaving, downloads, etag):
+def test_a_download_without_a_strong_validator_starts_again(interrupted, misbehaving, downloads, etag):
     interrupted(etag=etag)
     assert misbehaving.log()[1].range is None
     assert sha256_of(downloads / "a") == CONTENT.sha256
@@ -107,7 +107,7 @@ def test_without_a_strong_validator_it_starts_again(interrupted, misbehaving, do
         "a longer resource", "a shorter resource", "416 with another total", "416 without a total",
     ],
 )
-def test_whatever_answers_a_range_the_file_is_never_a_mixture(host, misbehaving, downloads, store, behaviour):
+def test_no_response_to_a_range_request_mixes_two_representations(host, misbehaving, downloads, store, behaviour):
     event = interrupted_by_the_server(host, misbehaving, downloads, store, [behaviour])
     assert event.state is TaskState.SUCCEEDED, event.error_message
     assert os.listdir(downloads) == ["a"]
@@ -116,13 +116,13 @@ def test_whatever_answers_a_range_the_file_is_never_a_mixture(host, misbehaving,
     assert misbehaving.log()[1].range == f"bytes={PART}-"
 
 
-def test_a_resource_that_changed_is_fetched_whole_and_has_the_new_content(interrupted, misbehaving, downloads):
+def test_a_changed_resource_is_fetched_completely(interrupted, misbehaving, downloads):
     interrupted(otherwise=Behaviour(content=OTHER))
     assert sha256_of(downloads / "a") == OTHER.sha256
 
 
-def test_416_at_the_exact_end_means_whole(host, misbehaving, downloads):
-    """All bytes had come, but the first answer had promised one more."""
+def test_416_at_the_exact_end_completes_the_file(host, misbehaving, downloads):
+    """All bytes had come, but the first response had promised one more."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=1)])
     one = host()
     one.session(**QUICK)
@@ -133,7 +133,7 @@ def test_416_at_the_exact_end_means_whole(host, misbehaving, downloads):
     assert os.listdir(downloads) == ["a"]
 
 
-def test_it_goes_on_as_often_as_it_must(host, misbehaving, downloads):
+def test_a_download_resumes_many_times(host, misbehaving, downloads):
     drops = [Behaviour(drop_after=700_000, reset=reset) for reset in (True, False) * 4]
     url = misbehaving.serve("/a", CONTENT, drops)
     one = host()
@@ -144,10 +144,10 @@ def test_it_goes_on_as_often_as_it_must(host, misbehaving, downloads):
     assert sha256_of(downloads / "a") == CONTENT.sha256
     offsets = [asked.offset for asked in misbehaving.log()]
     assert offsets == sorted(offsets)
-    assert offsets[-1] > 2_000_000  # a reset throws away what lay unread in the socket
+    assert offsets[-1] > 2_000_000  # a reset discards the unread bytes in the socket
 
 
-def test_headers_of_the_request_are_sent_again_when_it_goes_on(host, misbehaving, downloads):
+def test_a_resumed_download_sends_the_headers_of_its_request(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART)])
     one = host()
     one.session(**QUICK)

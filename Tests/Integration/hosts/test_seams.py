@@ -1,7 +1,7 @@
-"""A large download over a server that loses every connection, moves to other addresses and once replaces the resource,
-by an engine that is killed on the way: no byte of a representation is read twice but at the seams that kills leave.
+"""A large download from a server that cuts every connection, moves to other addresses and once replaces the resource,
+by an engine that is killed several times. Only at kills may bytes of a representation be read twice.
 
-1 GiB as the suite soak-seams of `make soak`, the slice of a sixth of it here.
+The suite soak-seams of `make soak` downloads 1 GiB. Here it is a sixth of that.
 """
 
 import os
@@ -20,10 +20,10 @@ from servers.moving import MovingServer, Script
 from testbed.host import Host, HostEnded, stopped
 
 MEGABYTE = 1_000_000
-#: What a kill may cost.
+#: The most bytes that a kill may cost.
 SEAM = 1 << 20
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
-#: A host whose names are those of a file.
+#: Runs a host that reads a file of the test in place of /etc/hosts.
 VIEW = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
@@ -35,12 +35,12 @@ def size(request):
 
 @pytest.fixture
 def server(place, size):
-    # A slice has shorter connections, so that there are some.
+    # A smaller download has shorter connections, so that there are several.
     scale = 1 if size >= 1 << 30 else 2
     script = Script(
         seed=20_251, shortest=20 * MEGABYTE // scale, longest=60 * MEGABYTE // scale,
         contents=[LargeContent(size, 1), LargeContent(size, 2)], replaced_at=[int(size * 0.4)],
-        # Of both at once, when nothing can be synced yet, and in the middle.
+        # For each of the two contents: soon after its begin, before the first sync, and in the middle.
         kills=[(0, 3 << 19), (0, int(size * 0.3)), (1, 3 << 19), (1, int(size * 0.7))])
     with MovingServer(script, place) as running:
         yield running
@@ -48,14 +48,15 @@ def server(place, size):
 
 @pytest.fixture
 def start(host, server):
-    """Starts hosts that look names up in the server's file."""
+    """Returns a function that starts hosts, which look names up in the server's file."""
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
-        pytest.skip("names of its own need a mount namespace, which this user may not have here")
+        pytest.skip("the test's names need a mount namespace, which this user may not create")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])
 
 
 def seams(deliveries):
-    """For each answer how it came to be, and how many of its bytes had been read before. None may begin behind them."""
+    """Yields for each response how the one before it ended, and how many of its bytes had been read already. No
+    response may leave out bytes."""
     furthest, before = {}, {}
     for delivery in deliveries:
         reached = furthest.get(delivery.etag, 0)
@@ -66,7 +67,7 @@ def seams(deliveries):
 
 
 class Downloader:
-    """A host that downloads, and the next one when it is killed as the engine."""
+    """Runs the host that downloads, and the next one when the engine's kill ends it."""
 
     def __init__(self, start, place):
         self._start, self._place, self._host = start, place, None
@@ -78,7 +79,7 @@ class Downloader:
             yield kill
 
     def download(self, url, destination):
-        """Returns the event of the end."""
+        """Returns the event of the task's end."""
         def begin(one):
             one.session(**QUICK)
             one.download(url, destination)
@@ -96,7 +97,7 @@ class Downloader:
 
 
 @pytest.mark.both_hostings
-def test_no_byte_is_read_twice_but_at_most_a_mebibyte_where_a_kill_cuts(start, server, place, downloads):
+def test_a_kill_costs_at_most_a_mebibyte_and_nothing_else_is_fetched_twice(start, server, place, downloads):
     downloader = Downloader(start, place)
     server.killer = downloader.stopped_engine
     event = downloader.download(server.url, downloads / "large")

@@ -1,4 +1,4 @@
-"""Sessions: remembered, listed, told about, finished in rounds, invalidated."""
+"""Sessions: stored, listed, reported to their hosts, finished in rounds, and invalidated."""
 
 import dataclasses
 import os
@@ -35,7 +35,7 @@ pytestmark = pytest.mark.both_hostings
 CONTENT = Content(50_000)
 
 
-def test_the_configuration_is_remembered_and_attach_needs_the_identifier_alone(host):
+def test_the_configuration_is_stored_and_attach_needs_only_the_identifier(host):
     one = host()
     assert one.session(connections_per_origin=3, request_timeout_ms=5_000) is True
     one.kill()
@@ -76,7 +76,7 @@ def test_an_unknown_session_is_not_found(host):
         host().attach("never made")
 
 
-def test_identifiers_are_any_text_and_belong_to_their_application(host):
+def test_session_identifiers_may_be_any_text_and_belong_to_their_application(host):
     one, other = host(), host(identifier="org.example.other")
     name = "Galerie d'été 📷 " + "x" * 200
     one.session(name)
@@ -86,7 +86,7 @@ def test_identifiers_are_any_text_and_belong_to_their_application(host):
     assert other.all_sessions() == []
 
 
-def test_a_listing_tells_what_waits_in_each_session(host, misbehaving, downloads):
+def test_a_listing_counts_live_tasks_and_events_of_each_session(host, misbehaving, downloads):
     one = host()
     one.session("waiting")
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", suspended=True)
@@ -100,7 +100,7 @@ def test_a_listing_tells_what_waits_in_each_session(host, misbehaving, downloads
     assert {info.consumer for info in infos.values()} == {one.pid}
 
 
-def test_a_host_is_told_of_a_session_that_it_has_not_attached(host, misbehaving, downloads):
+def test_a_host_is_notified_about_a_session_that_it_has_not_attached(host, misbehaving, downloads):
     one, other = host(), host()
     one.session()
     one.close_session()
@@ -128,7 +128,7 @@ def test_each_round_ends_with_one_event_and_its_number(host, misbehaving, downlo
     assert [event.id for event in seen] == sorted({event.id for event in seen})
 
 
-def test_what_is_enqueued_before_a_round_is_acknowledged_begins_the_next_one(host, misbehaving, downloads):
+def test_a_task_enqueued_before_the_round_is_acknowledged_belongs_to_the_next_round(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
@@ -138,7 +138,7 @@ def test_what_is_enqueued_before_a_round_is_acknowledged_begins_the_next_one(hos
     assert [event.round for event in first + second] == [1, 1, 2, 2]
 
 
-def test_polling_again_gives_the_same_events_until_they_are_acknowledged(host, misbehaving, downloads):
+def test_polling_again_returns_the_same_events_until_they_are_acknowledged(host, misbehaving, downloads):
     one = host()
     one.session()
     one.enqueue([Request(misbehaving.serve(f"/{i}", CONTENT), downloads / str(i)) for i in range(4)])
@@ -153,7 +153,7 @@ def test_polling_again_gives_the_same_events_until_they_are_acknowledged(host, m
     assert one.poll(timeout=0) == []
 
 
-def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, downloads):
+def test_unacknowledged_events_are_delivered_to_the_next_process(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a", key="a", user_data=b"1")
@@ -169,7 +169,7 @@ def test_unacknowledged_events_wait_for_the_next_process(host, misbehaving, down
     assert last.poll(timeout=0) == []
 
 
-def test_events_can_be_acknowledged_from_a_kept_cursor_without_polling_again(host, misbehaving, downloads):
+def test_events_can_be_acknowledged_by_a_stored_id_without_polling(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
@@ -181,7 +181,7 @@ def test_events_can_be_acknowledged_from_a_kept_cursor_without_polling_again(hos
     assert again.poll(timeout=0) == []
 
 
-def test_ids_of_events_that_are_gone_are_passed_over(host, misbehaving, downloads):
+def test_ids_of_acknowledged_events_are_ignored(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT), downloads / "a")
@@ -191,7 +191,7 @@ def test_ids_of_events_that_are_gone_are_passed_over(host, misbehaving, download
     assert one.acknowledge_through(events[-1].id) == 0
 
 
-def test_an_id_that_no_event_has_had_yet_is_refused(host):
+def test_an_event_id_of_the_future_is_refused(host):
     one = host()
     one.session()
     with pytest.raises(InvalidArgument, match="no event"):
@@ -200,7 +200,7 @@ def test_an_id_that_no_event_has_had_yet_is_refused(host):
         one.acknowledge_through(2**62)
 
 
-def test_completing_with_events_outstanding_says_how_many(host, misbehaving, downloads):
+def test_completing_with_unacknowledged_events_reports_their_number(host, misbehaving, downloads):
     one = host()
     one.session()
     one.complete()
@@ -214,7 +214,7 @@ def test_completing_with_events_outstanding_says_how_many(host, misbehaving, dow
     one.complete()
 
 
-def test_one_consumer_many_producers_and_observers(host, misbehaving, downloads):
+def test_a_session_has_one_consumer_and_many_producers_and_observers(host, misbehaving, downloads):
     one, other = host(), host()
     one.session()
     with pytest.raises(InUse) as caught:
@@ -231,13 +231,13 @@ def test_one_consumer_many_producers_and_observers(host, misbehaving, downloads)
     with pytest.raises(WrongState):
         other.cancel()
     one.close_session()
-    # Closing does not wait; what the same host asks afterwards is answered after it.
+    # Closing does not wait. A later call of the same host gets its reply after the close has been applied.
     one.all_sessions()
     other.attach()
     assert [event.is_session_finished for event in other.wait_for()] == [False, True]
 
 
-def test_a_listing_shows_live_progress_and_why_a_task_does_not_move(host, misbehaving, downloads):
+def test_a_listing_shows_progress_and_the_reason_of_a_stalled_task(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=1)
     slow = Behaviour(stall_after=20_000)
@@ -257,7 +257,7 @@ def test_a_listing_shows_live_progress_and_why_a_task_does_not_move(host, misbeh
     assert one.task(held).user_data == b""
 
 
-def test_suspended_tasks_keep_what_is_there_and_resume_from_it(host, misbehaving, downloads):
+def test_suspended_tasks_keep_their_bytes_and_resume_from_them(host, misbehaving, downloads):
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(stall_after=2_500_000)])
     one = host()
@@ -274,7 +274,7 @@ def test_suspended_tasks_keep_what_is_there_and_resume_from_it(host, misbehaving
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_cancelled_tasks_end_as_cancelled_and_leave_nothing(host, misbehaving, downloads):
+def test_cancelled_tasks_end_as_cancelled_without_a_file(host, misbehaving, downloads):
     one = host()
     one.session()
     tasks = [one.download(misbehaving.serve(f"/{i}", CONTENT, otherwise=Behaviour(stall_after=10_000)),
@@ -303,7 +303,7 @@ def test_higher_priorities_run_first(host, misbehaving, downloads):
     assert [asked.path for asked in misbehaving.log()] == ["/blocker", "/late", "/high", "/normal", "/low"]
 
 
-def test_no_more_connections_to_an_origin_than_configured(host, misbehaving, downloads):
+def test_connections_to_an_origin_obey_the_configured_limit(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=3)
     gate = Behaviour(pace=500_000)
@@ -319,7 +319,7 @@ def test_no_more_connections_to_an_origin_than_configured(host, misbehaving, dow
     assert max(busy) == 3
 
 
-def test_an_invalidated_session_lets_its_tasks_end_and_is_gone_when_all_is_acknowledged(host, misbehaving, downloads):
+def test_an_invalidated_session_is_removed_after_its_tasks_ended_and_all_is_acknowledged(host, misbehaving, downloads):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(pace=200_000)), downloads / "a")
@@ -344,7 +344,7 @@ def test_invalidating_with_cancel_ends_the_tasks(host, misbehaving, downloads):
     assert os.listdir(downloads) == []
 
 
-def test_the_store_is_the_users_own(host, misbehaving, downloads, store):
+def test_only_the_user_can_read_the_store(host, misbehaving, downloads, store):
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", CONTENT))

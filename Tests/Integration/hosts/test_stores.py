@@ -1,4 +1,4 @@
-"""Stores that cannot be used, or not yet, or no longer."""
+"""Stores that cannot be opened or written, or become unusable."""
 
 import os
 import sqlite3
@@ -18,7 +18,7 @@ DATABASE = "backhaul.sqlite3"
 
 @pytest.fixture
 def used_store(host, store, downloads):
-    """A store with a session and a task in it, that nobody has open."""
+    """A store with a session and a task, which no process has open."""
     one = host()
     one.session()
     one.download("http://127.0.0.1:9/a", downloads / "a", suspended=True)
@@ -29,7 +29,7 @@ def used_store(host, store, downloads):
 
 @pytest.fixture
 def unprivileged(host, place):
-    """Starts hosts without root's rights: permissions do not hold for root."""
+    """Starts hosts without root's rights, because permissions do not restrict root."""
     def start(**options):
         one = host(opened=False, **options)
         if os.geteuid() == 0:
@@ -47,7 +47,7 @@ def refused(one):
     return caught.value.status
 
 
-def test_a_store_that_cannot_be_written(used_store, unprivileged):
+def test_a_store_that_cannot_be_written_is_refused(used_store, unprivileged):
     one = unprivileged()
     for path in used_store.iterdir():
         path.chmod(0o500 if path.is_dir() else 0o400)
@@ -58,7 +58,7 @@ def test_a_store_that_cannot_be_written(used_store, unprivileged):
         used_store.chmod(0o700)
 
 
-def test_a_store_in_a_directory_that_cannot_be_written(place, unprivileged):
+def test_a_store_in_a_directory_that_cannot_be_written_is_refused(place, unprivileged):
     one = unprivileged()
     place.chmod(0o500)
     try:
@@ -67,14 +67,14 @@ def test_a_store_in_a_directory_that_cannot_be_written(place, unprivileged):
         place.chmod(0o700)
 
 
-def test_a_store_of_somebody_else(used_store, host):
+def test_a_store_of_another_user_is_refused(used_store, host):
     if os.geteuid() != 0:
         pytest.skip("only root can give a directory away")
     os.chown(used_store, NOBODY, NOBODY)
     assert refused(host(opened=False)) is Status.STORE_UNAVAILABLE
 
 
-def test_a_store_that_others_may_enter(used_store, host):
+def test_a_store_that_others_may_enter_is_refused(used_store, host):
     used_store.chmod(0o755)
     with pytest.raises(StoreError, match="(?i)mode|permission|0700") as caught:
         host()
@@ -82,7 +82,7 @@ def test_a_store_that_others_may_enter(used_store, host):
     assert used_store.stat().st_mode & 0o777 == 0o755
 
 
-def test_a_destination_that_the_user_cannot_write(host, unprivileged, place, store):
+def test_a_destination_that_the_user_cannot_write_is_refused(host, unprivileged, place, store):
     locked = place / "locked"
     locked.mkdir()
     one = unprivileged()
@@ -98,7 +98,7 @@ def test_a_destination_that_the_user_cannot_write(host, unprivileged, place, sto
 
 
 @pytest.mark.parametrize("damage", ["header", "truncated", "replaced", "empty directory in its place"])
-def test_a_damaged_store_is_told_and_not_touched(used_store, host, damage):
+def test_a_damaged_store_is_reported_and_not_changed(used_store, host, damage):
     database = used_store / DATABASE
     for sidecar in (f"{DATABASE}-wal", f"{DATABASE}-shm"):
         assert not (used_store / sidecar).exists() or (used_store / sidecar).stat().st_size >= 0
@@ -121,12 +121,12 @@ def test_a_damaged_store_is_told_and_not_touched(used_store, host, damage):
     except StoreError as error:
         assert error.status in (Status.STORE_DAMAGED, Status.STORE_UNAVAILABLE)
     else:
-        pytest.fail("nothing was told")
+        pytest.fail("no error was raised")
     if before is not None and damage in ("header", "replaced"):
         assert database.read_bytes() == before
 
 
-def test_a_store_of_a_newer_version(used_store, host):
+def test_a_store_of_a_newer_version_is_refused(used_store, host):
     database = sqlite3.connect(used_store / DATABASE)
     version = database.execute("PRAGMA user_version").fetchone()[0]
     database.execute(f"PRAGMA user_version = {version + 1}")
@@ -134,7 +134,7 @@ def test_a_store_of_a_newer_version(used_store, host):
     assert refused(host(opened=False)) is Status.STORE_NEWER
 
 
-def test_a_database_of_something_else(place, store, host):
+def test_a_database_of_another_program_is_refused(place, store, host):
     store.mkdir(mode=0o700)
     database = sqlite3.connect(store / DATABASE)
     database.execute("CREATE TABLE recipes (name TEXT)")
@@ -206,7 +206,7 @@ def test_a_full_disk_refuses_new_work_and_loses_nothing(small_disk, downloads, e
         one.end()
 
 
-def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_there_is_space(
+def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         small_disk, downloads, misbehaving):
     content = Content(500_000)
     url = misbehaving.serve("/a", content, otherwise=Behaviour(stall_after=400_000))
@@ -216,7 +216,7 @@ def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_ther
         task = one.download(url, downloads / "a")
         until(lambda: one.task(task), lambda info: info.offset >= 400_000)
         filler = fill(small_disk)
-        # What the database has reserved in its files is used up first.
+        # First the space that the database has reserved in its files must be used up.
         with pytest.raises(StoreError):
             for number in range(10_000):
                 one.enqueue([Request("http://127.0.0.1:9/", downloads / str(number), suspended=True,
@@ -232,7 +232,8 @@ def test_a_download_that_the_full_store_cannot_record_says_so_and_ends_when_ther
 
 
 def seen(one, task):
-    """None where the store could not commit what it read together with a write that has no space."""
+    """Returns the task, or None if the store could not commit the read together with a write for which there is no
+    space."""
     try:
         return one.task(task)
     except StoreError:
@@ -240,7 +241,7 @@ def seen(one, task):
 
 
 def as_an_earlier_version_wrote_it(database, plain):
-    """The same rows without checksums of pages."""
+    """Copies the rows into a database without page checksums, as an earlier version wrote it."""
     with closing(sqlite3.connect(database)) as source, closing(sqlite3.connect(plain)) as target:
         target.executescript("\n".join(source.iterdump()))
         for pragma in ("application_id", "user_version"):
@@ -251,11 +252,11 @@ def as_an_earlier_version_wrote_it(database, plain):
 
 
 def reserved(database):
-    """Bytes of each page that SQLite leaves to us."""
+    """Returns the number of bytes that SQLite reserves in each page."""
     return database.read_bytes()[20]
 
 
-def test_an_earlier_version_s_store_gets_checksums_when_there_is_space_for_it(small_disk, downloads):
+def test_a_store_of_an_earlier_version_gets_checksums_when_there_is_space(small_disk, downloads):
     store = small_disk / "store"
     one = Host(store).open()
     one.session()

@@ -1,4 +1,4 @@
-"""Several processes on one store: one engine, and nobody notices whose it is."""
+"""Several processes on one store: one of them, or the daemon, is the engine, and all behave alike."""
 
 import os
 import signal
@@ -14,11 +14,11 @@ CONTENT = Content(2_000_000)
 
 
 def engine_threads(one):
-    """A host whose process runs the engine has more threads than one that speaks to it."""
+    """Returns the names of the threads that only the process of the engine has."""
     return [name for name in one.thread_names() if name.startswith(("bh-", "backhaul"))]
 
 
-def test_what_one_enqueues_the_other_can_watch_and_control(host, misbehaving, downloads):
+def test_tasks_of_one_process_can_be_listed_and_controlled_by_another(host, misbehaving, downloads):
     engine, other = host(), host()
     engine.session()
     other.attach(role=Role.PRODUCE)
@@ -42,7 +42,7 @@ def test_a_consumer_in_another_process_gets_the_events(host, misbehaving, downlo
     consumer.complete()
 
 
-def test_a_large_enqueue_goes_through_the_socket_too(host, downloads):
+def test_a_large_enqueue_works_through_the_socket(host, downloads):
     host()
     other = host()
     other.session()
@@ -55,7 +55,7 @@ def test_a_large_enqueue_goes_through_the_socket_too(host, downloads):
 
 
 @pytest.mark.parametrize("end", ["killed", "closed", "left"])
-def test_when_the_engine_goes_the_other_carries_on(host, misbehaving, downloads, end):
+def test_another_process_takes_over_when_the_engine_ends(host, misbehaving, downloads, end):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=1_500_000)])
     engine, other = host(), host()
     other.session(first_delay_ms=50)
@@ -85,13 +85,13 @@ def test_a_verb_in_flight_when_the_engine_dies_is_applied_once(host, misbehaving
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The other has become the engine; the roles are exchanged for the next round.
+        # The other process is the engine now; the next round exchanges the roles.
         engine, other = other, host()
         engine.close_session()
         other.attach()
 
 
-def test_a_living_consumer_keeps_its_claim_across_the_death_of_the_engine(host):
+def test_a_living_consumer_keeps_its_claim_when_the_engine_dies(host):
     engine, consumer, third = host(), host(), host()
     consumer.session()
     engine.kill()
@@ -101,14 +101,14 @@ def test_a_living_consumer_keeps_its_claim_across_the_death_of_the_engine(host):
     assert consumer.poll(timeout=0) == []
 
 
-def test_a_dead_consumer_is_no_consumer(host):
+def test_the_claim_of_a_dead_consumer_is_free(host):
     engine, consumer = host(), host()
     consumer.session()
     consumer.kill()
     engine.attach()
 
 
-def test_an_engine_that_is_stopped_is_an_error_that_names_it(host):
+def test_a_stopped_engine_is_named_in_the_error(host):
     engine, other = host(), host()
     other.session()
     engine.stop()
@@ -126,7 +126,7 @@ def test_an_engine_that_is_stopped_is_an_error_that_names_it(host):
     assert until(lambda: outcome(other.configuration), lambda got: got is not None).identifier == "gallery"
 
 
-def test_a_wait_that_ends_before_a_stopped_engine_answers_names_it(host):
+def test_a_wait_that_times_out_with_a_stopped_engine_names_it(host):
     engine, other, newcomer = host(), host(), host(opened=False)
     other.session()
     engine.stop()
@@ -147,7 +147,7 @@ def outcome(verb):
         return None
 
 
-def test_two_applications_share_an_engine_and_see_nothing_of_each_other(host, misbehaving, downloads):
+def test_two_applications_share_an_engine_without_seeing_each_other(host, misbehaving, downloads):
     one, other = host(), host(identifier="org.example.other")
     for number, each in enumerate((one, other)):
         each.session()

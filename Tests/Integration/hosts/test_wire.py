@@ -1,5 +1,5 @@
-"""Between two processes: consumers that wait for one another, events that are pushed, hosts that stand still, progress,
-and large enqueues in little memory."""
+"""Two processes: consumers that wait for a session, pushed events, stopped hosts, progress, and large enqueues in
+little memory."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from testbed.host import until
 
 
 def resident(pid, field="VmRSS"):
-    """KiB."""
+    """Returns KiB."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1])
@@ -24,13 +24,13 @@ def resident(pid, field="VmRSS"):
 
 
 def cancelled(session, count):
-    """As many events at once as this."""
+    """Makes so many events at once."""
     session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
     session.cancel()
 
 
 @pytest.mark.both_hostings
-def test_a_consumer_that_waits_has_the_session_when_the_holder_is_killed(host):
+def test_a_waiting_consumer_gets_the_session_when_the_current_one_is_killed(host):
     engine, holder, waiter = host(), host(), host()
     engine.all_sessions()
     holder.session()
@@ -44,7 +44,7 @@ def test_a_consumer_that_waits_has_the_session_when_the_holder_is_killed(host):
         engine.attach()
 
 
-def test_a_consumer_goes_on_waiting_when_the_engine_changes(host):
+def test_a_consumer_keeps_waiting_when_the_engine_changes(host):
     engine = host()
     engine.all_sessions()
     holder, waiter = host(), host()
@@ -53,13 +53,13 @@ def test_a_consumer_goes_on_waiting_when_the_engine_changes(host):
     until(lambda: holder.attention(timeout=1), len)
     engine.kill()
     again = until(lambda: holder.attention(timeout=1), len)
-    assert again[0].waiting_consumers == 1, "the next engine asks anew"
+    assert again[0].waiting_consumers == 1, "the wait did not continue with the next engine"
     assert not waiter.is_done()
     holder.close_session()
     waiter.take_attached()
 
 
-def test_a_holder_that_dies_together_with_the_engine_is_no_holder(host):
+def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
     holder, waiter = host(), host()
     holder.session()
     waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
@@ -68,7 +68,7 @@ def test_a_holder_that_dies_together_with_the_engine_is_no_holder(host):
     waiter.take_attached()
 
 
-def test_a_released_wait_leaves_the_session_alone(host):
+def test_a_released_wait_does_not_claim_the_session(host):
     engine, waiter = host(), host()
     engine.session()
     waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)
@@ -80,7 +80,7 @@ def test_a_released_wait_leaves_the_session_alone(host):
 
 
 @pytest.mark.both_hostings
-def test_a_stopped_host_costs_the_engine_little_and_reads_on_when_it_continues(host):
+def test_a_stopped_host_costs_the_engine_little_memory_and_continues_reading(host):
     engine, consumer = host(), host()
     engine.session("other")
     consumer.session("gallery")
@@ -99,8 +99,8 @@ def test_a_stopped_host_costs_the_engine_little_and_reads_on_when_it_continues(h
 
 
 @pytest.mark.both_hostings
-def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, downloads):
-    """Acknowledged in small steps while others take the engine over."""
+def test_events_arrive_once_and_in_order_while_engines_die(host, misbehaving, downloads):
+    """The consumer acknowledges in small steps while other processes take over as the engine."""
     hosts = [host() for _ in range(3)]
     consumer = host()
     hosts[0].all_sessions()
@@ -109,7 +109,7 @@ def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, down
     ended, last = [], 0
     while len(ended) < 300:
         events = consumer.poll(maximum=20, timeout=20)
-        assert all(last < event.id for event in events), "nothing that was acknowledged comes again"
+        assert all(last < event.id for event in events), "an acknowledged event came again"
         assert len(events) > 0
         ended += [event.task_id for event in events if event.task_id]
         last = events[-1].id
@@ -120,7 +120,7 @@ def test_events_come_once_and_in_order_while_engines_die(host, misbehaving, down
 
 
 @pytest.mark.both_hostings
-def test_progress_reaches_another_process_and_goes_on_with_the_next_engine(host, misbehaving, downloads):
+def test_progress_reaches_another_process_and_continues_with_the_next_engine(host, misbehaving, downloads):
     engine, watcher = host(), host()
     engine.session(first_delay_ms=1)
     watcher.attach(role=Role.OBSERVE)
@@ -129,7 +129,7 @@ def test_progress_reaches_another_process_and_goes_on_with_the_next_engine(host,
     task = engine.download(url, downloads / "a")
     until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset == 1_000_000 for one in seen))
     engine.kill()
-    # It goes on from where the first had come.
+    # The watcher gets progress from the offset that the first engine reached.
     seen = until(lambda: watcher.poll_progress(timeout=1), lambda seen: any(one.offset >= 1_000_000 for one in seen))
     assert {one.task_id for one in seen} == {task}
     producer = host()
@@ -140,7 +140,7 @@ def test_progress_reaches_another_process_and_goes_on_with_the_next_engine(host,
 
 @pytest.mark.parametrize("count", [100_000, pytest.param(1_000_000, marks=pytest.mark.skipif(
     "BACKHAUL_MILLION" not in os.environ, reason="takes minutes: set BACKHAUL_MILLION"))])
-def test_a_large_enqueue_takes_little_memory_on_both_sides(host, store, count):
+def test_a_large_enqueue_uses_little_memory_in_host_and_engine(host, store, count):
     engine = host(identifier="org.example.engine")
     engine.all_sessions()
     before = resident(engine.pid)

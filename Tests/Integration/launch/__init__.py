@@ -1,1 +1,1 @@
-"""Hosts that are launched."""
+"""Tests of launched hosts."""

@@ -1,4 +1,4 @@
-"""Launched hosts that fail in every way: launched again, later and later, then left alone."""
+"""Launched hosts that fail: the engine launches them again with growing delays, and then stops launching them."""
 
 import signal
 import time
@@ -17,7 +17,7 @@ def hosting():
     return Hosting.DAEMON
 
 
-def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(stage, hosts):
+def test_the_launch_delay_doubles_up_to_its_limit_and_then_launches_stop(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=400, longest_delay_ms=1_000, maximum_launches=4))
     looker = hosts.start(observes=True)
     ended, pauses = None, []
@@ -30,7 +30,7 @@ def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(s
         launched.attach("gallery")
         launched.kill()
         ended = time.monotonic()
-    # The end is seen and the next one starts within some time of a busy machine.
+    # On a busy machine it takes some time until the engine sees the end and starts the next launch.
     assert all(least <= pause for least, pause in zip((0.35, 0.75, 0.95), pauses)), pauses
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert the_launch(looker).launches == 4
@@ -40,7 +40,7 @@ def test_the_delay_doubles_to_its_limit_and_then_the_application_is_left_alone(s
     assert stage.nobody_comes(1.5)
 
 
-def test_a_host_that_connects_of_itself_ends_the_delay_and_being_left_alone(stage, hosts):
+def test_a_host_that_connects_by_itself_resets_the_launch_backoff(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=60_000, longest_delay_ms=60_000, maximum_launches=1))
     looker = hosts.start(observes=True)
     stage.next().kill()
@@ -51,7 +51,7 @@ def test_a_host_that_connects_of_itself_ends_the_delay_and_being_left_alone(stag
     assert stage.next().open().current_launch().launches == 1
 
 
-def test_a_launched_host_that_only_completes_what_it_was_not_launched_for_was_launched_in_vain(stage, hosts):
+def test_a_launched_host_that_completes_only_other_sessions_counts_as_failed(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=300, longest_delay_ms=300, maximum_launches=3))
     looker = hosts.start(observes=True)
     for number in range(1, 4):
@@ -64,7 +64,7 @@ def test_a_launched_host_that_only_completes_what_it_was_not_launched_for_was_la
     assert stage.nobody_comes(1.0)
 
 
-def test_another_command_is_tried_at_once_and_not_told_of_the_failures_of_the_one_before(stage, hosts):
+def test_another_command_is_launched_at_once_with_a_count_of_one(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=60_000, longest_delay_ms=60_000))
     looker = hosts.start(observes=True)
     stage.next().kill()
@@ -74,7 +74,7 @@ def test_another_command_is_tried_at_once_and_not_told_of_the_failures_of_the_on
     assert stage.next().open().current_launch().launches == 1
 
 
-def test_a_delay_shows_when_the_next_launch_is(stage, hosts):
+def test_a_listing_shows_the_time_of_the_next_launch(stage, hosts):
     hand_over(hosts, stage.command(first_delay_ms=5_000, longest_delay_ms=5_000))
     looker = hosts.start(observes=True)
     stage.next().kill()
@@ -91,7 +91,7 @@ def test_a_delay_shows_when_the_next_launch_is(stage, hosts):
     ("/etc/passwd", "/etc/passwd cannot be run: Permission denied"),
     ("/etc", "/etc cannot be run: Permission denied"),
 ], ids=["missing", "no program", "a directory"])
-def test_a_program_that_cannot_be_run_counts_and_says_why(stage, hosts, program, reason):
+def test_a_program_that_cannot_be_run_counts_as_failed_with_the_reason(stage, hosts, program, reason):
     hand_over(hosts, stage.command(program=program, arguments=[], maximum_launches=2))
     looker = hosts.start(observes=True)
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
@@ -100,14 +100,14 @@ def test_a_program_that_cannot_be_run_counts_and_says_why(stage, hosts, program,
     assert reason in info.error_message
 
 
-def test_a_directory_that_is_not_there_says_so(stage, hosts):
+def test_a_missing_working_directory_is_reported(stage, hosts):
     hand_over(hosts, stage.command(working_directory="/nowhere", maximum_launches=1))
     looker = hosts.start(observes=True)
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
     assert "in the directory /nowhere: No such file or directory" in the_launch(looker).error_message
 
 
-def test_a_command_can_be_mended_while_the_application_is_left_alone(stage, hosts):
+def test_a_launch_command_can_be_corrected_after_launches_stopped(stage, hosts):
     hand_over(hosts, stage.command(program="/nowhere/photos", maximum_launches=1))
     looker = hosts.start(observes=True)
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
@@ -116,7 +116,7 @@ def test_a_command_can_be_mended_while_the_application_is_left_alone(stage, host
     stage.next().open().finish_session("gallery")
 
 
-def test_a_program_that_crashes_at_once_counts(stage, hosts):
+def test_a_program_that_crashes_at_once_counts_as_failed(stage, hosts):
     hand_over(hosts, stage.command(program="/bin/false", arguments=[], first_delay_ms=50, maximum_launches=3))
     looker = hosts.start(observes=True)
     until(lambda: the_launch(looker).state, lambda state: state is LaunchState.GAVE_UP)
@@ -124,7 +124,7 @@ def test_a_program_that_crashes_at_once_counts(stage, hosts):
     assert the_launch(looker).error_message == "the launched program ended before it attached a session"
 
 
-def test_a_program_that_attaches_nothing_is_asked_to_end_and_launched_again(stage, hosts):
+def test_a_program_that_attaches_no_session_gets_sigterm_and_is_launched_again(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=4_000))
     looker = hosts.start(observes=True)
     launched = stage.next()
@@ -135,7 +135,7 @@ def test_a_program_that_attaches_nothing_is_asked_to_end_and_launched_again(stag
     assert stage.next().pid != launched.pid
 
 
-def test_a_program_that_does_not_end_when_asked_is_killed_ten_seconds_later(stage, hosts):
+def test_a_program_that_ignores_sigterm_is_killed_after_ten_seconds(stage, hosts):
     hand_over(hosts, stage.command(
         program="/bin/sh", arguments=stage.shell("trap '' TERM; exec \"$@\""), attach_timeout_ms=4_000))
     launched = stage.next()
@@ -153,7 +153,7 @@ def test_a_stopped_program_is_killed_too(stage, hosts):
     stage.next()
 
 
-def test_a_program_that_has_attached_may_take_its_time_and_close_its_connection(stage, hosts):
+def test_a_program_that_has_attached_may_run_long_and_close_its_connection(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=4_000))
     launched = stage.next()
     launched.open()
@@ -165,7 +165,7 @@ def test_a_program_that_has_attached_may_take_its_time_and_close_its_connection(
     stage.next()
 
 
-def test_a_producer_has_not_attached(stage, hosts):
+def test_attaching_as_producer_does_not_count_as_attached(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=4_000))
     launched = stage.next()
     launched.open()
@@ -175,7 +175,7 @@ def test_a_producer_has_not_attached(stage, hosts):
 
 @pytest.mark.parametrize("script", ['"$@" & exit 0', '"$@"; exit 3', '(sleep 0.5; exec "$@") & exit 0'],
                          ids=["leaves at once", "waits", "starts it later"])
-def test_a_wrapper_that_starts_the_host_is_no_second_and_no_failure(stage, hosts, script):
+def test_a_wrapper_that_starts_the_host_counts_as_one_launch(stage, hosts, script):
     hand_over(hosts, stage.command(program="/bin/sh", arguments=stage.shell(script), first_delay_ms=3_000,
                                    longest_delay_ms=3_000))
     launched = stage.next()
@@ -190,7 +190,7 @@ def test_a_wrapper_that_starts_the_host_is_no_second_and_no_failure(stage, hosts
     assert (the_launch(looker).state, the_launch(looker).launches) == (LaunchState.NONE, 0)
 
 
-def test_when_all_is_acknowledged_there_is_nothing_to_launch_again_for(stage, hosts):
+def test_a_host_that_acknowledged_all_events_is_not_launched_again(stage, hosts):
     hand_over(hosts, stage.command())
     launched = stage.next()
     launched.open()
@@ -202,7 +202,7 @@ def test_when_all_is_acknowledged_there_is_nothing_to_launch_again_for(stage, ho
     assert (the_launch(looker).state, the_launch(looker).launches) == (LaunchState.NONE, 0)
 
 
-def test_what_comes_up_while_a_launched_host_leaves_is_launched_for_at_once(stage, hosts):
+def test_new_attention_while_a_launched_host_ends_launches_at_once(stage, hosts):
     command = stage.command(first_delay_ms=60_000, longest_delay_ms=60_000)
     hand_over(hosts, command, "first")
     launched = stage.next()
@@ -214,7 +214,7 @@ def test_what_comes_up_while_a_launched_host_leaves_is_launched_for_at_once(stag
     assert [session.identifier for session in again.current_launch().sessions] == ["second"]
 
 
-def test_another_token_makes_an_ordinary_host(stage, hosts):
+def test_a_host_with_a_wrong_launch_token_is_an_ordinary_host(stage, hosts):
     hand_over(hosts, stage.command(program="/bin/sh", arguments=stage.shell(
         'BACKHAUL_LAUNCH=1-abc; export BACKHAUL_LAUNCH; exec "$@"')))
     launched = stage.next()
@@ -228,12 +228,12 @@ def test_another_token_makes_an_ordinary_host(stage, hosts):
 
 
 def left_alone(looker):
-    """Whether it is, once it is known what comes next."""
+    """Waits until the next state is known, and returns whether launches have stopped."""
     settled = (LaunchState.GAVE_UP, LaunchState.RUNNING)
     return until(lambda: the_launch(looker).state, lambda state: state in settled) is LaunchState.GAVE_UP
 
 
-def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_and_later(stage, hosts, misbehaving,
+def test_repeated_wrong_credentials_grow_the_launch_delay(stage, hosts, misbehaving,
                                                                                           downloads):
     asks = Behaviour(status=401, headers={"WWW-Authenticate": 'Basic realm="vault"'})
     url = misbehaving.serve("/secret", Content(10), otherwise=asks)
@@ -243,8 +243,8 @@ def test_a_launched_host_that_answers_wrongly_again_and_again_is_launched_later_
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
     host.kill()
     looker = hosts.start(observes=True)
-    # The first answer may be right: what it brings is launched for at once, unless it is known to be wrong before the
-    # host has completed. After that each failure counts.
+    # The first credential may be correct, so new attention for the host launches it at once, unless the credential was
+    # refused before the host had completed. Each later failure counts.
     for number in range(3):
         if number == 2 and left_alone(looker):
             break

@@ -1,4 +1,4 @@
-"""Launch commands that cannot be right are refused when they are registered, in one sentence."""
+"""Invalid launch commands are refused when they are registered, with one sentence."""
 
 import pytest
 
@@ -23,7 +23,7 @@ def hosting():
      "launch.first_delay_ms is larger than launch.longest_delay_ms"),
     (LaunchCommand("/usr/bin/photos", attach_timeout_ms=86_400_001), "launch.attach_timeout_ms is 86400001, outside"),
 ], ids=lambda value: value[:40] if isinstance(value, str) else "")
-def test_a_bad_command_is_refused(hosts, command, reason):
+def test_an_invalid_launch_command_is_refused(hosts, command, reason):
     host = hosts.start()
     with pytest.raises(InvalidArgument) as raised:
         host.set_launch(command)

@@ -1,4 +1,5 @@
-"""Each order of enqueue, finish, acknowledge and complete: one test for each row of the table in docs/completion.md."""
+"""The possible orders of enqueue, finish, acknowledge and complete. Each row of the table in docs/completion.md has a
+test with its number."""
 
 import os
 import re
@@ -23,7 +24,7 @@ def hosting():
 
 @pytest.fixture
 def launched(stage, hosts):
-    """A host that was launched for one finished round of "gallery", and has attached it: two events wait."""
+    """A host that was launched for one finished round of "gallery" and has attached it. Two events are unread."""
     hand_over(hosts, stage.command())
     host = stage.next().open()
     host.attach("gallery")
@@ -171,7 +172,7 @@ def test_row_14_launched_enqueue_acknowledge_complete_and_the_next_round_finishe
     launched.acknowledge(launched.wait_for(2))
     launched.complete()
     launched.leave()
-    assert stage.nobody_comes(NOBODY), "nothing but progress"
+    assert stage.nobody_comes(NOBODY), "launched although the round has not ended"
     producer = hosts.start(observes=True)
     producer.attach("gallery", role=Role.PRODUCE)
     finish(producer, task)
@@ -232,7 +233,7 @@ def test_row_19_a_challenge_is_seen_and_left_open(stage, hosts, misbehaving, dow
     host.session(asks_for_credentials=True)
     host.download(misbehaving.serve("/a", Content(10), otherwise=asks), downloads / "a")
     until(lambda: host.all_sessions()[0].open_challenges, lambda count: count == 1)
-    assert stage.nobody_comes(NOBODY), "its host is connected"
+    assert stage.nobody_comes(NOBODY), "launched although its host is connected"
     host.kill()
     launched = stage.next().open()
     assert launched.current_launch().attention.name == "CHALLENGE"

@@ -1,4 +1,4 @@
-"""A launch from end to end."""
+"""Launches from end to end."""
 
 import os
 import signal
@@ -9,10 +9,10 @@ from testbed.host import until
 from testbed.rounds import finish_round
 
 
-def test_a_finished_round_launches_the_application_when_its_host_is_gone(stage, hosts):
+def test_a_finished_round_launches_the_application_without_a_host(stage, hosts):
     host = hosts.start(launch=stage.command(environment={"COLOUR": "blue green"}))
     finish_round(host)
-    assert stage.nobody_comes(1.5), "its host is connected"
+    assert stage.nobody_comes(1.5), "launched although its host is connected"
     host.kill()
     launched = stage.next()
     launched.open()
@@ -51,7 +51,7 @@ def test_a_launched_host_has_a_clean_environment(stage, hosts):
     assert launched.about["descriptors"] == [0, 1, 2]
 
 
-def test_a_connected_host_is_told_instead_also_of_a_session_that_it_has_not_attached(stage, hosts):
+def test_a_connected_host_is_notified_instead_of_launched(stage, hosts):
     host = hosts.start(launch=stage.command())
     other = hosts.start()
     finish_round(host)
@@ -62,7 +62,7 @@ def test_a_connected_host_is_told_instead_also_of_a_session_that_it_has_not_atta
     stage.next()
 
 
-def test_progress_alone_launches_nobody(stage, hosts):
+def test_progress_causes_no_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session()
     host.download("http://127.0.0.1:9/file", suspended=True)
@@ -81,7 +81,7 @@ def test_a_session_without_launch_events_waits_for_its_host(stage, hosts):
     assert stage.nobody_comes(2)
 
 
-def test_an_observer_is_no_host(stage, hosts):
+def test_a_connected_observer_does_not_prevent_a_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     observer = hosts.start(observes=True)
     finish_round(host)
@@ -94,7 +94,7 @@ def test_an_observer_is_no_host(stage, hosts):
     assert abs(info.started_ms / 1000 - time.time()) < 60
 
 
-def test_one_launch_lists_all_sessions_and_those_that_come_to_need_it_while_it_lives(stage, hosts):
+def test_a_launch_lists_all_sessions_that_need_attention_also_later_ones(stage, hosts):
     host = hosts.start(launch=stage.command())
     finish_round(host, "first")
     finish_round(host, "second")
@@ -116,7 +116,7 @@ def test_one_launch_lists_all_sessions_and_those_that_come_to_need_it_while_it_l
     assert stage.nobody_comes(1)
 
 
-def test_two_applications_are_launched_each_by_itself(stage, hosts):
+def test_two_applications_are_launched_separately(stage, hosts):
     for name in ("org.example.hosts", "org.example.other"):
         host = hosts.start(name, launch=stage.command(environment={"WHO": name}))
         finish_round(host, name)
@@ -150,7 +150,7 @@ def test_a_pending_launch_survives_the_engine(stage, hosts):
     launched.finish_session("gallery")
 
 
-def test_an_engine_that_is_started_anew_goes_on_watching_the_launched_host(stage, hosts):
+def test_a_new_engine_continues_to_watch_the_launched_host(stage, hosts):
     host = hosts.start(launch=stage.command())
     finish_round(host)
     engine = hosts.engine_process(host)
@@ -161,7 +161,7 @@ def test_an_engine_that_is_started_anew_goes_on_watching_the_launched_host(stage
     os.kill(engine, signal.SIGKILL)
     looker = hosts.start("org.example.engine")
     until(lambda: hosts.engine_process(looker), lambda process: process != engine)
-    assert stage.nobody_comes(2), "the launched host lives"
+    assert stage.nobody_comes(2), "launched again although the launched host lives"
     assert [(info.state, info.process_id) for info in looker.launches()] == [(LaunchState.RUNNING, launched.pid)]
     launched.kill()
     again = stage.next()

@@ -1,4 +1,4 @@
-"""What else goes on while an application is launched: the user starts it too, and hosts are stopped."""
+"""Other events while an application is launched: the user starts the program too, or hosts are stopped."""
 
 import signal
 import time
@@ -18,7 +18,7 @@ def hosting():
 # MARK: the user starts the program
 
 
-def test_the_users_program_finds_the_session_in_use_while_a_launched_one_works_and_gets_it_after(stage, hosts):
+def test_the_users_program_gets_the_session_after_the_launched_one(stage, hosts):
     hand_over(hosts, stage.command())
     launched = stage.next().open()
     launched.attach("gallery")
@@ -39,7 +39,7 @@ def test_the_users_program_finds_the_session_in_use_while_a_launched_one_works_a
     assert stage.nobody_comes(1.2)
 
 
-def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
+def test_a_launched_program_without_a_free_session_is_not_ended(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=3_000))
     launched = stage.next()
     user = hosts.start()
@@ -49,7 +49,7 @@ def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
         launched.attach("gallery")
     assert raised.value.detail == user.pid
     assert stage.nobody_comes(4)
-    assert not launched.has_ended(), "it is not to blame"
+    assert not launched.has_ended(), "the launched program was ended although the session was in use"
     user.acknowledge(user.wait_for())
     user.complete()
     user.close()
@@ -58,7 +58,7 @@ def test_a_launched_program_that_comes_second_is_left_in_peace(stage, hosts):
     assert stage.nobody_comes(1.2)
 
 
-def test_a_launched_program_that_waited_for_the_session_has_attached_and_may_close_its_connection(stage, hosts):
+def test_a_launched_program_that_waited_for_the_session_counts_as_attached(stage, hosts):
     hand_over(hosts, stage.command(attach_timeout_ms=2_000))
     launched = stage.next()
     user = hosts.start()
@@ -70,10 +70,10 @@ def test_a_launched_program_that_waited_for_the_session_has_attached_and_may_clo
     launched.finish()
     launched.close()
     assert stage.nobody_comes(3)
-    assert not launched.has_ended(), "it has attached, and may take its time"
+    assert not launched.has_ended(), "the launched program was ended although it had attached"
 
 
-def test_the_users_program_may_leave_the_work_to_the_launched_one(stage, hosts):
+def test_the_users_program_may_yield_the_session_to_the_launched_one(stage, hosts):
     hand_over(hosts, stage.command())
     launched = stage.next()
     user = hosts.start()
@@ -83,7 +83,7 @@ def test_the_users_program_may_leave_the_work_to_the_launched_one(stage, hosts):
     assert stage.nobody_comes(1.2)
 
 
-def test_a_command_that_is_removed_launches_nobody(stage, hosts):
+def test_a_removed_command_causes_no_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     finish_round(host)
     host.set_launch(None)
@@ -95,7 +95,7 @@ def test_a_command_that_is_removed_launches_nobody(stage, hosts):
     stage.next()
 
 
-def test_registering_again_changes_the_command_and_nothing_else(stage, hosts):
+def test_registering_again_changes_only_the_command(stage, hosts):
     hand_over(hosts, stage.command(environment={"WHO": "first"}))
     launched = stage.next()
     launched.open(launch=stage.command(environment={"WHO": "second"}))
@@ -108,7 +108,7 @@ def test_registering_again_changes_the_command_and_nothing_else(stage, hosts):
 # MARK: stopped hosts
 
 
-def test_listings_say_since_when_a_consumer_has_been_stopped(stage, hosts):
+def test_listings_show_since_when_a_consumer_has_been_stopped(stage, hosts):
     host, looker = hosts.start(launch=stage.command()), hosts.start(observes=True)
     host.session()
     assert looker.all_sessions()[0].consumer_stopped_ms == 0
@@ -121,7 +121,7 @@ def test_listings_say_since_when_a_consumer_has_been_stopped(stage, hosts):
     until(lambda: looker.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
 
 
-def test_a_stop_counts_from_when_an_event_came(stage, hosts):
+def test_the_time_of_a_stop_counts_from_the_first_event(stage, hosts):
     host, other = hosts.start(), hosts.start()
     host.session()
     other.attach(role=Role.PRODUCE)
@@ -132,7 +132,7 @@ def test_a_stop_counts_from_when_an_event_came(stage, hosts):
     assert abs(hosts.start(observes=True).all_sessions()[0].consumer_stopped_ms - came) < 700
 
 
-def test_a_stopped_consumer_is_a_host_unless_its_session_says_otherwise(stage, hosts):
+def test_a_stopped_consumer_prevents_a_launch_unless_the_session_says_otherwise(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session()
     task = host.download("http://127.0.0.1:9/file", suspended=True)
@@ -144,7 +144,7 @@ def test_a_stopped_consumer_is_a_host_unless_its_session_says_otherwise(stage, h
     assert stage.nobody_comes(2)
 
 
-def test_a_consumer_that_is_stopped_for_too_long_does_not_keep_a_launch_away(stage, hosts):
+def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session(launch_if_stopped_ms=2_000)
     task = host.download("http://127.0.0.1:9/file", suspended=True)
@@ -163,10 +163,10 @@ def test_a_consumer_that_is_stopped_for_too_long_does_not_keep_a_launch_away(sta
     assert session.consumer_stopped_ms > 0
 
 
-def test_a_consumer_that_is_stopped_after_its_round_is_noticed_without_any_event(stage, hosts):
+def test_a_consumer_that_stops_after_its_round_is_noticed_without_another_event(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])
-    assert stage.nobody_comes(2.5), "it runs"
+    assert stage.nobody_comes(2.5), "launched although the consumer runs"
     host.stop()
     stage.next()

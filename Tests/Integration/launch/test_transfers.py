@@ -1,4 +1,4 @@
-"""The whole story with real transfers: handed over, killed in the middle, finished by the engine, launched, read."""
+"""Launches with real transfers: enqueued, killed in the middle, finished by the engine, launched, read."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from testbed.rounds import finish_round, the_launch
 CONTENT = Content(2_000_000)
 
 
-def test_a_host_that_is_killed_in_mid_transfer_is_launched_when_its_files_are_there(
+def test_a_host_that_is_killed_during_a_transfer_is_launched_when_its_files_have_arrived(
         stage, hosts, misbehaving, downloads):
     host = hosts.start(launch=stage.command())
     host.session()
@@ -29,12 +29,12 @@ def test_a_host_that_is_killed_in_mid_transfer_is_launched_when_its_files_are_th
     assert sorted(event.user_data for event in events[:-1]) == [b"a", b"b", b"c"]
     assert {event.status for event in events} == {Status.OK}
     assert all(sha256_of(downloads / name) == CONTENT.sha256 for name in "abc")
-    assert [asked.range for asked in misbehaving.log()] == [None] * 3, "nothing was begun anew"
+    assert [asked.range for asked in misbehaving.log()] == [None] * 3, "a download was requested again"
     launched.leave()
 
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
-def test_an_engine_that_is_killed_again_and_again_launches_no_second(stage, hosts):
+def test_repeated_kills_of_the_engine_cause_no_second_launch(stage, hosts):
     host = hosts.start(launch=stage.command(first_delay_ms=30_000, longest_delay_ms=30_000))
     finish_round(host)
     engine = hosts.engine_process(host)
@@ -55,7 +55,7 @@ def test_an_engine_that_is_killed_again_and_again_launches_no_second(stage, host
 
 
 @pytest.mark.parametrize("hosting", [Hosting.DAEMON], ids=["daemon"])
-def test_a_daemon_without_clients_stays_for_a_launch_that_is_due_and_leaves_after_it(stage, hosts, place):
+def test_a_daemon_without_clients_stays_for_a_due_launch_and_then_exits(stage, hosts, place):
     host = hosts.start(launch=stage.command(first_delay_ms=6_000, longest_delay_ms=6_000))
     finish_round(host)
     daemon = hosts.engine_process(host)

@@ -1,1 +1,1 @@
-"""What runs when, and how fast: limits of engine, session and task, priorities, groups."""
+"""Tests of what runs when, and how fast: limits of engine, session and task, priorities, groups."""

@@ -1,4 +1,4 @@
-"""What these tests stand on: the host tests' world, a server with large files, and one that takes uploads."""
+"""Fixtures: those of the host tests, a server with large files, and one that accepts uploads."""
 
 import shutil
 
@@ -25,7 +25,7 @@ def nginx(certificates, tmp_path_factory):
 
 @pytest.fixture(params=["HTTP/1.1", "HTTP/2"])
 def large(request, nginx, certificates):
-    """URLs of nginx's files over one version of HTTP, and what a session must know to use them."""
+    """Returns the address of nginx's files over one version of HTTP, and the session options for it."""
     if request.param == "HTTP/1.1":
         return nginx.url, {}
     return nginx.tls_url, {"ca_file": str(certificates.authority)}

@@ -1,11 +1,11 @@
-"""A server that takes whatever is sent to it as fast as it comes."""
+"""A server that reads all uploads as fast as they arrive."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Taker:
-    """``with Taker() as taker: taker.url``; ``taken`` are the bytes of all bodies so far."""
+    """``with Taker() as taker: taker.url``. ``taken`` is the number of bytes of all bodies."""
 
     def __enter__(self):
         taker = self

@@ -12,7 +12,7 @@ NEVER = "http://127.0.0.1:9/never"
 
 
 def names(events):
-    """What each event tells, a task by its path."""
+    """Returns a short description of each event. A task is identified by the path of its URL."""
     told = {EventKind.GROUP_FINISHED: lambda event: f"{event.group} has finished",
             EventKind.SESSION_FINISHED: lambda _: "the round has ended",
             EventKind.TASK_ENDED: lambda event: event.url.rpartition("/")[2]}
@@ -24,7 +24,7 @@ def finished(events):
             if event.kind is EventKind.GROUP_FINISHED]
 
 
-def test_the_last_end_of_a_group_is_followed_by_its_event_and_then_by_that_of_the_round(host, misbehaving):
+def test_the_groups_event_comes_after_its_last_task_and_before_the_rounds_event(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(10_000))
@@ -37,7 +37,7 @@ def test_the_last_end_of_a_group_is_followed_by_its_event_and_then_by_that_of_th
     assert events[2].task_id == 0 and events[2].is_group_finished and events[2].round == 1
 
 
-def test_each_group_finishes_by_itself_while_others_go_on(host, misbehaving):
+def test_each_group_finishes_independently(host, misbehaving):
     one = host()
     one.session()
     good, stuck = misbehaving.serve("/good", Content(100)), misbehaving.serve(
@@ -48,7 +48,7 @@ def test_each_group_finishes_by_itself_while_others_go_on(host, misbehaving):
     assert finished(one.wait_for()) == [("album", 1, 0, 0), ("films", 0, 0, 1)]
 
 
-def test_a_group_that_fills_again_finishes_again(host, misbehaving):
+def test_a_group_with_new_tasks_finishes_again(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(100))
@@ -60,7 +60,7 @@ def test_a_group_that_fills_again_finishes_again(host, misbehaving):
     assert one.wait_for(timeout=0) == []
 
 
-def test_groups_outlive_host_and_engine(host, misbehaving):
+def test_groups_survive_host_and_engine(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(100))

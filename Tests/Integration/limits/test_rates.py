@@ -1,5 +1,7 @@
-"""Bytes per second. That a limit is not passed is checked by the clock; that it is reached is left to the bench, for a
-machine may be busy."""
+"""Rate limits in bytes per second.
+
+The clock shows that a limit is not exceeded. That it is reached is left to the bench, as a machine may be busy.
+"""
 
 import dataclasses
 import time
@@ -11,12 +13,12 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: How much may come ahead: what is saved up in a quarter of a second, and one piece.
+#: The most bytes that may exceed the limit: the credit of a quarter of a second, and one chunk.
 AHEAD = 20_000
 
 
 def limited(one, level, rate, session):
-    """Opens the session with a limit at one level; returns what requests need for it."""
+    """Opens the session with a limit at one level. Returns the options that requests need for it."""
     one.session(**session, **({"bytes_per_second": rate} if level == "session" else {}))
     if level == "engine":
         one.set_limits(Limits(bytes_per_second=rate))
@@ -24,7 +26,7 @@ def limited(one, level, rate, session):
 
 
 @pytest.mark.parametrize("level", ["engine", "session", "task"])
-def test_a_download_takes_as_long_as_its_limit_says(host, large, downloads, level):
+def test_a_download_does_not_exceed_its_rate_limit(host, large, downloads, level):
     url, session = large
     one = host()
     options = limited(one, level, 100_000, session)
@@ -36,7 +38,7 @@ def test_a_download_takes_as_long_as_its_limit_says(host, large, downloads, leve
 
 
 @pytest.mark.parametrize("level", ["engine", "session", "task"])
-def test_an_upload_takes_as_long_as_its_limit_says(host, taker, place, level):
+def test_an_upload_does_not_exceed_its_rate_limit(host, taker, place, level):
     (place / "body").write_bytes(bytes(200_000))
     one = host()
     options = limited(one, level, 100_000, {})
@@ -58,7 +60,7 @@ def test_both_directions_share_one_limit(host, nginx, taker, place):
     assert time.monotonic() - start >= (400_000 - AHEAD) / 200_000
 
 
-def test_a_task_that_waits_for_its_rate_says_so(host, nginx):
+def test_a_task_that_waits_for_its_rate_limit_lists_the_reason(host, nginx):
     one = host()
     one.session(bytes_per_second=1_000)
     task = one.download(f"{nginx.url}/1m")
@@ -79,7 +81,7 @@ def change_task(one, task, rate):
 
 
 @pytest.mark.parametrize("change", [change_engine, change_session, change_task])
-def test_a_limit_is_set_and_lifted_while_a_task_runs(host, large, change):
+def test_a_rate_limit_is_set_and_removed_while_a_task_runs(host, large, change):
     url, session = large
     one = host()
     one.session(**session)
@@ -89,14 +91,14 @@ def test_a_limit_is_set_and_lifted_while_a_task_runs(host, large, change):
     change(one, task, 1_000)
     until(lambda: one.task(task), lambda info: info.reason is Reason.RATE)
     before = one.task(task).offset
-    time.sleep(1)  # the time that the limit is measured by
+    time.sleep(1)  # the time over which the limit is measured
     assert one.task(task).offset - before <= 2 * 16_384
     change(one, task, 0)
     one.set_limits(Limits())
     assert one.wait_for(1)[0].succeeded
 
 
-def test_a_limit_that_is_there_already_is_raised_and_holds_at_once(host, nginx):
+def test_a_raised_rate_limit_takes_effect_at_once(host, nginx):
     one = host()
     one.session(bytes_per_second=100)
     task = one.download(f"{nginx.url}/1m")
@@ -105,7 +107,7 @@ def test_a_limit_that_is_there_already_is_raised_and_holds_at_once(host, nginx):
     assert one.wait_for(1)[0].succeeded
 
 
-def test_the_request_time_out_stands_still_while_the_rate_is_waited_for(host, large):
+def test_the_request_timeout_is_paused_while_a_task_waits_for_its_rate_limit(host, large):
     url, session = large
     one = host()
     one.session(request_timeout_ms=500, bytes_per_second=10_000, **session)
@@ -118,7 +120,7 @@ def test_the_request_time_out_stands_still_while_the_rate_is_waited_for(host, la
     assert event.succeeded and event.attempts == 1
 
 
-def test_tasks_share_a_limit_fairly(host, large):
+def test_tasks_share_a_rate_limit_fairly(host, large):
     url, session = large
     one = host()
     one.session(bytes_per_second=2_000_000, **session)
@@ -127,7 +129,7 @@ def test_tasks_share_a_limit_fairly(host, large):
     assert min(offsets) >= 0.5 * max(offsets), offsets
 
 
-def test_whoever_is_limited_has_a_connection_of_its_own(host, nginx, certificates):
+def test_a_rate_limited_task_has_its_own_connection(host, nginx, certificates):
     one = host()
     one.session(bytes_per_second=50_000_000, ca_file=str(certificates.authority))
     before = len(list(nginx.log()))
@@ -140,7 +142,7 @@ def test_whoever_is_limited_has_a_connection_of_its_own(host, nginx, certificate
         before += 3
 
 
-def test_a_limit_survives_the_engine(host, nginx):
+def test_a_rate_limit_survives_the_engine(host, nginx):
     one = host()
     one.session()
     task = one.download(f"{nginx.url}/100m", suspended=True)
@@ -152,7 +154,7 @@ def test_a_limit_survives_the_engine(host, nginx):
     until(lambda: again.task(task), lambda info: info.reason is Reason.RATE)
 
 
-def test_a_task_that_is_limited_can_be_cancelled_and_suspended_at_once(host, large):
+def test_a_rate_limited_task_can_be_cancelled_and_suspended_at_once(host, large):
     url, session = large
     one = host()
     one.session(bytes_per_second=1_000, **session)

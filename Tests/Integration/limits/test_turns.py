@@ -1,4 +1,4 @@
-"""What may run at a time, and what comes first."""
+"""How many tasks run at a time, and which of them first."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: The answer begins, and never ends.
+#: The response begins, and never ends.
 STUCK = Behaviour(stall_after=1_000)
 
 
@@ -24,9 +24,9 @@ def running(one):
 
 
 def wait_until_running(hosts, count):
-    """Once so many tasks run, and none that would follow at once."""
+    """Waits until so many tasks run, and checks that no other task starts at once."""
     until(lambda: sum(len(running(one)) for one in hosts), lambda found: found >= count)
-    # A command's way through the engine and back: whoever could start has started by then.
+    # A command passes the engine and returns its reply, so each task that could start has started.
     for one in hosts:
         one.tasks()
     assert sum(len(running(one)) for one in hosts) == count
@@ -39,7 +39,7 @@ def two(host):
     return first, second
 
 
-def test_all_sessions_together_run_as_many_tasks_as_the_engine_may(host, misbehaving):
+def test_all_sessions_together_obey_the_engines_task_limit(host, misbehaving):
     hosts = two(host)
     hosts[0].set_limits(Limits(maximum_running_tasks=2))
     for one in hosts:
@@ -49,7 +49,7 @@ def test_all_sessions_together_run_as_many_tasks_as_the_engine_may(host, misbeha
     wait_until_running(hosts, 5)
 
 
-def test_the_limits_hold_for_the_next_engine_from_its_start(host, misbehaving):
+def test_the_next_engine_obeys_the_stored_limits_from_its_start(host, misbehaving):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))
@@ -61,7 +61,7 @@ def test_the_limits_hold_for_the_next_engine_from_its_start(host, misbehaving):
     wait_until_running([again], 2)
 
 
-def test_lowering_a_limit_lets_those_that_run_end(host, misbehaving):
+def test_lowering_a_limit_does_not_stop_running_tasks(host, misbehaving):
     one = host()
     one.session()
     one.enqueue([Request(stuck(misbehaving))] * 6)
@@ -74,13 +74,13 @@ def test_lowering_a_limit_lets_those_that_run_end(host, misbehaving):
     one.wait_for(6)
 
 
-def test_connections_to_one_origin_count_over_all_sessions(host, misbehaving):
+def test_the_connection_limit_of_an_origin_counts_all_sessions(host, misbehaving):
     hosts = two(host)
     hosts[0].set_limits(Limits(connections_per_origin=3))
     for one in hosts:
         one.enqueue([Request(stuck(misbehaving))] * 6)
     wait_until_running(hosts, 3)
-    # They take turns.
+    # The sessions share the slots.
     hosts[0].cancel(running(hosts[0])[:2])
     until(lambda: running(hosts[1]), len)
     wait_until_running(hosts, 3)
@@ -88,7 +88,7 @@ def test_connections_to_one_origin_count_over_all_sessions(host, misbehaving):
     wait_until_running(hosts, 10)
 
 
-def test_no_more_connections_are_made_than_the_engine_may_have(host, misbehaving):
+def test_the_engine_obeys_its_connection_limit(host, misbehaving):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_connections=2))
@@ -96,7 +96,7 @@ def test_no_more_connections_are_made_than_the_engine_may_have(host, misbehaving
     wait_until_running([one], 2)
 
 
-def test_new_limits_of_a_session_hold_at_once(host, misbehaving):
+def test_new_limits_of_a_session_take_effect_at_once(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=2)
     one.enqueue([Request(stuck(misbehaving))] * 6)
@@ -119,7 +119,7 @@ def test_higher_priorities_run_first(host, misbehaving):
     assert [asked.path for asked in misbehaving.log()] == ["/100", "/7", "/0", "/-5"]
 
 
-def test_now_is_beyond_the_limits_of_the_session(host, misbehaving):
+def test_priority_now_ignores_the_session_limits(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1, connections_per_origin=1)
     [first, *_] = one.enqueue([Request(stuck(misbehaving))] * 3)
@@ -130,7 +130,7 @@ def test_now_is_beyond_the_limits_of_the_session(host, misbehaving):
     assert running(one) == [first.task_id]
 
 
-def test_a_waiting_task_is_promoted_to_now(host, misbehaving):
+def test_a_waiting_task_can_be_promoted_to_priority_now(host, misbehaving):
     one = host()
     one.session(maximum_running_tasks=1)
     good = misbehaving.serve("/good", Content(100))
@@ -140,7 +140,7 @@ def test_a_waiting_task_is_promoted_to_now(host, misbehaving):
     assert [event.task_id for event in one.wait_for(1)] == [last]
 
 
-def test_a_task_that_waits_for_its_retry_is_promoted_to_now(host, misbehaving):
+def test_a_task_that_waits_for_its_retry_can_be_promoted_to_priority_now(host, misbehaving):
     one = host()
     one.session(first_delay_ms=600_000)
     url = misbehaving.serve("/later", Content(100), [Behaviour(status=503)])
@@ -150,7 +150,7 @@ def test_a_task_that_waits_for_its_retry_is_promoted_to_now(host, misbehaving):
     assert one.wait_for(1)[0].succeeded
 
 
-def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_it_was(host, misbehaving, downloads):
+def test_in_a_full_engine_the_least_important_task_is_preempted_and_resumes(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_limits(Limits(maximum_running_tasks=2))
@@ -158,7 +158,7 @@ def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_
     slow = misbehaving.serve("/slow", content, [Behaviour(stall_after=2_500_000)])
     [important] = one.enqueue([Request(stuck(misbehaving), priority=5)])
     least = one.download(slow, downloads / "slow")
-    # What is there at the first sync can be continued.
+    # The bytes of the first sync can be continued.
     until(lambda: one.task(least).offset, lambda offset: offset >= 2_400_000)
     urgent = one.download(stuck(misbehaving, "/urgent"), priority=PRIORITY_NOW)
     task = until(lambda: one.task(least), lambda task: task.state is TaskState.WAITING)
@@ -170,7 +170,7 @@ def test_in_a_full_engine_the_least_important_makes_room_and_goes_on_from_where_
     assert misbehaving.log("/slow")[-1].offset > 1_000_000
 
 
-def test_a_session_with_many_tasks_does_not_keep_others_waiting(host, misbehaving):
+def test_a_session_with_many_tasks_does_not_delay_other_sessions(host, misbehaving):
     many, few = two(host)
     many.set_limits(Limits(maximum_running_tasks=4))
     good = misbehaving.serve("/good", Content(10))
@@ -178,6 +178,6 @@ def test_a_session_with_many_tasks_does_not_keep_others_waiting(host, misbehavin
     began = few.task(few.enqueue([Request(good)] * 20)[0].task_id).enqueued_ms
     ended = few.wait_for()[-1].time_ms
     meanwhile = [event for event in many.page(0, 10_000)[0] if began <= event.time_ms <= ended]
-    # Twenty turns, and what is under way until the store has told of the twenty: not the ten thousand.
+    # Twenty slots, and the tasks that run until the store has reported the twenty ends: not the ten thousand.
     assert len(meanwhile) < 2_500
     many.cancel()

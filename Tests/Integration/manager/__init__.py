@@ -1,1 +1,1 @@
-"""Under a systemd user manager of our own."""
+"""Tests under a private systemd user manager."""

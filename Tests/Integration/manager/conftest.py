@@ -1,4 +1,4 @@
-"""The user manager that all tests of this folder share, and what runs in it."""
+"""The user manager that all tests of this folder share, and the programs that run in it."""
 
 import json
 
@@ -28,7 +28,7 @@ def store(tmp_path):
 
 @pytest.fixture
 def backhaul(manager, store):
-    """Runs `backhaul` inside, with a store of the test's own."""
+    """Returns a function that runs `backhaul` under the manager, with the test's store."""
     def run(*words, code=0, timeout=LIMIT, **variables):
         ended = manager(COMMAND, "--store", store, *words, check=False, timeout=timeout, **variables)
         assert ended.returncode == code, f"{ended.returncode}\n{ended.stdout}\n{ended.stderr}"

@@ -1,5 +1,5 @@
-"""A systemd user manager that the tests make themselves: `systemd --user` in namespaces of its own for mounts,
-processes and control groups, with its own /run. systemd need not be process 1 of the machine."""
+"""A systemd user manager for tests: `systemd --user` in its own namespaces for mounts, processes and control groups,
+and with its own /run. Process 1 of the machine need not be systemd."""
 
 import os
 import shutil
@@ -14,7 +14,7 @@ COMMAND = os.environ.get("BACKHAUL_COMMAND", str(PROJECT / "build" / "bin" / "ba
 SYSTEMD = "/lib/systemd/systemd"
 LIMIT = 60
 
-# Without the package dbus-user-session the manager has no units for its bus; these are that package's, in short.
+# Without the package dbus-user-session the manager has no units for its bus. These are short forms of its units.
 BUS_UNITS = {
     "dbus.socket": "[Socket]\nListenStream=%t/bus\nExecStartPost=-/bin/systemctl --user set-environment"
                    " DBUS_SESSION_BUS_ADDRESS=unix:path=%t/bus\n",
@@ -36,7 +36,7 @@ wait
 
 
 class Unavailable(Exception):
-    """Why no user manager can be made here."""
+    """The reason why the machine cannot run a user manager for tests."""
 
 
 class UserManager:
@@ -64,7 +64,7 @@ class UserManager:
             raise
 
     def start(self):
-        # Of its own, so that the manager's groups are not made among those of the machine.
+        # A separate control group, so that the manager's groups are not created among those of the machine.
         self.groups = self.unified() / f"backhaul-test-{os.getpid()}"
         try:
             self.groups.mkdir()
@@ -79,11 +79,12 @@ class UserManager:
         while not self.is_running():
             if self.process.poll() is not None or time.monotonic() > limit:
                 said = (self.home / "manager.log").read_text(errors="replace").strip().splitlines()
-                raise Unavailable(f"the manager did not start: {said[-1] if said else 'it said nothing'}")
+                raise Unavailable(f"the manager did not start: {said[-1] if said else 'it printed nothing'}")
             time.sleep(0.05)
 
     def unified(self):
-        """Where version 2 of control groups is mounted, by this if nobody has done it (in a plain chroot)."""
+        """Returns the mount point of control groups version 2, and mounts them if they are not mounted (in a plain
+        chroot)."""
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             fields, _, kind = line.partition(" - ")
             if kind.startswith("cgroup2 "):
@@ -100,16 +101,17 @@ class UserManager:
         return self("systemctl", "--user", "is-system-running", check=False).stdout.strip() in ("running", "degraded")
 
     def first_process(self):
-        """Process 1 of the namespace, by its number outside."""
+        """Returns the process id, outside of the namespace, of the namespace's process 1."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0]) if children else None
 
     def words(self, *words):
-        """The command line that runs `words` inside."""
+        """Returns the command line that runs `words` in the namespaces."""
         return ["nsenter", "--target", str(self.first_process()), "--mount", "--pid", "--cgroup", *map(str, words)]
 
     def __call__(self, *words, check=True, timeout=LIMIT, **variables):
-        """Runs a command inside, in the root of its control groups: as one from a terminal."""
+        """Runs a command in the namespaces, in the root of their control groups, as a command of a terminal would
+        run."""
         ended = subprocess.run(
             self.words(*words), env={**self.environment, **variables}, stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=timeout, check=False)
@@ -120,7 +122,7 @@ class UserManager:
         return self("systemctl", "--user", "show", "--value", "--property", name, unit).stdout.strip()
 
     def reload(self):
-        """As at boot: the unit files are read again and the default target is started."""
+        """Does what happens at boot: reads the unit files again and starts the default target."""
         self("systemctl", "--user", "daemon-reload")
         self("systemctl", "--user", "start", "default.target")
 
@@ -130,7 +132,7 @@ class UserManager:
             self.process.wait()
             self.log.close()
         if self.groups and self.groups.exists():
-            # Ends what has left the namespace's process 1 behind, and waits for it.
+            # Ends the remaining processes of the namespace, and waits for their end.
             kill = self.groups / "cgroup.kill"
             if kill.exists():
                 kill.write_text("1")
@@ -145,7 +147,7 @@ class UserManager:
 
 
 def until(condition, what):
-    """Waits for what another process does."""
+    """Waits until another process has met the condition."""
     limit = time.monotonic() + LIMIT
     while not (result := condition()):
         assert time.monotonic() < limit, f"{what} did not happen"

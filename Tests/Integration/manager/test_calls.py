@@ -1,4 +1,4 @@
-"""The module that speaks to systemd: its Swift tests, under a real manager and without one."""
+"""Runs the Swift tests of the module that calls systemd, with a real manager and without one."""
 
 import json
 import os
@@ -15,14 +15,15 @@ SCRATCH = PROJECT / "build" / "swift" / "debug"
 
 @pytest.fixture(scope="session")
 def swift_tests():
-    """Built outside, because building inside would begin afresh with each manager."""
+    """The tests are built outside of the namespaces, because a build inside would start from nothing for each
+    manager."""
     subprocess.run(["swift", "build", "--package-path", PROJECT, "--scratch-path", SCRATCH, "--build-tests"],
                    check=True, capture_output=True, timeout=500)
     return str(SCRATCH / "debug" / "BackhaulPackageTests.xctest")
 
 
-def test_services_start_restart_and_end_as_asked(manager, swift_tests):
-    # Not by `swift test`, which waits until nobody else uses its folder.
+def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
+    # `swift test` would wait until no other process uses its folder.
     ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
                     timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
     said = ended.stdout + ended.stderr
@@ -31,7 +32,7 @@ def test_services_start_restart_and_end_as_asked(manager, swift_tests):
     assert "skipped" not in said
 
 
-def test_without_libsystemd_there_is_no_user_manager(manager, store):
+def test_without_libsystemd_no_user_manager_is_reported(manager, store):
     library = next(Path("/").glob("usr/lib/*/libsystemd.so.0"), None)
     if library is None:
         pytest.skip("libsystemd.so.0 is not where Debian has it")

@@ -1,4 +1,4 @@
-"""Hosts in containers: as process 1 of a process namespace, whose end ends all that is in it."""
+"""Hosts in containers. A host is process 1 of a process namespace, whose end kills all processes in it."""
 
 import os
 import subprocess
@@ -47,7 +47,7 @@ def command(kind, store, path, url):
 
 
 @pytest.mark.parametrize("kind", ["daemon", "embedded"])
-def test_a_containers_end_loses_nothing(container, server, store, tmp_path, kind):  # noqa: F811
+def test_the_end_of_a_container_loses_no_transfer(container, server, store, tmp_path, kind):  # noqa: F811
     words = command(kind, store, tmp_path / "file", f"{server.url}/file")
     with container(*words):
         until(lambda: server.log and server.is_in_the_middle(), "the middle of the file")

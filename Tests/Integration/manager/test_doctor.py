@@ -1,4 +1,4 @@
-"""`backhaul doctor`: sees what is wrong, and changes nothing."""
+"""`backhaul doctor` reports what is wrong, and changes nothing."""
 
 import json
 import os
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON
 
 @pytest.fixture
 def doctor(backhaul):
-    """What it says, as a mapping from subject to (level, text and advice)."""
+    """Returns what it reports, as a mapping from subject to (level, text and advice)."""
     def look(code=0, **variables):
         if DAEMON:
             variables.setdefault("BACKHAUL_DAEMON", DAEMON)
@@ -25,7 +25,7 @@ def doctor(backhaul):
     return look
 
 
-def test_a_store_that_is_not_there_is_not_made(doctor, store):
+def test_doctor_does_not_create_a_missing_store(doctor, store):
     said = doctor()
     assert said["store"][0] == said["engine"][0] == said["daemon"][0] == said["manager"][0] == "ok"
     assert said["lingering"] == ("warning", said["lingering"][1]) and "enable-linger" in said["lingering"][1]
@@ -33,7 +33,7 @@ def test_a_store_that_is_not_there_is_not_made(doctor, store):
     assert not store.exists()
 
 
-def test_nothing_is_started_for_a_store_that_nobody_serves(doctor, manager, backhaul, store, host):  # noqa: F811
+def test_doctor_starts_no_daemon_for_a_store_without_an_engine(doctor, manager, backhaul, store, host):  # noqa: F811
     unit = host()
     daemon = backhaul.json("service", "status", code=3)["unit"]
     manager("systemctl", "--user", "stop", unit)
@@ -44,7 +44,7 @@ def test_nothing_is_started_for_a_store_that_nobody_serves(doctor, manager, back
     assert said["log"][0] == "ok" and str(store / "daemon.log") in said["log"][1]
 
 
-def test_a_daemon_of_its_own_is_well(doctor, manager, backhaul, host):  # noqa: F811
+def test_a_daemon_with_its_own_unit_is_no_warning(doctor, manager, backhaul, host):  # noqa: F811
     host()
     said = doctor()
     daemon = backhaul.json("service", "status", code=3)["unit"]
@@ -60,7 +60,7 @@ def test_a_daemon_in_its_hosts_service_is_a_warning(doctor, host):  # noqa: F811
     assert doctor(XDG_RUNTIME_DIR="")["manager"][0] == "warning"
 
 
-def test_a_stopped_daemon_is_named(doctor, manager, backhaul, host):  # noqa: F811
+def test_doctor_names_a_stopped_daemon(doctor, manager, backhaul, host):  # noqa: F811
     host()
     process = processes(manager, backhaul.json("service", "status", code=3)["unit"])[0]
     manager("kill", "-STOP", process)
@@ -71,7 +71,7 @@ def test_a_stopped_daemon_is_named(doctor, manager, backhaul, host):  # noqa: F8
         manager("kill", "-CONT", process)
 
 
-def test_no_daemon_program_is_an_error_that_names_the_places(doctor):
+def test_a_missing_daemon_program_is_an_error_that_names_the_searched_paths(doctor):
     said = doctor(code=5, BACKHAUL_DAEMON="/absent/backhauld")
     assert said["daemon"][0] == "error" and "/absent/backhauld" in said["daemon"][1]
 

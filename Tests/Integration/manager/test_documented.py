@@ -1,5 +1,5 @@
-"""The unit files of docs/services.md, as they stand there but for paths and the user: they run under the user manager,
-with the environment of a system service."""
+"""The unit files of docs/services.md run under the user manager, with the environment of a system service. Only paths
+and the user are replaced."""
 
 import os
 import re
@@ -10,19 +10,19 @@ from manager.manager import COMMAND, PROJECT, until
 from manager.test_hosts import DAEMON, is_whole, processes, server  # noqa: F401  (a fixture)
 
 PROGRAM = DAEMON or str(PROJECT / "build" / "libexec" / "backhaul" / "backhauld")
-# What tells a system service from one of the user manager.
+# The environment variables that a service of the user manager has, and a system service does not.
 SYSTEM = "[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\n"
 
 
 def documented():
-    """File name below /etc/systemd/system -> text."""
+    """Maps file names below /etc/systemd/system to their text."""
     text = (PROJECT / "docs" / "services.md").read_text()
     return dict(re.findall(r"^```ini\n# /etc/systemd/system/(\S+)\n(.*?)^```$", text, flags=re.M | re.S))
 
 
 @pytest.fixture
 def photos(manager, tmp_path, server):  # noqa: F811
-    """Installs the named files; the program is one that fetches a file into its store's folder."""
+    """Installs the named files. The program fetches a file into its store's folder."""
     script = tmp_path / "photos"
     script.write_text(f"#!/bin/sh\nexec '{COMMAND}' get --output '{tmp_path}/file' {server.url}/file\n")
     script.chmod(0o755)
@@ -60,11 +60,11 @@ def systemctl(manager, *words):
     manager("systemctl", "--user", *words)
 
 
-def test_a_service_with_its_state_directory_goes_on_at_its_next_start(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_service_with_its_state_directory_resumes_at_its_next_start(manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
-    assert len(processes(manager, "photos.service")) == 2, "the host and its daemon"
+    assert len(processes(manager, "photos.service")) == 2, "the service does not contain the host and its daemon"
     systemctl(manager, "stop", "photos.service")
     assert not is_whole(tmp_path, server)
     store = next(path for path in (manager.home / ".config", manager.home / ".local" / "state")
@@ -75,7 +75,7 @@ def test_a_service_with_its_state_directory_goes_on_at_its_next_start(manager, p
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
+def test_with_a_separate_daemon_service_a_stop_of_the_host_stops_no_transfer(
         manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service", "photos.service.d/transfers.conf")
     systemctl(manager, "start", "photos.service")
@@ -87,11 +87,11 @@ def test_with_a_daemon_of_its_own_a_stop_of_the_host_stops_no_transfer(
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1
-    # Not gone with the last task: the next start of the host finds it.
+    # The daemon's service does not end with the last task, so the next start of the host finds it.
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 
-def test_a_host_that_started_before_the_service_is_succeeded(manager, photos, server, tmp_path):  # noqa: F811
+def test_a_daemon_service_takes_over_from_a_host_that_started_earlier(manager, photos, server, tmp_path):  # noqa: F811
     photos("photos.service", "photos-transfers.service")
     systemctl(manager, "start", "photos.service")
     middle(server)
@@ -103,6 +103,6 @@ def test_a_host_that_started_before_the_service_is_succeeded(manager, photos, se
     assert processes(manager, "photos-transfers.service")
 
 
-def test_the_line_for_cron_is_as_documented():
+def test_the_printed_line_for_cron_is_the_documented_one():
     text = (PROJECT / "docs" / "services.md").read_text()
     assert "@reboot '/usr/local/libexec/backhaul/backhauld' --store '/home/me/.local/state/backhaul'" in text

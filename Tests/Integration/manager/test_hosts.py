@@ -1,4 +1,4 @@
-"""Hosts that are services: what happens to their transfers when the service is stopped."""
+"""Hosts that are services: their transfers when the service is stopped."""
 
 import os
 
@@ -10,7 +10,7 @@ from manager.manager import COMMAND, until
 SPEED = 3 << 20
 SIZE = 2 * SPEED
 
-# Where the daemon is not looked for: what a test that was not started by scripts/in-venv says.
+# The path of the daemon if it is not at its usual place. Only runs without scripts/in-venv set it.
 DAEMON = os.environ.get("BACKHAUL_DAEMON")
 
 
@@ -26,7 +26,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def host(manager, backhaul, store, tmp_path, server):
-    """Starts `backhaul get` as a service and waits until it is in the middle of its file."""
+    """Starts `backhaul get` as a service, and waits until it has received a part of its file."""
     unit = f"host-{tmp_path.name[-20:].replace('_', '-')}.service"
 
     def start(*options):
@@ -42,7 +42,7 @@ def host(manager, backhaul, store, tmp_path, server):
 
 
 def processes(manager, unit):
-    """Process ids inside the manager's namespace."""
+    """Returns process ids in the manager's namespace."""
     group = manager.property(unit, "ControlGroup")
     return [int(line) for line in manager("cat", f"/sys/fs/cgroup{group}/cgroup.procs").stdout.split()] if group else []
 
@@ -51,7 +51,7 @@ def is_whole(tmp_path, server):
     return (tmp_path / "file").exists() and (tmp_path / "file").read_bytes() == server.content
 
 
-def test_a_host_is_stopped_in_mid_transfer_and_the_transfer_ends_all_the_same(
+def test_a_transfer_continues_when_the_service_of_its_host_is_stopped(
         manager, host, backhaul, server, tmp_path):
     unit = host()
     daemon = backhaul.json("service", "status", code=3)
@@ -60,13 +60,13 @@ def test_a_host_is_stopped_in_mid_transfer_and_the_transfer_ends_all_the_same(
     manager("systemctl", "--user", "stop", unit)
     assert not is_whole(tmp_path, server)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
-    # In one go: stopping the host has not broken the connection.
+    # One request: stopping the host has not broken the connection.
     assert len(server.log) == 1
-    # The daemon leaves when nothing is left but an event to be read.
+    # The daemon exits when only an unread event is left.
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 
-def test_a_daemon_that_is_killed_is_started_again_without_any_host(manager, host, backhaul, server, tmp_path):
+def test_a_killed_daemon_is_started_again_without_a_host(manager, host, backhaul, server, tmp_path):
     unit = host()
     manager("systemctl", "--user", "stop", unit)
     daemon = backhaul.json("service", "status", code=3)["unit"]
@@ -79,7 +79,7 @@ def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resum
         manager, host, backhaul, store, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS")
     inside = processes(manager, unit)
-    assert len(inside) == 2, "the host and its daemon"
+    assert len(inside) == 2, "the service does not contain the host and its daemon"
     manager("systemctl", "--user", "stop", unit)
     assert not [process for process in inside if manager("kill", "-0", process, check=False).returncode == 0]
     host()
@@ -87,7 +87,7 @@ def test_without_a_user_manager_the_service_is_stopped_with_its_daemon_and_resum
     assert [request.status for request in server.log] == [200, 206]
 
 
-def test_a_service_may_leave_its_daemon_behind_when_it_is_stopped(manager, host, server, tmp_path):
+def test_a_stopped_service_may_leave_its_daemon_running(manager, host, server, tmp_path):
     unit = host("--property=UnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS", "--property=KillMode=process")
     manager("systemctl", "--user", "stop", unit)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")

@@ -1,5 +1,7 @@
-"""A daemon that is killed again and again. In the soak more often than its user manager starts it again, which is five
-times in a minute (DaemonProcess.swift)."""
+"""A daemon that is killed repeatedly.
+
+The long run kills it more often than its user manager starts it again: five times in a minute (DaemonProcess.swift).
+"""
 
 import pytest
 from demo_parts.server import Server
@@ -21,7 +23,7 @@ def server(tmp_path):
     made.close()
 
 
-def test_whoever_starts_it_again_everything_arrives(manager, backhaul, server, tmp_path, request):
+def test_all_files_arrive_after_restarts_by_the_manager_or_a_host(manager, backhaul, server, tmp_path, request):
     kills = request.config.getoption("--kills")
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     (tmp_path / "here").mkdir()
@@ -29,7 +31,7 @@ def test_whoever_starts_it_again_everything_arrives(manager, backhaul, server, t
     unit = backhaul.json("service", "status", code=3)["unit"]
     killed = set()
     while len(killed) < kills:
-        # A new one each time, by the manager or, when that has given up, by a host.
+        # Each daemon is a new one. The manager starts it, or a host after the manager has given up.
         backhaul("tasks", **daemon)
         process = until(lambda: {manager.property(unit, "MainPID")} - killed - {"0", ""}, "the next daemon").pop()
         manager("kill", "-KILL", process, check=False)

@@ -1,4 +1,4 @@
-"""Under a user manager a launched program is a unit of its own."""
+"""Under a user manager a launched program has its own unit."""
 
 import json
 
@@ -9,7 +9,7 @@ from manager.manager import until
 
 @pytest.fixture
 def program(tmp_path):
-    """Notes where it is and what it was given, and stays."""
+    """A program that records its environment and control group, and stays."""
     made = tmp_path / "photos"
     made.write_text(f"#!/bin/sh\nenv >'{tmp_path}/environment'\ncat /proc/self/cgroup >'{tmp_path}/group'\n"
                     f"pwd >'{tmp_path}/directory'\necho $$ >'{tmp_path}/number'\nexec sleep 600\n")
@@ -32,7 +32,7 @@ def launched(manager, backhaul, program, tmp_path):
         manager("systemctl", "--user", "stop", left, check=False)
 
 
-def test_it_has_its_own_unit_and_environment(manager, launched, store, tmp_path):
+def test_a_launched_program_has_its_own_unit_and_environment(manager, launched, store, tmp_path):
     assert launched.startswith("backhaul-") and launched.endswith(".service")
     assert manager.property(launched, "MainPID") == (tmp_path / "number").read_text().strip()
     environment = dict(line.split("=", 1) for line in (tmp_path / "environment").read_text().splitlines())
@@ -42,14 +42,14 @@ def test_it_has_its_own_unit_and_environment(manager, launched, store, tmp_path)
     assert (tmp_path / "directory").read_text().strip() == str(manager.home)
 
 
-def test_it_goes_on_when_the_daemon_is_stopped(manager, backhaul, launched):
+def test_a_launched_host_survives_the_daemon(manager, backhaul, launched):
     daemon = backhaul.json("service", "status", code=3)["unit"]
     manager("systemctl", "--user", "stop", daemon)
     assert manager.property(launched, "ActiveState") == "active"
     assert backhaul.json("launches")["state"] == "running"
 
 
-def test_stopping_its_unit_is_its_end_and_it_is_launched_again(manager, backhaul, launched, tmp_path):
+def test_a_stopped_unit_ends_the_launch_and_it_is_launched_again(manager, backhaul, launched, tmp_path):
     first = (tmp_path / "number").read_text()
     manager("systemctl", "--user", "stop", launched)
     until(lambda: (tmp_path / "number").read_text().strip() not in ("", first.strip()), "the next launch")

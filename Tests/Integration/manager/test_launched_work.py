@@ -1,4 +1,4 @@
-"""Hosts that the daemon launches under a user manager do their work in a service of their own."""
+"""Hosts that the daemon launches under a user manager run in their own services."""
 
 import pytest
 from demo_parts.server import Server
@@ -20,7 +20,7 @@ def server(tmp_path):
 
 @pytest.fixture
 def launched(manager, backhaul, store, tmp_path, server):
-    """Registers a program that runs the script and enqueues a file; answers when the program has ended its work."""
+    """Registers a program that runs the script, and enqueues a file. Returns when the program has finished its work."""
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     words = ["--application", APPLICATION]
 
@@ -50,18 +50,18 @@ def state(manager, unit):
     return manager.property(unit, "ActiveState")
 
 
-def test_a_launched_host_is_a_service_of_its_own_and_is_forgotten_when_it_has_completed(
+def test_a_launched_host_has_its_own_service_which_is_removed_after_it_has_completed(
         manager, backhaul, launched, server):
     unit = launched("work\n")
     assert unit.startswith(f"backhaul-{APPLICATION}-") and unit.endswith(".service")
     until(lambda: state(manager, unit) == "inactive", "its end")
     assert backhaul.json("launches", *launched.words)["state"] == "none"
     assert "warning  launch" not in backhaul("doctor").stdout
-    # With its launch command alone, no daemon stays.
+    # A stored launch command alone does not keep the daemon running.
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 
-def test_a_program_that_starts_another_and_ends_is_one_launch(
+def test_a_program_that_starts_another_and_exits_counts_as_one_launch(
         manager, backhaul, launched, server):
     unit = launched("work &\n")
     until(lambda: state(manager, unit) == "inactive", "its end")
@@ -69,7 +69,7 @@ def test_a_program_that_starts_another_and_ends_is_one_launch(
     assert len(server.log) == 1
 
 
-def test_what_a_launched_host_leaves_behind_keeps_its_service_and_not_the_daemon(
+def test_a_remaining_child_of_a_launched_host_keeps_its_service_but_not_the_daemon(
         manager, backhaul, launched, server):
     unit = launched("sleep 600 &\nwork\n")
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")

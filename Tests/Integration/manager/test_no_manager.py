@@ -1,4 +1,4 @@
-"""Where no user manager answers: that is found out soon, anywhere."""
+"""Without a working user manager, `backhaul` notices that within seconds."""
 
 import json
 import socket
@@ -11,7 +11,7 @@ from manager.manager import COMMAND
 
 
 def status(tmp_path, **variables):
-    """What `service status` says of systemd, and after how many seconds."""
+    """Returns what `service status` reports about systemd, and after how many seconds."""
     start = time.monotonic()
     ended = subprocess.run(
         [COMMAND, "service", "status", "--json", "--store", str(tmp_path / "store")], check=False, text=True,
@@ -19,17 +19,17 @@ def status(tmp_path, **variables):
     return json.loads(ended.stdout)["systemd"], time.monotonic() - start
 
 
-def test_a_bus_that_accepts_and_never_answers_is_given_up(tmp_path):
+def test_a_bus_that_accepts_and_never_replies_is_given_up(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))
         silent.listen()
         version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=f"unix:path={tmp_path}/bus")
     assert version is None
-    # Two, and what a busy machine adds; sd-bus itself would wait for 90.
+    # The limit is two seconds; a busy machine may add some. sd-bus itself would wait for 90.
     assert 1 < seconds < 20
 
 
-def test_a_bus_whose_queue_is_full_is_given_up(tmp_path):
+def test_a_bus_with_a_full_queue_is_given_up(tmp_path):
     with socket.socket(socket.AF_UNIX) as silent:
         silent.bind(str(tmp_path / "bus"))
         silent.listen(0)
@@ -45,6 +45,6 @@ def test_a_bus_whose_queue_is_full_is_given_up(tmp_path):
 
 @pytest.mark.parametrize("address", [
     "unix:path=/absent/bus", "unixexec:path=/bin/sleep,argv1=60", "tcp:host=192.0.2.1,port=1", "nonsense", "unix:"])
-def test_an_address_that_leads_nowhere_is_no_user_manager(tmp_path, address):
+def test_an_unusable_bus_address_is_no_user_manager(tmp_path, address):
     version, seconds = status(tmp_path, DBUS_SESSION_BUS_ADDRESS=address)
     assert version is None and seconds < 20

@@ -11,7 +11,7 @@ from manager.manager import COMMAND, until
 
 @pytest.fixture
 def daemon(tmp_path):
-    """A program in the daemon's place that notes its arguments and stays."""
+    """A fake daemon, which records its arguments and stays."""
     program = tmp_path / "the daemon 100%"
     program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >'{tmp_path}/arguments'\nexec sleep 600\n")
     program.chmod(0o755)
@@ -19,7 +19,7 @@ def daemon(tmp_path):
 
 
 def is_filled(path):
-    """The shell makes a file before it writes into it."""
+    """Whether the file has content: the shell creates it before it writes."""
     return path.exists() and path.read_text()
 
 
@@ -42,12 +42,12 @@ def test_the_service_is_installed_started_at_boot_and_uninstalled(manager, backh
 
     backhaul("service", "uninstall")
     after = backhaul.json("service", "status", code=3)
-    # What runs is not stopped: its transfers would be.
+    # Uninstalling does not stop the running daemon, because that would stop its transfers.
     assert (after["installed"], after["enabled"], after["state"]) == (False, False, "active")
     manager("systemctl", "--user", "stop", before["unit"])
 
 
-def test_installing_and_uninstalling_twice_is_once(backhaul, daemon):
+def test_install_and_uninstall_are_idempotent(backhaul, daemon):
     first = backhaul.json("service", "install", BACKHAUL_DAEMON=str(daemon))
     assert backhaul.json("service", "install", BACKHAUL_DAEMON=str(daemon)) == first
     assert not backhaul.json("service", "uninstall")["installed"]
@@ -55,7 +55,7 @@ def test_installing_and_uninstalling_twice_is_once(backhaul, daemon):
 
 
 @pytest.mark.parametrize("name", ["a b", "100%", "$HOME", "${HOME}", "quote\"d", "quote'd", "back\\slash", "ü", "-"])
-def test_the_daemon_gets_the_stores_path_whatever_it_holds(manager, backhaul, daemon, tmp_path, name):
+def test_special_characters_in_the_store_path_reach_the_daemon_unchanged(manager, backhaul, daemon, tmp_path, name):
     folder = tmp_path / name
     folder.mkdir()
     unit = backhaul.json("service", "install", "--store", folder / name, BACKHAUL_DAEMON=str(daemon))["unit"]
@@ -66,7 +66,7 @@ def test_the_daemon_gets_the_stores_path_whatever_it_holds(manager, backhaul, da
     backhaul("service", "uninstall", "--store", folder / name)
 
 
-def test_two_ways_to_one_store_are_one_service(backhaul, store, tmp_path):
+def test_two_paths_to_one_store_are_one_service(backhaul, store, tmp_path):
     store.mkdir()
     (tmp_path / "link").symlink_to(store)
     units = [backhaul.json("service", "status", "--store", path, code=3)["unit"]
@@ -74,28 +74,28 @@ def test_two_ways_to_one_store_are_one_service(backhaul, store, tmp_path):
     assert units[0] == units[1] == units[3] != units[2]
 
 
-def test_lingering_is_told(manager, backhaul):
+def test_status_shows_lingering(manager, backhaul):
     note = "/var/lib/systemd/linger/root"
-    # In a mount namespace of its own: the machine's own note is not touched.
+    # In a separate mount namespace, so that the file of the machine does not change.
     script = (f"mount -t tmpfs tmpfs /var/lib/systemd && mkdir /var/lib/systemd/linger && touch {note} && "
               f"exec '{COMMAND}' service status --json")
     ended = manager("unshare", "--mount", "sh", "-c", script, check=False)
     assert json.loads(ended.stdout)["lingering"] is True
 
 
-def test_without_a_daemon_the_error_names_the_places(backhaul):
+def test_without_a_daemon_the_error_names_the_searched_paths(backhaul):
     ended = backhaul("service", "install", code=7, BACKHAUL_DAEMON="/absent/backhauld")
     assert "/absent/backhauld" in ended.stderr
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_a_program_that_systemd_would_not_run_is_refused(backhaul, daemon):
+def test_a_program_path_that_systemd_cannot_run_is_refused(backhaul, daemon):
     program = daemon.rename(daemon.with_name("the user's daemon"))
     assert "quotes" in backhaul("service", "install", code=4, BACKHAUL_DAEMON=str(program)).stderr
     assert not backhaul.json("service", "status", code=3)["installed"]
 
 
-def test_where_systemd_runs_but_no_user_manager_is_reached_nothing_is_written(backhaul, daemon):
+def test_without_a_reachable_user_manager_nothing_is_written(backhaul, daemon):
     for variables in ({"XDG_RUNTIME_DIR": ""}, {"XDG_RUNTIME_DIR": "/absent"},
                       {"DBUS_SESSION_BUS_ADDRESS": "unixexec:path=/bin/false"}):
         ended = backhaul("service", "install", code=5, BACKHAUL_DAEMON=str(daemon), **variables)
@@ -104,7 +104,7 @@ def test_where_systemd_runs_but_no_user_manager_is_reached_nothing_is_written(ba
 
 
 def test_without_systemd_a_line_for_cron_is_printed(tmp_path, daemon):
-    """Outside of the manager's namespaces, as on a machine that systemd does not run."""
+    """This test runs outside of the manager's namespaces, to behave as on a machine without systemd."""
     if shutil.os.path.exists("/run/systemd/system"):
         pytest.skip("systemd runs this machine")
     store = tmp_path / "a 100% store"
@@ -113,7 +113,7 @@ def test_without_systemd_a_line_for_cron_is_printed(tmp_path, daemon):
                            capture_output=True, timeout=60, check=True)
     line = ended.stdout.rstrip("\n")
     assert line.startswith("@reboot ") and "crontab -e" in ended.stderr
-    # What cron does with a percent sign (crontab(5)), and then a shell with the rest.
+    # Does what cron does: replaces \% by % (crontab(5)), then runs the command in a shell.
     command = line.removeprefix("@reboot ").replace("\\%", "%")
     with subprocess.Popen(["sh", "-c", f"exec {command}"]) as process:
         until(lambda: is_filled(tmp_path / "arguments"), "the start")

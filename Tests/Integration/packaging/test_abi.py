@@ -1,4 +1,4 @@
-"""What programs were built against stays where it was: packaging/abi has the layout of each earlier version."""
+"""The binary interface stays compatible: packaging/abi has the layout of each earlier version."""
 
 import ctypes
 import json
@@ -12,7 +12,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 BASELINES = sorted((PROJECT / "packaging" / "abi").glob("*.json"))
 
-#: Limits of the library, not of the layout: these may grow.
+#: These are limits of the library, not of the layout, so they may grow.
 LIMITS = {"BH_WAIT_MAXIMUM"}
 
 
@@ -34,8 +34,8 @@ def earlier(request):
     return json.loads(request.param.read_text(encoding="utf-8"))
 
 
-def test_each_version_is_kept(manifest, functions):
-    """With BACKHAUL_KEEP_ABI=1 the layout of this version is written, as is done before a release."""
+def test_the_layout_of_this_version_is_stored(manifest, functions):
+    """With BACKHAUL_KEEP_ABI=1 the test writes the layout of this version, as is done before a release."""
     path = PROJECT / "packaging" / "abi" / f"{manifest['version']}.json"
     if os.environ.get("BACKHAUL_KEEP_ABI"):
         kept = {"version": manifest["version"], "functions": sorted(functions), "structs": manifest["structs"],
@@ -44,11 +44,11 @@ def test_each_version_is_kept(manifest, functions):
     assert path in BASELINES
 
 
-def test_each_function_is_there(earlier, functions):
+def test_each_earlier_function_exists(earlier, functions):
     assert set(earlier["functions"]) - functions == set()
 
 
-def test_each_field_is_where_it_was(earlier, manifest):
+def test_each_field_has_its_earlier_offset(earlier, manifest):
     moved = [
         f"{name}.{field} was at {offset}, and is at {manifest['structs'][name]['fields'].get(field)}"
         for name, struct in earlier["structs"].items()
@@ -59,13 +59,13 @@ def test_each_field_is_where_it_was(earlier, manifest):
 
 
 def reserved(struct):
-    """The bytes of a struct that are reserved: offsets, from each reserved field to the next field or the end."""
+    """Returns the offsets of a struct's reserved bytes: from each reserved field to the next field or the end."""
     ends = sorted([*struct["fields"].values(), struct["size"]])
     return {offset for field, begin in struct["fields"].items() if field.startswith("reserved")
             for offset in range(begin, ends[ends.index(begin) + 1])}
 
 
-def test_new_fields_are_at_the_end_or_take_reserved_bytes(earlier, manifest):
+def test_new_fields_are_at_the_end_or_replace_reserved_bytes(earlier, manifest):
     misplaced = [
         f"{name}.{field}" for name, struct in earlier["structs"].items()
         for field, offset in manifest["structs"][name]["fields"].items()
@@ -80,7 +80,7 @@ def test_no_struct_has_shrunk_and_those_without_a_size_have_not_grown(earlier, m
         assert size >= struct["size"] if grows else size == struct["size"], name
 
 
-def test_each_constant_has_its_value(earlier, manifest):
+def test_each_constant_has_its_earlier_value(earlier, manifest):
     changed = [
         f"{name} was {value}, and is {manifest['constants'].get(name)}"
         for name, value in earlier["constants"].items()

@@ -1,4 +1,4 @@
-"""What `make install` puts where, that programs find it there at once, and that `make uninstall` takes it away."""
+"""The files that `make install` installs, how programs find them, and that `make uninstall` removes them."""
 
 import os
 import subprocess
@@ -15,9 +15,9 @@ FILES = {
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
 }
 VERSION = "import backhaul; print(backhaul.version())"
-#: What the test environment says of the built library, and an installed one has to do without.
+#: Variables that name the built library, without which an installed one has to be found.
 TOLD = {"BACKHAUL_LIBRARY", "BACKHAUL_COMMAND", "LD_LIBRARY_PATH"}
-# What is written to these folders is seen by the test alone.
+# Only the test sees what is written to these folders.
 LAYERS = """
 mount -t tmpfs tmpfs "$1"
 for folder in /usr/local /etc /var/cache; do
@@ -49,21 +49,21 @@ def files_below(folder):
 
 @pytest.fixture
 def system(tmp_path):
-    """Words that start a program which sees this machine, and whose changes to it vanish."""
+    """Returns words that start a program on a view of this machine. The program's changes disappear at the end."""
     layers = tmp_path / "layers"
     layers.mkdir()
     keeper = child.start(["unshare", "--mount", "sh", "-euc", LAYERS, "sh", layers], stdout=subprocess.PIPE,
                          stderr=subprocess.PIPE, text=True)
     try:
         if not keeper.stdout.readline():
-            pytest.skip(f"needs root, for a namespace of its own: {keeper.stderr.read().strip()}")
+            pytest.skip(f"needs root, for a separate namespace: {keeper.stderr.read().strip()}")
         yield ["nsenter", f"--mount=/proc/{keeper.pid}/ns/mnt", f"--wdns={PROJECT}"]
     finally:
         keeper.kill()
         keeper.communicate()
 
 
-def test_on_the_system_everything_is_found_at_once_and_nothing_is_left_behind(system, tmp_path):
+def test_an_installation_on_the_system_is_found_at_once_and_removed_completely(system, tmp_path):
     def run(*words):
         return output(*system, *words, env=environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src")))
 
@@ -88,7 +88,7 @@ def prefix(tmp_path):
     return tmp_path / "prefix"
 
 
-def test_what_is_built_with_the_flags_of_pkg_config_finds_the_library_in_any_folder(prefix, tmp_path):
+def test_a_program_built_with_pkg_config_finds_the_library_in_any_folder(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     variables = environment(PKG_CONFIG_PATH=str(prefix / "lib" / "pkgconfig"))
     flags = output("pkg-config", "--cflags", "--libs", "backhaul", env=variables).split()
@@ -100,27 +100,27 @@ def test_what_is_built_with_the_flags_of_pkg_config_finds_the_library_in_any_fol
     assert version == output(prefix / "bin" / "backhaul", "--version", env=variables).split()[-1]
 
 
-def test_how_others_find_the_library_in_such_a_folder_is_said(prefix):
+def test_make_install_prints_how_programs_find_the_library_in_another_folder(prefix):
     said = make("install", f"PREFIX={prefix}")
     assert f"set LD_LIBRARY_PATH={prefix}/lib" in said
     variables = environment(PYTHONPATH=str(PROJECT / "bindings" / "python" / "src"), LD_LIBRARY_PATH=f"{prefix}/lib")
     assert output(sys.executable, "-c", VERSION, env=variables)
 
 
-def test_an_installed_library_is_a_module_for_swift(prefix, tmp_path):
+def test_swift_can_import_the_installed_library(prefix, tmp_path):
     make("install", f"PREFIX={prefix}")
     source = tmp_path / "host.swift"
     source.write_text("import CBackhaul\nlet version: UInt32 = bh_version()\n")
     output("swiftc", "-typecheck", "-I", prefix / "include" / "backhaul", source)
 
 
-def test_a_folder_of_its_own_is_gone_when_it_is_uninstalled(prefix):
+def test_uninstall_removes_a_folder_that_contains_only_the_installation(prefix):
     make("install", f"PREFIX={prefix}")
     make("uninstall", f"PREFIX={prefix}")
     assert not prefix.exists()
 
 
-def test_what_others_have_put_into_the_folder_stays(prefix):
+def test_uninstall_keeps_foreign_files(prefix):
     others = {prefix / "bin" / "other", prefix / "lib" / "pkgconfig" / "other.pc"}
     for path in others:
         path.parent.mkdir(parents=True)
@@ -138,7 +138,7 @@ def test_uninstalling_twice_is_no_error(prefix):
 
 @pytest.fixture
 def no_ldconfig(tmp_path):
-    """A PATH in which ldconfig only lists folders."""
+    """Returns an environment whose ldconfig can only list folders."""
     program = tmp_path / "programs" / "ldconfig"
     program.parent.mkdir()
     program.write_text('#!/bin/sh\n[ $# -gt 0 ] || exit 1\necho "/usr/lib: (from a test)"\n')
@@ -146,7 +146,7 @@ def no_ldconfig(tmp_path):
     return {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
 
 
-def test_a_destination_folder_is_put_before_the_prefix_and_the_system_is_not_touched(tmp_path, no_ldconfig):
+def test_destdir_is_put_before_the_prefix_and_the_system_does_not_change(tmp_path, no_ldconfig):
     place = tmp_path / "place"
     make("install", "PREFIX=/usr", f"DESTDIR={place}", env=no_ldconfig)
     assert files_below(place) == {f"usr/{name}" for name in FILES}

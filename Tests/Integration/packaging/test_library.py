@@ -1,4 +1,4 @@
-"""What the built library shows to the world."""
+"""The exported symbols, the dependencies and the size of the built library."""
 
 import re
 import subprocess
@@ -10,7 +10,7 @@ PROJECT = Path(__file__).resolve().parents[3]
 LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 HEADER = PROJECT / "include" / "backhaul.h"
 
-# Every machine that can use the library has these; Swift's runtime is linked in.
+# Every machine that can use the library has these. Swift's runtime is linked in.
 MAY_NEED = {"libcurl.so.4", "libcrypto.so.3", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6",
             "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
@@ -28,35 +28,35 @@ def test_exactly_the_functions_of_the_header_are_exported():
     assert exported == declared
 
 
-def test_it_has_its_soname_and_stays_loaded_once_it_is():
+def test_the_library_has_its_soname_and_is_never_unloaded():
     dynamic = output("readelf", "--dynamic", LIBRARY)
     assert re.search(r"\(SONAME\).*\[libbackhaul\.so\.1\]", dynamic)
     assert re.search(r"\(FLAGS_1\).*NODELETE", dynamic)
 
 
-def test_it_needs_neither_swift_nor_foundation():
+def test_the_library_needs_neither_swift_nor_foundation():
     assert set(re.findall(r"\(NEEDED\).*\[(.*)\]", output("readelf", "--dynamic", LIBRARY))) <= MAY_NEED
 
 
-def test_it_leaves_the_search_for_libraries_to_the_system():
+def test_the_library_has_no_search_path_for_libraries():
     assert not re.search(r"\((RUNPATH|RPATH)\)", output("readelf", "--dynamic", LIBRARY))
 
 
-def test_no_lock_of_the_swift_runtime_that_keeps_the_number_of_a_thread_is_linked_in():
-    """Forked children would wait for ever: Sources/BackhaulPlatform/Once.swift."""
+def test_no_swift_runtime_lock_that_stores_a_thread_id_is_linked_in():
+    """Forked children would wait for ever (Sources/BackhaulPlatform/Once.swift)."""
     symbols = output("nm", "--demangle", LIBRARY)
     assert "once_slow" in symbols
     assert "ulock_get_tid" not in symbols
 
 
-def test_it_is_smaller_than_9_MiB_when_stripped(tmp_path):
+def test_the_stripped_library_is_smaller_than_9_MiB(tmp_path):
     stripped = tmp_path / "stripped.so"
     output("strip", "--strip-unneeded", "-o", stripped, LIBRARY)
     assert stripped.stat().st_size < 9 << 20
 
 
 @pytest.mark.parametrize("compiler, standard, suffix", [("clang", "c11", "c"), ("clang++", "c++17", "cpp")])
-def test_the_header_stands_alone_under_every_warning(tmp_path, compiler, standard, suffix):
+def test_the_header_compiles_alone_without_a_warning(tmp_path, compiler, standard, suffix):
     source = tmp_path / f"alone.{suffix}"
     source.write_text("#include <backhaul.h>\n#include <backhaul.h>\nint main() { return bh_version() == 0; }\n"
                       .replace("main()", "main(void)" if suffix == "c" else "main()"))

@@ -1,1 +1,1 @@
-"""The README's code, compiled and run."""
+"""Compiles and runs the README's code."""

@@ -1,6 +1,6 @@
-"""The README's hosts are compiled and run as they stand there, and each must bring its file.
+"""Compiles and runs the README's hosts as they are printed there. Each must fetch its file.
 
-In the blocks https://example.org stands for a server on loopback, and /home/me for a folder of the test.
+In the code https://example.org is replaced by a server on loopback, and /home/me by a folder of the test.
 """
 
 import os
@@ -29,7 +29,7 @@ def blocks(language):
 
 def the_block(language):
     found = blocks(language)
-    assert len(found) == 1, f"the README has {len(found)} {language} blocks; this test knows what to do with one"
+    assert len(found) == 1, f"the README has {len(found)} {language} blocks; this test expects one"
     return found[0]
 
 
@@ -43,7 +43,7 @@ def home(tmp_path):
 
 @pytest.fixture
 def photo(tmp_path):
-    """What the server has."""
+    """The file of the server."""
     photo = tmp_path / "served.jpg"
     photo.write_bytes(PHOTO)
     return photo
@@ -90,49 +90,49 @@ def swift_host(localised, tmp_path):
     host = package / "Sources" / "host" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(localised(the_block("swift")))
-    # That of the Swift package, which is compiled once.
+    # The build folder of the Swift package, which is compiled once.
     scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch)
     return [scratch / "debug" / "host"]
 
 
 class Runs:
-    """Starts a host again and again in one home."""
+    """Starts a host several times with one home directory."""
 
     def __init__(self, command, home):
         path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
         environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": f"{home}/.local/state", "PATH": path}
-        # A group of its own, because the shell's host is several programs.
+        # The host gets its own process group, because the shell's host consists of several programs.
         self._options = {"cwd": home, "env": environment, "text": True, "start_new_session": True}
         self._command = command
 
     def kill(self, moment):
         host = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, **self._options)
         until(moment, bool)
-        assert host.poll() is None, "it has ended before it could be killed"
+        assert host.poll() is None, "the host ended before it could be killed"
         os.killpg(host.pid, signal.SIGKILL)
         host.wait()
 
     def __call__(self):
-        """What one run to the end prints."""
+        """Runs the host to its end, and returns what it printed."""
         ended = subprocess.run(self._command, capture_output=True, check=False, **self._options)
         assert ended.returncode == 0, ended.stderr
         return ended.stdout
 
 
 @pytest.mark.parametrize("make_host", [shell_host, c_host, python_host, swift_host])
-def test_a_host_brings_its_file_whether_it_is_killed_or_has_run_before(
+def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
         make_host, localised, tmp_path, home, server, photo):
     host = Runs(make_host(localised, tmp_path), home)
     mine = home / "photo.jpg"
     host.kill(server.is_holding)
     server.release()
-    # Killed in the middle it finds the file when it is started again, and the daemon has gone on.
+    # The killed host finds the file when it is started again, because the daemon has continued.
     assert str(mine) in host()
     first = [request.status for request in server.requests()]
-    # Where the daemon was through already, the host has asked whether the file has changed since.
+    # If the daemon had finished before, the host has sent a conditional request.
     assert first in ([200], [200, 304])
-    # Once it has read the end it asks whether the file has changed, and fetches it only then.
+    # After it has read the end, a further start sends a conditional request, and fetches the file only if it changed.
     assert str(mine) in host()
     assert mine.read_bytes() == PHOTO
     photo.write_bytes(PHOTO[::-1])
@@ -142,14 +142,14 @@ def test_a_host_brings_its_file_whether_it_is_killed_or_has_run_before(
     assert not list(home.glob(".*.part*")), "a part file is left"
 
 
-def test_the_commands_to_try_are_targets_of_make():
+def test_commands_of_the_readme_are_targets_of_make():
     targets = set(re.findall(r"^\$ make(?: (\w+))?", "\n".join(blocks("console")), flags=re.M)) - {""}
     assert targets
     help_text = subprocess.run(["make", "help"], cwd=PROJECT, capture_output=True, text=True, check=True).stdout
     assert targets <= set(re.findall(r"make (\w+)", help_text))
 
 
-def test_what_the_readme_points_to_is_there():
+def test_links_of_the_readme_exist():
     text = (PROJECT / "README.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", text):
         assert (PROJECT / target).exists(), target

@@ -1,1 +1,1 @@
-"""Tries that fail, what is written of them, and networks that come and go."""
+"""Tests of failed attempts, their stored records, and networks that come and go."""

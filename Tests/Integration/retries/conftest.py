@@ -1,4 +1,4 @@
-"""What the tests of retries stand on: the host tests' world, and networks of their own."""
+"""Fixtures for the tests of retries: those of the host tests, and private networks."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from testbed.network import Network, Unavailable
 
 @pytest.fixture
 def network():
-    """Two namespaces with a cable between them: hosts are started here, servers there."""
+    """Two network namespaces with a cable between them: hosts run in one, servers in the other."""
     try:
         made = Network()
     except Unavailable as reason:

@@ -1,4 +1,5 @@
-// Preloaded into a host: makes system resources lack for a moment. Built and armed by test_passing_lacks.py.
+// A library that is preloaded into a host and makes calls fail for a short time. test_passing_lacks.py builds and
+// controls it.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -9,13 +10,13 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-// Calls are counted while this is armed; those from number `first` on fail, `count` of them.
+// While it is armed, it counts calls. The calls from number `first` on fail, `count` of them.
 struct lack {
     atomic_long first, count, calls;
 };
 static struct lack memory, watches, processes;
 
-static uintptr_t begin, end; // of the code whose allocations fail
+static uintptr_t begin, end; // the code whose allocations fail
 
 static int fails(struct lack *lack) {
     long first = lack->first;
@@ -44,7 +45,7 @@ static int find(struct dl_phdr_info *info, size_t size, void *name) {
     return 0;
 }
 
-// False when no library of that name is loaded.
+// Returns false if no library of that name is loaded.
 int lack_memory(const char *library, long first, long count) {
     begin = end = 0;
     if (!dl_iterate_phdr(find, (void *)library)) return 0;

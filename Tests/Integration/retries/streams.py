@@ -1,5 +1,7 @@
-"""An HTTP/2 server that refuses streams before it looks at them (RFC 9113, section 8.7), by hand: frames as bytes, and
-of HPACK (RFC 7541) only what an answer needs, which is fields without compression."""
+"""An HTTP/2 server that refuses streams before it processes them (RFC 9113, section 8.7).
+
+It writes frames as bytes. Of HPACK (RFC 7541) it has only what a response needs: fields without compression.
+"""
 
 import ssl
 import struct
@@ -17,7 +19,7 @@ def frame(kind, flags, stream, payload=b""):
 
 
 class RefusingServer(AcceptingServer):
-    """``with RefusingServer(certificates, refusals=2) as server``: refuses the first streams, then answers."""
+    """``with RefusingServer(certificates, refusals=2) as server``: refuses the first streams, then responds."""
 
     def __init__(self, certificates, refusals, *, goes_away=False, body=b"here\n"):
         self.refusals, self._goes_away, self._body = refusals, goes_away, body
@@ -45,13 +47,13 @@ class RefusingServer(AcceptingServer):
         if self.refused < self.refusals:
             self.refused += 1
             if self._goes_away:
-                # The last stream that was looked at is the one before.
+                # The last processed stream is the one before.
                 secured.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", max(0, number - 2), 0)))
             else:
                 secured.sendall(frame(RST_STREAM, 0, number, struct.pack(">I", REFUSED_STREAM)))
             return
         self.answered += 1
         length = str(len(self._body)).encode()
-        # ":status: 200" is entry 8 of the static table; "content-length" is 28, its value a plain text.
+        # ":status: 200" is entry 8 of the static table; "content-length" is 28, and its value is plain text.
         fields = b"\x88\x0f\x0d" + bytes([len(length)]) + length
         secured.sendall(frame(HEADERS, END_HEADERS, number, fields) + frame(DATA, END_STREAM, number, self._body))

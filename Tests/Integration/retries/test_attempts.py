@@ -1,4 +1,4 @@
-"""What is written of each attempt, and what stays of tasks whose event was acknowledged."""
+"""The stored record of each attempt, and the history of tasks whose event was acknowledged."""
 
 import pytest
 
@@ -15,7 +15,7 @@ SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 CONTENT = Content(3_000_000)
 
 
-def test_each_attempt_says_when_how_far_what_error_and_what_next(host, misbehaving, downloads):
+def test_each_attempt_has_its_times_bytes_error_and_next_step(host, misbehaving, downloads):
     script = [Behaviour(status=503), Behaviour(drop_after=1_500_000)]
     url = misbehaving.serve("/a", CONTENT, script)
     one = host()
@@ -62,7 +62,7 @@ def test_attempts_and_history_stay_after_the_acknowledgement(host, misbehaving, 
         one.attempts(good + 1_000)
 
 
-def test_the_history_has_a_limit(host, misbehaving, downloads):
+def test_the_history_keeps_only_the_newest_tasks(host, misbehaving, downloads):
     one = host()
     one.session(**SOON, history_limit=5)
     url = misbehaving.serve("/a", Content(10))
@@ -75,7 +75,7 @@ def test_the_history_has_a_limit(host, misbehaving, downloads):
             one.attempts(task)
 
 
-def test_a_session_may_want_no_history(host, misbehaving, downloads):
+def test_a_session_can_have_no_history(host, misbehaving, downloads):
     one = host()
     one.session(**SOON, history_limit=HISTORY_NONE)
     task = one.download(misbehaving.serve("/a", Content(10)), downloads / "a")
@@ -87,7 +87,7 @@ def test_a_session_may_want_no_history(host, misbehaving, downloads):
         one.attempts(task)
 
 
-def test_a_suspended_attempt_was_stopped(host, misbehaving, downloads):
+def test_an_attempt_that_was_suspended_is_listed_as_stopped(host, misbehaving, downloads):
     one = host()
     one.session(**SOON)
     task = one.download(misbehaving.serve("/a", CONTENT, [Behaviour(pace=100_000)]), downloads / "a")
@@ -100,7 +100,7 @@ def test_a_suspended_attempt_was_stopped(host, misbehaving, downloads):
     assert [attempt.next for attempt in one.attempts(task)] == [Next.STOPPED, Next.END]
 
 
-def test_an_attempt_whose_engine_was_killed_is_listed_as_far_as_it_was_durable(host, misbehaving, downloads):
+def test_an_attempt_of_a_killed_engine_is_listed_with_its_durable_bytes(host, misbehaving, downloads):
     content = Content(20_000_000)
     one = host()
     one.session(**SOON)
@@ -126,7 +126,7 @@ def test_of_many_attempts_the_first_and_the_newest_are_listed(host, misbehaving,
     assert [attempt.number for attempt in one.attempts(task)] == [1, *range(32, 131)]
 
 
-def test_a_cancelled_task_is_in_the_history_too(host, misbehaving, downloads):
+def test_a_cancelled_task_is_in_the_history(host, misbehaving, downloads):
     one = host()
     one.session(**SOON)
     task = one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(silent=True)), downloads / "a")
@@ -137,7 +137,7 @@ def test_a_cancelled_task_is_in_the_history_too(host, misbehaving, downloads):
     assert (kept.id, kept.state, kept.status) == (task, TaskState.CANCELLED, Status.CANCELLED)
 
 
-def test_a_new_configuration_cuts_the_wait_short(host, misbehaving, downloads):
+def test_a_new_configuration_ends_a_retry_delay(host, misbehaving, downloads):
     slow = {"first_delay_ms": 3_600_000, "longest_delay_ms": 3_600_000}
     one = host()
     one.session(**slow)

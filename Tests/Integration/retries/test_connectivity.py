@@ -1,4 +1,4 @@
-"""Networks that are not there: a wait that is no attempt, and ends when they are."""
+"""Tasks without a network wait, which uses no attempt, until the network is back."""
 
 import time
 
@@ -26,7 +26,7 @@ def server(network):
 
 @pytest.fixture
 def one(host, network):
-    """A host in the network's namespace; its daemon is there, too."""
+    """A host in the network's namespace. Its daemon runs there, too."""
     started = host(prefix=network.prefix)
     started.session(maximum_attempts=1)
     return started
@@ -36,7 +36,7 @@ def waiting(one, task):
     return until(lambda: one.task(task), lambda seen: seen.reason is Reason.CONNECTIVITY)
 
 
-def test_a_task_waits_for_its_network_and_that_is_no_attempt(one, network, server, downloads):
+def test_a_task_waits_for_its_network_without_using_an_attempt(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     seen = waiting(one, task)
     assert (seen.state, seen.attempts, seen.status) == (TaskState.WAITING, 0, Status.CONNECTION_FAILED)
@@ -48,9 +48,9 @@ def test_a_task_waits_for_its_network_and_that_is_no_attempt(one, network, serve
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_the_network_wakes_it_at_once(one, network, server, downloads):
+def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
-    # Looked at once without a network: the next look by itself would be far away.
+    # The first check found no network, so the next one by timer would be late.
     look = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
     network.plug()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -58,7 +58,7 @@ def test_the_network_wakes_it_at_once(one, network, server, downloads):
     assert attempt.started_ms < look.next_attempt_ms - 3_000
 
 
-def test_a_cable_that_is_pulled_out_in_mid_download(one, network, server, downloads):
+def test_a_link_loss_during_a_download(one, network, server, downloads):
     network.plug()
     content = Content(6_000_000)
     task = one.download(
@@ -72,41 +72,41 @@ def test_a_cable_that_is_pulled_out_in_mid_download(one, network, server, downlo
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_a_name_that_nobody_can_be_asked_for_is_waited_for(one, downloads):
+def test_a_task_waits_while_no_name_server_is_reachable(one, downloads):
     task = one.download("http://files.example.org/a", downloads / "a")
     seen = waiting(one, task)
     assert (seen.attempts, seen.status) == (0, Status.NAME_NOT_RESOLVED)
 
 
-def test_this_machine_is_never_waited_for(one, network, downloads):
+def test_loopback_is_never_waited_for(one, network, downloads):
     one.download("http://127.0.0.1:9/a", downloads / "a")
     ended = one.wait_for()[0]
     assert (ended.status, ended.attempts) == (Status.CONNECTION_FAILED, 1)
 
 
-def test_where_such_errors_are_not_tried_again_they_are_not_waited_for(one, network, server, downloads):
+def test_a_task_that_does_not_retry_connection_errors_does_not_wait_for_a_network(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(errors=RetryErrors.NONE))
     assert one.wait_for()[0].status == Status.CONNECTION_FAILED
 
 
-def test_many_tasks_wait_with_few_tries_and_all_say_why(one, network, server, downloads):
+def test_many_tasks_wait_after_few_attempts_and_all_list_the_reason(one, network, server, downloads):
     url = server.serve("/a", Content(100))
     for number in range(100):
         one.download(url, downloads / str(number))
     tasks = until(one.tasks, lambda seen: all(task.reason is Reason.CONNECTIVITY for task in seen))
     assert len(tasks) == 100
-    # Those that were tried and found no way; the others of the same server were not.
+    # A few tasks of the server were tried and found no route; the others were not tried.
     assert sum(task.status == Status.CONNECTION_FAILED for task in tasks) <= 12
     network.plug()
     assert {event.state for event in one.wait_for()[:100]} == {TaskState.SUCCEEDED}
 
 
-def test_its_time_goes_on(one, network, server, downloads):
+def test_the_resource_timeout_continues_while_a_task_waits_for_a_network(one, network, server, downloads):
     one.download(server.serve("/a", CONTENT), downloads / "a", policy=policy(resource_timeout_ms=1_500))
     assert one.wait_for()[0].status == Status.RESOURCE_TIMEOUT
 
 
-def test_it_can_be_suspended_cancelled_and_sent_to_a_try(one, network, server, downloads):
+def test_a_waiting_task_can_be_suspended_cancelled_and_resumed(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.suspend()
@@ -117,7 +117,7 @@ def test_it_can_be_suspended_cancelled_and_sent_to_a_try(one, network, server, d
     assert one.wait_for()[0].state is TaskState.CANCELLED
 
 
-def test_the_next_engine_goes_on_waiting(host, one, network, server, downloads):
+def test_the_next_engine_keeps_a_task_waiting_for_its_network(host, one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     one.kill_with_engine()
@@ -128,7 +128,7 @@ def test_the_next_engine_goes_on_waiting(host, one, network, server, downloads):
     assert other.wait_for()[0].state is TaskState.SUCCEEDED
 
 
-def test_a_link_that_flaps_costs_few_tries(one, network, server, downloads):
+def test_a_flapping_link_costs_few_attempts(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     waiting(one, task)
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Memory, watches and descriptors that lack for a moment: no task ends because of it, and no client is dropped."""
+"""A transient shortage of memory, epoll watches or descriptors ends no task, and drops no client."""
 
 import contextlib
 import itertools
@@ -16,15 +16,15 @@ from testbed.places import new_place
 HERE = Path(__file__).resolve().parent
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
-#: Calls in a row that fail.
+#: The number of consecutive calls that fail.
 IN_A_ROW = 2
-#: Of one download, from its enqueue to its event: each is a run of its own.
+#: The number of runs for one download: each fails at another call between its enqueue and its event.
 POINTS = 20
 
 
 @pytest.fixture(scope="module")
 def preloaded(tmp_path_factory):
-    """The path of what makes resources lack."""
+    """Returns the path of the preloaded library that makes calls fail."""
     made = tmp_path_factory.mktemp("lacks") / "lacks.so"
     subprocess.run(["clang", "-std=c11", "-Wall", "-Werror", "-O1", "-shared", "-fPIC", "-o", made, HERE / "lacks.c"],
                    check=True)
@@ -33,7 +33,7 @@ def preloaded(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def lacking(preloaded, library):
-    """A host whose resources can be made to lack, which serves test after test."""
+    """A host in which calls can be made to fail. All tests share it."""
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded}).open()
         (place / "downloads").mkdir()
@@ -62,7 +62,7 @@ def session(lacking, certificates):
 
 
 def repeated(verb):
-    """What a host does when a verb says that resources lack."""
+    """Repeats a verb that fails with ResourceError, as a host does."""
     for _ in range(10):
         with contextlib.suppress(ResourceError):
             return verb()
@@ -77,7 +77,7 @@ def succeeds(one, server, destination):
 
 
 @pytest.mark.parametrize("library_name", ["libcurl.so", "libsqlite3.so", "libcrypto.so", "libssl.so"])
-def test_a_passing_lack_of_memory_ends_no_task(lacking, server, session, library_name):
+def test_a_transient_memory_shortage_ends_no_task(lacking, server, session, library_name):
     destination = session()
     lacking.lack_memory(library_name, 1 << 40, 0)
     succeeds(lacking, server, destination)
@@ -99,9 +99,9 @@ def test_a_socket_that_cannot_be_watched_ends_no_task(lacking, server, session):
         succeeds(lacking, server, destination)
 
 
-#: The engine's own calls before libuv's three, which end the process (docs/daemon.md), and after them.
+#: The engine's own calls before and after the three calls of libuv, which would end the process (docs/daemon.md).
 @pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
-def test_watches_that_lack_when_the_engine_begins_are_an_error_of_open(preloaded, first):
+def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
     with new_place() as place:
         one = Host(place / "store", environment={"LD_PRELOAD": preloaded})
         try:
@@ -115,7 +115,7 @@ def test_watches_that_lack_when_the_engine_begins_are_an_error_of_open(preloaded
             one.end()
 
 
-def test_a_client_whose_process_cannot_be_looked_at_is_served_as_soon_as_it_can(lacking):
+def test_a_client_whose_process_cannot_be_watched_is_served_when_it_can(lacking):
     lacking.lack_processes(1, 3)
     other = Host(lacking.place / "store", hosting=Hosting.EMBEDDED)
     try:

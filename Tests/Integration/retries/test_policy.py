@@ -1,4 +1,4 @@
-"""What is tried again, how often and when: the session's policy and the task's own over it."""
+"""Which errors are retried, how often and when: the session's policy, and the task's own policy, which overrides it."""
 
 import time
 from email.utils import formatdate
@@ -12,7 +12,7 @@ from servers.content import Content, sha256_of
 from testbed.host import until
 
 CONTENT = Content(50_000)
-#: Delays of a session whose tests need not wait.
+#: Short delays of retries, so that the tests need not wait.
 SOON = {"first_delay_ms": 1, "longest_delay_ms": 5}
 DROP = Behaviour(drop_after=10)
 
@@ -22,7 +22,7 @@ def only_end(one):
 
 
 @pytest.mark.parametrize("limit", ["session", "task"])
-def test_so_many_tries_in_a_row_and_no_more(host, misbehaving, downloads, limit):
+def test_the_attempt_limit_is_respected(host, misbehaving, downloads, limit):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON, maximum_attempts=3 if limit == "session" else 9)
@@ -33,7 +33,7 @@ def test_so_many_tries_in_a_row_and_no_more(host, misbehaving, downloads, limit)
     assert len(misbehaving.log("/a")) == 3
 
 
-def test_a_try_that_brings_durable_bytes_does_not_count(host, misbehaving, downloads):
+def test_an_attempt_with_durable_bytes_does_not_count(host, misbehaving, downloads):
     content = Content(8_000_000)
     drops = [Behaviour(drop_after=1_500_000) for _ in range(4)]
     url = misbehaving.serve("/a", content, drops)
@@ -45,7 +45,7 @@ def test_a_try_that_brings_durable_bytes_does_not_count(host, misbehaving, downl
     assert sha256_of(downloads / "a") == content.sha256
 
 
-def test_statuses_that_are_tried_again_are_the_hosts_choice(host, misbehaving, downloads):
+def test_the_host_chooses_which_statuses_are_retried(host, misbehaving, downloads):
     missing = [Behaviour(status=404), Behaviour(status=404)]
     one = host()
     one.session(**SOON)
@@ -62,7 +62,7 @@ def test_statuses_that_are_tried_again_are_the_hosts_choice(host, misbehaving, d
     (RetryErrors.NAME, Status.CONNECTION_LOST, DROP), (RetryErrors.LOST, Status.HTTP_STATUS, Behaviour(status=503)),
     (RetryErrors.NONE, Status.CONNECTION_LOST, DROP),
 ], ids=["lost", "status", "nothing"])
-def test_errors_without_their_bit_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
+def test_errors_that_the_policy_does_not_retry_fail_at_once(host, misbehaving, downloads, errors, status, behaviour):
     one = host()
     one.session(**SOON, retry=RetryPolicy(errors=errors))
     one.download(misbehaving.serve("/a", CONTENT, [behaviour]), downloads / "a")
@@ -70,11 +70,11 @@ def test_errors_without_their_bit_fail_at_once(host, misbehaving, downloads, err
     assert (ended.status, ended.attempts) == (status, 1)
 
 
-def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, downloads):
+def test_a_bad_response_is_retried_on_request(host, misbehaving, downloads):
     nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
     one = host()
     one.session(**SOON)
-    # Together, so that there is one round.
+    # They are enqueued together, so that there is one round.
     one.enqueue([
         Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
         Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
@@ -85,8 +85,8 @@ def test_a_bad_answer_is_tried_again_where_the_host_wants_it(host, misbehaving, 
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_the_server_says_when_to_come_again(host, misbehaving, downloads, form):
-    # A date has no parts of a second.
+def test_retry_after_is_respected(host, misbehaving, downloads, form):
+    # A date has whole seconds.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()
@@ -100,7 +100,7 @@ def test_the_server_says_when_to_come_again(host, misbehaving, downloads, form):
 
 
 @pytest.mark.parametrize("value", ["999999999999999999999", "soon", "-5", "Fri, 31 Dec 9999 23:59:59 GMT"])
-def test_a_server_that_asks_for_too_much_is_asked_again_within_a_day(host, misbehaving, downloads, value):
+def test_a_too_long_or_invalid_retry_after_is_limited_to_a_day(host, misbehaving, downloads, value):
     one = host()
     one.session(**SOON)
     task = one.download(misbehaving.serve("/a", CONTENT, otherwise=retry_after(value)), downloads / "a")
@@ -110,7 +110,7 @@ def test_a_server_that_asks_for_too_much_is_asked_again_within_a_day(host, misbe
     assert 0 < first.next_attempt_ms - first.started_ms <= 86_400_000 + 60_000
 
 
-def test_the_resource_time_out_is_the_tasks_own_and_stands_still_while_it_is_suspended(host, misbehaving, downloads):
+def test_a_tasks_own_resource_timeout_is_paused_while_it_is_suspended(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     one = host()
     one.session(**SOON)
@@ -125,11 +125,11 @@ def test_the_resource_time_out_is_the_tasks_own_and_stands_still_while_it_is_sus
     one.resume([second])
     ended = one.wait_for(2)[1]
     assert (ended.task_id, ended.status) == (second, Status.RESOURCE_TIMEOUT)
-    # It had all of its time once it was resumed.
+    # After it was resumed, it had all of its time.
     assert len(one.attempts(second)) > 3
 
 
-def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, misbehaving, downloads):
+def test_the_resource_timeout_also_ends_tasks_that_wait_for_a_slot(host, misbehaving, downloads):
     one = host()
     one.session(connections_per_origin=1)
     one.download(misbehaving.serve("/slow", Content(10_000_000), otherwise=Behaviour(pace=100_000)), downloads / "slow")
@@ -143,7 +143,7 @@ def test_the_resource_time_out_ends_those_too_that_wait_for_their_turn(host, mis
     assert not misbehaving.log("/a")
 
 
-def test_a_policy_that_contradicts_its_session_is_refused_with_both_named(host, misbehaving, downloads):
+def test_a_policy_that_contradicts_its_session_is_refused_with_both_field_names(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one = host()
     one.session(first_delay_ms=1_000, longest_delay_ms=10_000)

@@ -1,4 +1,4 @@
-"""Streams of HTTP/2 that the server has not looked at."""
+"""HTTP/2 streams that the server has not processed."""
 
 import pytest
 
@@ -6,13 +6,13 @@ from backhaul import Policy, RetryPolicy, Status, TaskState
 from retries.streams import RefusingServer
 
 
-# libcurl tells a GOAWAY from no other end of the connection: only what does no harm twice is sent again.
+# libcurl does not distinguish a GOAWAY from another end of the connection, so only idempotent requests are sent again.
 @pytest.mark.parametrize("goes_away, method", [(False, "GET"), (False, "POST"), (True, "GET")],
                          ids=["REFUSED_STREAM-GET", "REFUSED_STREAM-POST", "GOAWAY-GET"])
-def test_a_refused_stream_is_sent_again_at_once_and_is_no_try(host, certificates, downloads, goes_away, method):
+def test_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(host, certificates, downloads, goes_away, method):
     with RefusingServer(certificates, 3, goes_away=goes_away) as server:
         one = host()
-        # A wait of the policy would take an hour, and there is no other try.
+        # A retry of the policy would wait for an hour, and there is only one attempt.
         one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_delay_ms=3_600_000,
                     longest_delay_ms=3_600_000)
         one.download(server.url + "/a", downloads / "a", method=method)
@@ -22,7 +22,7 @@ def test_a_refused_stream_is_sent_again_at_once_and_is_no_try(host, certificates
         assert (server.refused, server.answered) == (3, 1)
 
 
-def test_a_server_that_refuses_without_end_is_left(host, certificates, downloads):
+def test_endless_stream_refusals_end_the_attempt(host, certificates, downloads):
     with RefusingServer(certificates, 1_000) as server:
         one = host()
         one.session(ca_file=str(certificates.authority))

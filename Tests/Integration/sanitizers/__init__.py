@@ -1,1 +1,1 @@
-"""The C host under the sanitizers."""
+"""Runs the C host under the sanitizers."""

@@ -1,4 +1,4 @@
-"""The C host's path, with a kill in the middle, while the sanitizers watch every thread of library and host."""
+"""Runs the C host, with a kill in the middle, while a sanitizer checks every thread of the library and the host."""
 
 import os
 import subprocess
@@ -9,7 +9,7 @@ from story import kill_and_finish, serve
 
 PROJECT = Path(__file__).resolve().parents[3]
 OPTIONS = {
-    # Leaks are looked for when the host has closed everything and ends.
+    # The sanitizer searches for leaks at the end of the host, which has closed everything before.
     "address": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"},
     "thread": {"TSAN_OPTIONS": "second_deadlock_stack=1"},
 }
@@ -22,7 +22,7 @@ def sanitizer(request):
 
 @pytest.fixture(scope="module")
 def library(sanitizer):
-    """A debug build of the library with the sanitizer in it; returns its folder."""
+    """Builds a debug library with the sanitizer. Returns its folder."""
     scratch = PROJECT / "build" / "swift" / sanitizer
     built = subprocess.run(
         ["swift", "build", "--package-path", PROJECT, "--scratch-path", scratch, "--product", "BackhaulLibrary",
@@ -34,7 +34,7 @@ def library(sanitizer):
 @pytest.fixture(scope="module")
 def host(sanitizer, library, tmp_path_factory):
     program = tmp_path_factory.mktemp(sanitizer) / "photos"
-    # Where the toolchain keeps the libraries that its thread sanitizer refers to.
+    # The folder in which the toolchain has the libraries of its thread sanitizer.
     runtime = f"{os.environ['BACKHAUL_TOOLCHAIN']}/lib/swift/linux"
     subprocess.run(
         ["clang", "-std=c11", "-g", "-O1", f"-fsanitize={sanitizer}", "-fuse-ld=lld", "-I", PROJECT / "include",
@@ -43,7 +43,7 @@ def host(sanitizer, library, tmp_path_factory):
     return program
 
 
-def test_the_host_is_killed_and_started_again_without_a_report(sanitizer, host, tmp_path):
+def test_the_killed_and_restarted_host_causes_no_report(sanitizer, host, tmp_path):
     server = serve(tmp_path / "served", count=60, bytes_per_second=6 << 20)
     try:
         kill_and_finish([host], server, tmp_path, **OPTIONS[sanitizer])

@@ -1,1 +1,1 @@
-"""How requests reach their servers: TLS, proxies, cookies, redirects, versions, what is measured."""
+"""Tests of how requests reach their servers: TLS, proxies, cookies, redirects, versions, and metrics."""

@@ -1,25 +1,26 @@
-"""A network with addresses that swallow all packets, and names for addresses of both kinds."""
+"""A network with addresses that drop all packets, and names for addresses of both kinds."""
 
 import subprocess
 
 from testbed.network import Network, Unavailable
 
-#: On the servers' side. The name's addresses lie outside the network of the cable, so that the resolver keeps their
-#: order (RFC 6724, rule 9).
+#: Addresses of the servers' side. They are outside the network of the cable, so that the resolver keeps the order of a
+#: name's addresses (RFC 6724, rule 9).
 SERVER, SERVER_6 = "198.51.100.1", "2001:db8:1::1"
-#: No packet to these is answered, as behind a firewall that drops.
+#: No packet to these addresses gets a reply, as behind a firewall that drops packets.
 SILENT = tuple(f"198.51.100.{number}" for number in (101, 102, 103, 104))
 SILENT_6 = "2001:db8:1::101"
 
 
 class SilentNetwork(Network):
-    """The servers' side has routes to both networks that drop, so that no ICMP message ends a connection attempt."""
+    """The servers' side has routes to both networks that drop packets, so that no ICMP message ends a connection
+    attempt."""
 
     address = SERVER
 
     def __init__(self, folder):
         if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
-            raise Unavailable("names of its own need a mount namespace, which cannot be made here, as in a chroot")
+            raise Unavailable("the network's names need a mount namespace, which cannot be made here, as in a chroot")
         super().__init__()
         self._hosts = folder / "hosts"
         try:
@@ -37,12 +38,12 @@ class SilentNetwork(Network):
         self.name({})
 
     def name(self, addresses):
-        """The addresses of each name, in the order in which the resolver returns those of one kind."""
+        """Sets the addresses of each name. The resolver returns those of one kind in this order."""
         lines = ["127.0.0.1 localhost", *(f"{one} {name}" for name, several in addresses.items() for one in several)]
         self._hosts.write_text("\n".join(lines) + "\n")
 
     @property
     def prefix(self):
-        """Words that start a program in the hosts' namespace, with names of its own."""
+        """Words that start a program in the hosts' namespace, with the names of this network."""
         script = 'mount --bind "$0" /etc/hosts && exec "$@"'
         return [*super().prefix, "unshare", "--mount", "sh", "-c", script, str(self._hosts)]

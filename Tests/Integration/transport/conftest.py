@@ -1,4 +1,4 @@
-"""What the transport tests stand on: the host tests' world, and servers whose certificates are wrong in one way."""
+"""Fixtures for the transport tests: those of the host tests, and servers whose certificates have one fault each."""
 
 import contextlib
 import datetime
@@ -14,12 +14,12 @@ from servers.misbehaving import MisbehavingServer
 from testbed.host import Host
 from testbed.places import new_place
 
-#: No test here waits long between tries.
+#: Short delays between attempts.
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 class Authority:
-    """Issues certificates, and writes them as files that a session can name."""
+    """A certificate authority. It writes its certificates into files that a session can name."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -28,13 +28,13 @@ class Authority:
         self.ca.cert_pem.write_to_path(self.file)
 
     def context(self, *names, **options):
-        """Of a server with a certificate for these names, or for loopback."""
+        """Returns the TLS context of a server with a certificate for these names, or for loopback."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.ca.issue_cert(*(names or ("localhost", "127.0.0.1")), **options).configure_cert(context)
         return context
 
     def client(self, name):
-        """The file of a client certificate with its key."""
+        """Returns the path of a client certificate with its key."""
         path = self.folder / f"{name}.pem"
         issued = self.ca.issue_cert(f"{name}@example.org", common_name=name)
         path.write_bytes(issued.private_key_and_cert_chain_pem.bytes())
@@ -64,8 +64,10 @@ def serve():
 
 
 class SharedHosts:
-    """Hosts that serve test after test: to start one takes longer than most tests. One for each hosting and
-    environment, which is that of the engine."""
+    """Hosts that many tests share, because starting one takes longer than most tests.
+
+    There is one for each hosting and environment. The engine has the host's environment.
+    """
 
     def __init__(self, stack, library):
         assert library.exists(), f"{library} is not built: run make"
@@ -73,7 +75,7 @@ class SharedHosts:
 
     def host(self, hosting=Hosting.EMBEDDED, environment=None):
         key = hosting, *sorted((environment or {}).items())
-        # One that a test has killed is not started again on the same store.
+        # A host that a test has killed is replaced by one with a new store.
         if key not in self._hosts or self._hosts[key].has_ended:
             place = self._stack.enter_context(new_place())
             made = Host(place / "store", hosting=hosting, environment=environment)
@@ -82,7 +84,7 @@ class SharedHosts:
         return self._hosts[key]
 
     def new_session(self):
-        """A name that no test has used."""
+        """Returns a name that no test has used."""
         return f"session {next(self._sessions)}"
 
 
@@ -94,7 +96,7 @@ def shared_hosts(library):
 
 @pytest.fixture
 def fetch(shared_hosts, downloads):
-    """Downloads one URL in a session of its own and returns the task's event."""
+    """Downloads one URL in its own session, and returns the task's event."""
     used = []
 
     def run(url, *, environment=None, name="a", request=None, **options):
@@ -107,7 +109,7 @@ def fetch(shared_hosts, downloads):
             assert events, f"the task has not ended, and these are its last attempts: {one.attempts(task)[-3:]}"
             return events[0]
         except AssertionError:
-            # No other test gets a host whose reply or task is outstanding.
+            # No other test may get a host with an outstanding reply or task.
             one.end()
             raise
 

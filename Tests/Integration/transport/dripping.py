@@ -8,14 +8,14 @@ _INTERVAL = 0.05
 
 
 class DrippingServer(AcceptingServer):
-    """``with DrippingServer() as server``: answers GET with a byte every 50 ms, and reads the body of any other request
-    without an answer. After ``finish`` all responses end."""
+    """``with DrippingServer() as server``: responds to GET with a byte every 50 ms, and reads the body of any other
+    request without a response. After ``finish`` all responses end."""
 
     def __init__(self, address="127.0.0.1", *, status=200):
         super().__init__(address=address)
         self._status = status
         self._is_finished = threading.Event()
-        #: Methods, in the order of arrival.
+        #: The methods of the requests, in the order of arrival.
         self.requests = []
         #: Bytes sent in all responses.
         self.dripped = 0

@@ -1,4 +1,4 @@
-"""Servers that send as fast as the client takes it, until the client ends the connection."""
+"""Servers that send as fast as the client reads, until the client ends the connection."""
 
 import select
 import threading
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from transport.scripted import ScriptedServer
 from transport.violating import ViolatingServer
 
-#: Bytes that are sent between two looks at what the client has sent.
+#: The number of bytes to send before the server reads again what the client has sent.
 _BLOCK = 65_536
 
 
 @dataclass(frozen=True)
 class Flood:
-    """What is sent: `start` once, then `part` again and again."""
+    """The bytes of a flood: `start` once, then `part` repeatedly."""
 
     start: bytes
     part: bytes
-    #: What the client sends meanwhile is read.
+    #: Whether the server reads what the client sends meanwhile.
     reads: bool = True
-    #: Bytes of a record of TLS, at the most.
+    #: The most bytes in a TLS record.
     record: int = _BLOCK
 
 
@@ -29,7 +29,7 @@ class _Counter:
 
     def __init__(self):
         self._lock = threading.Lock()
-        #: Bytes that the kernel or TLS has taken.
+        #: Bytes that the kernel or the TLS library has accepted.
         self.sent = 0
         #: Floods that have begun, and those that the client has ended.
         self.begun = self.ended = 0
@@ -40,7 +40,7 @@ class _Counter:
 
 
 def _pour(connection, flood, counter):
-    """Returns when the client has ended the connection."""
+    """Sends the flood. Returns when the client has ended the connection."""
     block = flood.part * max(1, _BLOCK // len(flood.part))
     counter.add(begun=1)
     with suppress(OSError):
@@ -69,8 +69,10 @@ class FloodingServer(ScriptedServer):
 
 
 class FloodingHTTP2Server(ViolatingServer):
-    """``with FloodingHTTP2Server(flood, context) as server``: `flood` is a function of the stream, which returns a
-    flood, behind which no request is read, or frames."""
+    """``with FloodingHTTP2Server(flood, context) as server``. `flood` is called with the stream.
+
+    It returns frames to send, or a `Flood`. After a `Flood` the server reads no more requests.
+    """
 
     def __init__(self, flood, context=None):
         self.flood = _Counter()

@@ -1,4 +1,4 @@
-"""An HTTP/2 server that refuses streams: RST_STREAM with REFUSED_STREAM says that nothing was done with the request."""
+"""An HTTP/2 server that refuses streams. RST_STREAM with REFUSED_STREAM says that the request was not processed."""
 
 import h2.config
 import h2.connection
@@ -9,8 +9,10 @@ from servers.accepting import AcceptingServer
 
 
 class RefusingServer(AcceptingServer):
-    """Refuses so many streams, then answers each request with its own method and body. Without a context it speaks
-    HTTP/2 at once and without TLS."""
+    """Refuses so many streams, then responds to each request with its own method and body.
+
+    Without a context it uses HTTP/2 without TLS from the start (prior knowledge).
+    """
 
     def __init__(self, context=None, refusals=0):
         if context:

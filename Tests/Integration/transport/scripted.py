@@ -1,4 +1,4 @@
-"""A server that answers each request by a function of the test, which decides about every byte and every end."""
+"""A server that calls a function of the test for each request. The function decides every byte and every end."""
 
 import socket
 import ssl
@@ -10,13 +10,16 @@ from servers.accepting import AcceptingServer
 
 
 class ScriptedServer(AcceptingServer):
-    """``with ScriptedServer(respond, context) as server``: calls `respond(connection, head)` for each request, and
-    keeps the connection for the next one if that returns True. `greeting`: sent as soon as a client has connected."""
+    """``with ScriptedServer(respond, context) as server`` calls `respond(connection, head)` for each request.
+
+    If it returns True, the connection is kept for the next request. `greeting` is sent as soon as a client has
+    connected.
+    """
 
     def __init__(self, respond, tls=None, greeting=b""):
         super().__init__(tls)
         self._respond, self._greeting = respond, greeting
-        #: Heads of the requests, in the order of arrival.
+        #: The heads of the requests, in the order of arrival.
         self.requests = []
 
     def _serve(self, connection):
@@ -33,7 +36,7 @@ class ScriptedServer(AcceptingServer):
 
 
 def read_head(connection):
-    """Up to the empty line. EOFError at the connection's end."""
+    """Reads up to the empty line. Raises EOFError at the connection's end."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         byte = connection.recv(1)
@@ -44,22 +47,22 @@ def read_head(connection):
 
 
 def drain(connection):
-    """Reads until the client ends the connection: a close before that could be a reset (RFC 9293, 3.6.1)."""
+    """Reads until the client ends the connection. A close before that could be a reset (RFC 9293, 3.6.1)."""
     with suppress(OSError):
         while connection.recv(65_536):
             pass
 
 
-# Ends of a connection.
+# Functions that end a connection
 
 def cut(connection):
-    """An orderly end of TCP, without close_notify over TLS."""
+    """Ends TCP in order; over TLS without close_notify."""
     connection.shutdown(socket.SHUT_WR)
     drain(connection)
 
 
 def close(connection):
-    """As TLS demands it: close_notify first (RFC 8446, section 6.1)."""
+    """Ends the connection as TLS requires: close_notify first (RFC 8446, section 6.1)."""
     if isinstance(connection, ssl.SSLSocket):
         with suppress(OSError):
             connection = connection.unwrap()
@@ -68,8 +71,8 @@ def close(connection):
 
 
 def reset(connection):
-    """A reset of TCP, after the client has read all that was sent."""
+    """Resets TCP after the client has read all sent bytes."""
     sockets.wait_until_all_taken(connection)
-    # Lingering for zero seconds turns close into a reset (socket(7)).
+    # With a linger time of zero, close sends a reset (socket(7)).
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -15,13 +15,14 @@ from transport.usage import peak, watch_peak
 
 MEGABYTE = 1_000_000
 AT_ONCE = 16
-#: Of the daemon, with all responses at once. Without any it has about 20 MB; 32 MB were measured.
+#: The limit of the daemon's memory, with all responses at once. It has about 20 MB without responses; 32 MB were
+#: measured.
 LARGEST_RESIDENT = 100 * MEGABYTE
 
 
 @pytest.fixture(scope="module")
 def bombs():
-    """A quarter of a megabyte each, and 256 MB when it is decoded."""
+    """Compressed bodies of a quarter of a megabyte each, which are 256 MB when they are decoded."""
     made = {}
     for coding, window in (("gzip", 31), ("deflate", 15)):
         coder = zlib.compressobj(9, zlib.DEFLATED, window)
@@ -31,8 +32,10 @@ def bombs():
 
 @pytest.fixture
 def download(shared_hosts, downloads):
-    """Has a daemon download as many files at once from a server that gives all of them the same response. Returns the
-    events and the peak of the daemon's resident memory."""
+    """Downloads several files at once through a daemon, from a server that gives all of them the same response.
+
+    Returns the events and the peak of the daemon's resident memory.
+    """
     def run(respond, **options):
         together = threading.Barrier(AT_ONCE, timeout=20)
 
@@ -49,7 +52,7 @@ def download(shared_hosts, downloads):
                         maximum_size=MEGABYTE, maximum_attempts=1, **QUICK, **options)
             one.enqueue([Request(f"{server.url}/{i}", downloads / str(i)) for i in range(AT_ONCE)])
             events = [event for event in one.wait_for() if event.task_id]
-            # libcurl has one code for a line without an end and for a passing lack of memory, so the engine asks again.
+            # libcurl has one code for a line without an end and for a transient lack of memory, so the engine retries.
             assert len(server.requests) in (AT_ONCE, 2 * AT_ONCE)
         one.close_session()
         return events, peak(engine)
@@ -70,7 +73,7 @@ def chunked(data):
     ("zstd", "gzip", False), ("gzip, chunked", "gzip", True), ("deflate, chunked", "deflate", True),
     ("GZIP , Chunked", "gzip", True), ("gzip, gzip, chunked", "gzip", True), ("chunked, gzip", "gzip", True),
 ])
-def test_a_transfer_coding_that_was_not_asked_for_is_refused(download, downloads, bombs, coding, bomb, is_chunked):
+def test_a_transfer_coding_that_was_not_requested_is_refused(download, downloads, bombs, coding, bomb, is_chunked):
     body = chunked(bombs[bomb]) if is_chunked else bombs[bomb]
     events, resident = download(lambda connection: connection.sendall(head(f"Transfer-Encoding: {coding}") + body))
     assert {(event.status, event.attempts) for event in events} == {(Status.BAD_RESPONSE, 1)}
@@ -94,7 +97,7 @@ def test_a_content_coding_is_stored_as_it_was_sent(download, downloads, bombs, c
 
 
 def endless(start, *parts):
-    """Sends the parts again and again, up to 64 MB."""
+    """Returns a function that sends the parts repeatedly, up to 64 MB."""
     def respond(connection):
         connection.sendall(start)
         block = b"".join(parts) * (1 + 65_536 // len(b"".join(parts)))
@@ -122,7 +125,7 @@ ENDLESS = {
 
 
 @pytest.mark.parametrize("respond", ENDLESS.values(), ids=ENDLESS)
-def test_a_response_without_an_end_is_not_held_in_memory(download, downloads, respond):
+def test_a_response_without_an_end_is_not_buffered_in_memory(download, downloads, respond):
     events, resident = download(respond, request_timeout_ms=3_000)
     assert {event.state for event in events} == {TaskState.FAILED}
     assert os.listdir(downloads) == []

@@ -1,4 +1,4 @@
-"""Files of certificates that hang, are no files, or change: they concern those who name them, and nobody else."""
+"""Certificate files that hang, are invalid, or change: they affect only the sessions that name them."""
 
 import os
 import shutil
@@ -30,7 +30,7 @@ def ended(one):
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_file_that_does_not_answer_fails_its_own_task_and_says_so(fetch, serve, authority, options, hung, option):
+def test_a_hung_certificate_file_fails_its_own_task_with_its_name(fetch, serve, authority, options, hung, option):
     server = serve(authority.context())
     event = fetch(server.url + "/a", **{**options, option: hung}, request_timeout_ms=1_000)
     assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event
@@ -39,7 +39,7 @@ def test_a_file_that_does_not_answer_fails_its_own_task_and_says_so(fetch, serve
 
 
 @pytest.mark.parametrize("option", OPTIONS)
-def test_a_file_that_does_not_answer_holds_nobody_up(host, serve, authority, options, downloads, hung, option):
+def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authority, options, downloads, hung, option):
     server = serve(authority.context())
     one = host()
     for number in range(20):
@@ -53,13 +53,13 @@ def test_a_file_that_does_not_answer_holds_nobody_up(host, serve, authority, opt
     assert ended(one).state is TaskState.CANCELLED
 
 
-def test_an_engine_closes_while_a_file_does_not_answer(host, serve, authority, downloads, hung):
+def test_an_engine_closes_beside_a_hung_certificate_file(host, serve, authority, downloads, hung):
     server = serve(authority.context())
     one = host()
     one.session(ca_file=hung, **QUICK)
     one.download(server.url + "/a", downloads / "stuck")
     one.close()
-    # The store is free, and an engine works in the same process.
+    # The store is free, and a new engine works in the same process.
     one.open()
     one.session("other", ca_file=authority.file, **QUICK)
     one.download(server.url + "/a", downloads / "free")
@@ -74,7 +74,7 @@ def test_an_engine_closes_while_a_file_does_not_answer(host, serve, authority, d
     (lambda path: path.write_bytes(bytes(5 << 20)), "has more than 4 MiB"),
     (lambda path: os.symlink(path, path), "cannot be read"),
 ], ids=["FIFO", "directory", "device", "5 MiB", "endless link"])
-def test_what_is_no_file_of_certificates_fails_at_once(
+def test_an_invalid_certificate_file_fails_at_once(
         fetch, serve, authority, options, tmp_path, option, make, reason):
     path = tmp_path / "odd.pem"
     make(path)
@@ -83,7 +83,7 @@ def test_what_is_no_file_of_certificates_fails_at_once(
     assert event.error_message.startswith(f"{option} {path} {reason}")
 
 
-def test_a_damaged_certificate_is_counted(fetch, serve, authority, tmp_path):
+def test_the_error_has_the_number_of_the_damaged_certificate(fetch, serve, authority, tmp_path):
     path = tmp_path / "damaged.pem"
     path.write_bytes(authority.file.read_bytes() + b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
     event = fetch(serve(authority.context()).url + "/a", ca_file=path)
@@ -92,7 +92,7 @@ def test_a_damaged_certificate_is_counted(fetch, serve, authority, tmp_path):
         f"ca_file {path} cannot be read as certificates in PEM: the one behind the first 1 is damaged")
 
 
-def test_a_file_that_was_mended_is_read_again(host, serve, authority, downloads, tmp_path):
+def test_a_corrected_certificate_file_is_read_again(host, serve, authority, downloads, tmp_path):
     path = tmp_path / "changing.pem"
     shutil.copy(Authority(tmp_path).file, path)
     server = serve(authority.context())
@@ -106,8 +106,8 @@ def test_a_file_that_was_mended_is_read_again(host, serve, authority, downloads,
     assert ended(one).state is TaskState.SUCCEEDED
 
 
-def test_an_authority_that_was_taken_away_is_trusted_no_more(host, serve, authority, downloads, tmp_path):
-    """Connections that were made with it are not used again."""
+def test_a_removed_authority_is_not_trusted_any_more(host, serve, authority, downloads, tmp_path):
+    """Connections that were made with the old file are not used again."""
     path = tmp_path / "changing.pem"
     shutil.copy(authority.file, path)
     server = serve(authority.context())
@@ -120,7 +120,7 @@ def test_an_authority_that_was_taken_away_is_trusted_no_more(host, serve, author
 
     assert status("before") is Status.OK
     shutil.copy(Authority(tmp_path).file, path)
-    # A file is looked at once a second at most.
+    # The engine checks a file at most once a second.
     found = []
     while not found or found[-1] is Status.OK:
         found.append(status(f"after {len(found)}"))

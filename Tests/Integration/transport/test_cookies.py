@@ -1,4 +1,4 @@
-"""A session's cookies: kept for it alone, for as long as it wants."""
+"""The cookies of a session: only the session has them, and its configuration says how long they are stored."""
 
 import signal
 import time
@@ -42,7 +42,7 @@ def test_a_cookie_of_a_redirect_is_in_the_next_request(host, misbehaving, downlo
     assert sent(misbehaving, "/file") == ["id=7"]
 
 
-def test_sessions_have_jars_of_their_own_and_by_default_none(host, misbehaving, downloads):
+def test_sessions_have_separate_cookie_jars_and_by_default_none(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), otherwise=sets("id=7"))
     one = host()
     for identifier, policy in [("first", Cookies.MEMORY), ("second", Cookies.MEMORY), ("third", None)]:
@@ -58,7 +58,7 @@ def test_sessions_have_jars_of_their_own_and_by_default_none(host, misbehaving, 
     (Cookies.PERSISTENT, "id=7", None),
     (Cookies.MEMORY, "id=7; Max-Age=1000", None),
 ])
-def test_what_another_engine_finds(host, misbehaving, downloads, policy, cookie, later):
+def test_cookies_of_the_next_engine_by_policy(host, misbehaving, downloads, policy, cookie, later):
     url = misbehaving.serve("/a", Content(10), [sets(cookie)])
     one = host()
     one.session(cookies=policy, **QUICK)
@@ -71,7 +71,7 @@ def test_what_another_engine_finds(host, misbehaving, downloads, policy, cookie,
     assert again.engine().process_id != engine or policy is not None
     again.attach()
     if again.engine().process_id == engine:
-        # Asked to end, not killed: a cookie that is younger than half a second may be lost by a kill.
+        # The engine ends with SIGTERM, because a kill may lose a cookie of the last half second.
         daemons.end(engine, signal.SIGTERM, time.monotonic() + 20)
     finish(again, url, downloads)
     assert sent(misbehaving, "/a") == [None, "id=7", later]
@@ -83,7 +83,7 @@ def test_cookies_survive_a_kill_half_a_second_later(host, misbehaving, downloads
     one = host()
     one.session(cookies=Cookies.PERSISTENT, **QUICK)
     finish(one, url, downloads)
-    # Takes two seconds: time enough to save.
+    # The download takes two seconds, which is enough time to save the cookies.
     finish(one, slow, downloads)
     one.kill_with_engine()
     again = host()
@@ -92,7 +92,7 @@ def test_cookies_survive_a_kill_half_a_second_later(host, misbehaving, downloads
     assert sent(misbehaving, "/a") == [None, "id=7"]
 
 
-def test_a_session_that_wants_none_any_more_has_none_when_it_wants_them_again(host, misbehaving, downloads):
+def test_disabling_cookies_deletes_them(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     one = host()
     one.session(cookies=Cookies.PERSISTENT, **QUICK)
@@ -105,7 +105,7 @@ def test_a_session_that_wants_none_any_more_has_none_when_it_wants_them_again(ho
     assert sent(misbehaving, "/a") == [None, None, None]
 
 
-def test_a_server_that_sets_cookies_without_end_costs_nobody_else_his(host, misbehaving, downloads):
+def test_a_cookie_flood_does_not_evict_cookies_of_other_servers(host, misbehaving, downloads):
     flood = misbehaving.serve("/flood", Content(10), [
         sets(f"c{number}={'x' * 3_000}; Max-Age=1000") for number in range(300)])
     one = host()
@@ -118,7 +118,7 @@ def test_a_server_that_sets_cookies_without_end_costs_nobody_else_his(host, misb
     assert len(sent(misbehaving, "/a")[0]) <= 8_192
 
 
-def test_the_hosts_own_cookie_goes_with_those_of_the_jar_in_one_field(host, misbehaving, downloads):
+def test_a_cookie_of_the_request_is_sent_with_those_of_the_jar_in_one_field(host, misbehaving, downloads):
     url = misbehaving.serve("/a", Content(10), [sets("id=7")])
     one = host()
     one.session(cookies=Cookies.MEMORY, headers=(("Cookie", "own=1"),), **QUICK)

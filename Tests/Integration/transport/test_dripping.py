@@ -11,7 +11,7 @@ from transport.dripping import DrippingServer
 
 
 class Refused:
-    """A task that a dripping error page fails, and the one that waits for its slot."""
+    """A task that fails by a dripping error page, and the task that waits for its slot."""
 
     def __init__(self, one, name, dripping, misbehaving, downloads):
         self.one, self.name, self.reasons = one, name, set()
@@ -27,8 +27,8 @@ class Refused:
         return info
 
 
-def test_an_error_page_that_drips_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
-    """In both hostings at once: that time is five seconds."""
+def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
+    """The time is five seconds. Both hostings are tested at once."""
     with ExitStack() as stack:
         servers, refused = [], []
         for hosting in (Hosting.EMBEDDED, Hosting.DAEMON):
@@ -39,7 +39,7 @@ def test_an_error_page_that_drips_occupies_its_slot_for_a_short_time(shared_host
         assert [(end.state, end.status, end.http_status) for end in ends] == [
             (TaskState.FAILED, Status.HTTP_STATUS, 404)] * 2
         for each in refused:
-            # Bytes come all the time.
+            # Bytes arrive all the time.
             assert Reason.STALLED not in each.reasons
             each.one.turn_to(each.name)
             until(lambda one=each.one, task=each.next: one.task(task),

@@ -1,5 +1,7 @@
-"""A server that sends without an end, and without sense, harms no transfer but its own. The flood goes on while another
-session of the same engine downloads from another server, and while verbs are called."""
+"""A server that sends invalid bytes without end affects only its own transfer.
+
+During the flood another session of the same engine downloads from another server, and the test calls verbs.
+"""
 
 import signal
 import struct
@@ -33,15 +35,15 @@ from transport.violating import (
 )
 
 MEGABYTE = 1_000_000
-#: By how much the engine's resident memory may grow: a flooded transfer and another one have buffers.
+#: The most by which the engine's resident memory may grow: a flooded transfer and another one have buffers.
 LARGEST_GROWTH = 16 * MEGABYTE
-#: Of processor time that the engine's process may use until a verb is answered; 0.1 s were measured, and `TurnGuard`
+#: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured, and `TurnGuard`
 #: gives a flood 0.3 s.
 LONGEST_VERB_SECONDS = 1
-#: … and until the other download has ended; 0.5 s were measured.
+#: The most processor time before the other download has ended. 0.5 s were measured.
 LONGEST_DOWNLOAD_SECONDS = 3
 SIZE = 2 * MEGABYTE
-#: Why a flooded task may fail.
+#: The statuses with which a flooded task may fail.
 NAMED = {Status.BAD_RESPONSE, Status.CONNECTION_LOST, Status.REQUEST_TIMEOUT, Status.TOO_LARGE}
 
 HEAD = b"HTTP/1.1 200 OK\r\n"
@@ -66,7 +68,7 @@ HTTP_1 = {
     "responses of 103": Flood(b"", b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n"),
     "empty lines": Flood(b"", b"\r\n"),
 }
-#: Over TLS, a byte a record.
+#: Floods over TLS with one byte in each record.
 RECORDS = {
     "a body": Flood(HEAD + b"\r\n", b"a", record=1),
     "a chunk's extension": Flood(CHUNKS + b"3;a=", b"a", record=1),
@@ -87,7 +89,7 @@ HTTP_2 = {
     "CONTINUATION": lambda stream: Flood(frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream)),
     "CONTINUATION of fields": lambda stream: Flood(
         frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream, fields(("x-a", "b" * 1_000)))),
-    # Of a stream that has ended: that of the redirect.
+    # RST_STREAM for a stream that has ended, which is the one of the redirect.
     "RST_STREAM": lambda stream: REDIRECT if stream == 1 else Flood(
         headers(stream, STATUS), frame(RST_STREAM, 0, 1, number(8))),
     "GOAWAY": lambda stream: Flood(headers(stream, STATUS), frame(GOAWAY, 0, 0, number(stream) + number(0))),
@@ -96,12 +98,12 @@ HTTP_2 = {
 
 
 class BusyEngine(AssertionError):
-    """It computes, and answers nothing."""
+    """The engine uses processor time and does not reply."""
 
 
 class Engine:
-    """The daemon of a host, with the processor time that it uses. Unlike a clock, that is the same on a machine that is
-    busy."""
+    """The daemon of a host, with the processor time that it uses. Unlike elapsed time, this does not depend on other
+    programs of the machine."""
 
     def __init__(self, one):
         self.one, self.process = one, one.engine().process_id
@@ -111,7 +113,7 @@ class Engine:
         return processor_seconds(self.process)
 
     def call(self, name, *arguments, limit=LONGEST_VERB_SECONDS, **options):
-        """Calls a method of the host. Fails when the engine has used so much time and the method has not returned."""
+        """Calls a method of the host. Fails if the engine has used so much time and the method has not returned."""
         end = self.seconds + limit
         self.one.begin(name, *arguments, **options)
         while not self.one.answers_within(0.05):
@@ -126,14 +128,14 @@ class Engine:
 
 @pytest.fixture
 def survive(shared_hosts, misbehaving, downloads):
-    """Has an engine download from a flooding server and from another one, and returns the flooded task's end."""
+    """Downloads from a flooding server and from another one with one engine. Returns the end of the flooded task."""
     engine = Engine(shared_hosts.host(Hosting.DAEMON))
 
     def run(server, **options):
         try:
             return survived(server, options)
         except AssertionError:
-            # No other test gets a host whose reply is outstanding, or an engine with a flooded task.
+            # No other test may get a host with an outstanding reply, or an engine with a flooded task.
             engine.end()
             raise
 
@@ -161,7 +163,7 @@ def survive(shared_hosts, misbehaving, downloads):
 
 
 def until_still(flood):
-    """Waits until nothing more of the flood is taken."""
+    """Waits until the client reads no more of the flood."""
     before = []
 
     def look():
@@ -171,9 +173,9 @@ def until_still(flood):
     until(look, lambda count: count == 20)
 
 
-#: libcurl 7.88.1 reads on for as long as frames come that bring no byte of a body.
+#: libcurl 7.88.1 continues to read as long as frames without bytes of a body arrive.
 BLOCKING = {"empty DATA", "PRIORITY", "unknown", "WINDOW_UPDATE", "GOAWAY"}
-#: Not strict: on a busy machine the flood itself is too slow to fill a turn.
+#: Not strict, because on a busy machine the flood itself is too slow to fill an iteration of the loop.
 BLOCKS = pytest.mark.xfail(strict=False, raises=BusyEngine, reason="a turn is bounded by the records of TLS alone")
 
 
@@ -182,19 +184,19 @@ def assert_named_or_cancelled(task):
 
 
 @pytest.mark.parametrize("flood", HTTP_1.values(), ids=HTTP_1)
-def test_a_flood_over_http_1_harms_no_other_transfer(survive, flood):
+def test_a_flood_over_http_1_affects_no_other_transfer(survive, flood):
     with FloodingServer(flood) as server:
         assert_named_or_cancelled(survive(server))
 
 
 @pytest.mark.parametrize("flood", RECORDS.values(), ids=RECORDS)
-def test_a_flood_of_tiny_records_of_tls_harms_no_other_transfer(survive, authority, flood):
+def test_a_flood_of_tiny_tls_records_affects_no_other_transfer(survive, authority, flood):
     with FloodingServer(flood, authority.context()) as server:
         assert_named_or_cancelled(survive(server, ca_file=authority.file, http_version=HTTPVersion.HTTP_1_1))
 
 
 @pytest.mark.parametrize("flood", HTTP_2.values(), ids=HTTP_2)
-def test_a_flood_over_http_2_harms_no_other_transfer(survive, authority, flood):
+def test_a_flood_over_http_2_affects_no_other_transfer(survive, authority, flood):
     with FloodingHTTP2Server(flood, authority.context()) as server:
         assert_named_or_cancelled(survive(server, ca_file=authority.file))
 
@@ -204,6 +206,6 @@ def test_a_flood_over_http_2_harms_no_other_transfer(survive, authority, flood):
     # The redirect is followed over another connection.
     if name != "RST_STREAM"
 ])
-def test_a_flood_over_http_2_without_tls_harms_no_other_transfer(survive, flood):
+def test_a_flood_over_http_2_without_tls_affects_no_other_transfer(survive, flood):
     with FloodingHTTP2Server(flood) as server:
         assert_named_or_cancelled(survive(server, http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE))

@@ -1,5 +1,7 @@
-"""Responses over HTTP/2 that break a rule of RFC 9113 end their task at once, as over HTTP/1.1. Faults of the
-connection are tried again, and so is what the server says of a broken transfer."""
+"""HTTP/2 responses that break a rule of RFC 9113 end their task at once, as over HTTP/1.1.
+
+Errors of the connection are retried, and so are error responses of the server after a broken transfer.
+"""
 
 import os
 import struct
@@ -39,12 +41,12 @@ def number(value):
 
 
 def begun(stream):
-    """A response whose body goes on."""
+    """Returns the begin of a response whose body continues."""
     return headers(stream, STATUS) + frame(DATA, 0, stream, b"abc")
 
 
 def large(stream, pairs):
-    """A field block that takes many frames."""
+    """Returns a field block that needs many frames."""
     block = fields(STATUS, *pairs)
     parts = [block[start:start + 16_384] for start in range(0, len(block), 16_384)]
     return frame(HEADERS, 0, stream, parts[0]) + b"".join(
@@ -122,15 +124,15 @@ def test_an_error_of_the_connection_ends_its_task_at_once(fetch, authority, down
 
 
 @pytest.mark.parametrize("name", ["DATA on stream 0", "HPACK garbage", "CONTINUATION without HEADERS", "PUSH_PROMISE"])
-def test_an_error_of_the_connection_in_the_body_is_noticed_at_the_time_out(fetch, authority, downloads, name):
-    """libcurl 7.88.1 reads no further and says nothing."""
+def test_an_error_of_the_connection_in_the_body_is_noticed_at_the_timeout(fetch, authority, downloads, name):
+    """libcurl 7.88.1 stops reading and reports nothing."""
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + FATAL[name](stream)) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert event.status in (Status.CONNECTION_LOST, Status.REQUEST_TIMEOUT, Status.BAD_RESPONSE), event
         assert (len(server.requests), os.listdir(downloads)) == (event.attempts, [])
 
 
-#: The largest frame has 16,384 bytes unless the client takes more (RFC 9113, section 6.5.2).
+#: The largest frame has 16,384 bytes unless the client allows more (RFC 9113, section 6.5.2).
 LARGE = {
     "DATA": lambda stream: frame(DATA, END_STREAM, stream, bytes(16_385)),
     "trailer": lambda stream: frame(HEADERS, END_HEADERS | END_STREAM, stream, bytes(16_385)),
@@ -140,14 +142,14 @@ LARGE = {
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_body_that_a_too_large_frame_cuts_is_no_file(fetch, authority, downloads, response):
+def test_a_body_that_a_too_large_frame_cuts_off_makes_no_file(fetch, authority, downloads, response):
     with ViolatingServer(authority.context(), lambda stream: begun(stream) + response(stream)) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=2, request_timeout_ms=500)
         assert (event.state, os.listdir(downloads)) == (TaskState.FAILED, [])
 
 
 @pytest.mark.parametrize("response", LARGE.values(), ids=LARGE)
-def test_a_body_of_known_length_that_a_too_large_frame_cuts_is_no_file(fetch, authority, downloads, response):
+def test_a_body_of_known_length_that_a_too_large_frame_cuts_off_makes_no_file(fetch, authority, downloads, response):
     def respond(stream):
         return (headers(stream, STATUS, ("content-length", "16388")) + frame(DATA, 0, stream, b"abc")
                 + response(stream))
@@ -157,7 +159,7 @@ def test_a_body_of_known_length_that_a_too_large_frame_cuts_is_no_file(fetch, au
         assert (event.state, len(server.requests), os.listdir(downloads)) == (TaskState.FAILED, event.attempts, [])
 
 
-#: What servers that speak HTTP/2 alone do with a request over HTTP/1.1.
+#: Reactions of servers that support only HTTP/2 to a request over HTTP/1.1.
 REFUSALS = {
     "close": lambda _: None,
     "HTTP/2 all the same": lambda connection: connection.sendall(frame(SETTINGS, 0, 0)),
@@ -166,8 +168,8 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
-def test_a_server_of_http_2_alone_is_asked_over_it_again_after_a_cut_body(fetch, authority, downloads, refuse):
-    """The request after a cut body goes over HTTP/1.1, which such a server does not answer."""
+def test_a_server_with_only_http_2_gets_http_2_again_after_a_cut_body(fetch, authority, downloads, refuse):
+    """The request after a cut body uses HTTP/1.1, which such a server does not support."""
     def cut(stream):
         return begun(stream) + LARGE["DATA"](stream)
 
@@ -190,7 +192,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("prefix", [lambda _: b"", begun], ids=["before the header", "in the body"])
 @pytest.mark.parametrize("response", BROKEN.values(), ids=BROKEN)
-def test_what_the_server_says_of_a_broken_transfer_is_tried_again(fetch, authority, downloads, response, prefix):
+def test_an_error_response_after_a_broken_transfer_is_retried(fetch, authority, downloads, response, prefix):
     def broken(stream):
         return prefix(stream) + response(stream)
 
@@ -200,7 +202,7 @@ def test_what_the_server_says_of_a_broken_transfer_is_tried_again(fetch, authori
         assert [(downloads / name).read_bytes() for name in os.listdir(downloads)] == [b"abc"]
 
 
-def test_a_transfer_that_the_server_always_breaks_fails_as_a_lost_connection(fetch, authority, downloads):
+def test_a_transfer_that_the_server_always_breaks_fails_with_connection_lost(fetch, authority, downloads):
     with ViolatingServer(authority.context(), BROKEN["RST_STREAM INTERNAL_ERROR"]) as server:
         event = fetch(server.url + "/a", ca_file=authority.file, maximum_attempts=3)
         assert (event.status, event.attempts, len(server.requests)) == (Status.CONNECTION_LOST, 3, 3)

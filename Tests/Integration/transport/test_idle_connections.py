@@ -1,4 +1,4 @@
-"""Connections that are not used: those that their server has closed are closed here, too."""
+"""Idle connections that their server has closed are closed by the engine, too."""
 
 import threading
 from contextlib import suppress
@@ -14,13 +14,15 @@ from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
 CONNECTIONS = 20
-#: Within so many seconds. An idle connection that nothing watches stays for 30 seconds.
+#: A limit in seconds. An idle connection that nothing watches stays for 30 seconds.
 SOON = 12
 
 
 class ClosingServer(AcceptingServer):
-    """Answers one request on each connection when all connections have one, and closes them when the test says so. The
-    responses announce no end of the connection, so the client keeps it."""
+    """Responds to one request on each connection once all connections have one, and closes them on request.
+
+    The responses do not announce the end of the connection, so the client keeps it.
+    """
 
     def __init__(self, expected):
         super().__init__()
@@ -34,7 +36,8 @@ class ClosingServer(AcceptingServer):
         super().__exit__(*details)
 
     def close_connections(self):
-        """Called when the client has taken the responses: it keeps no connection that ends before."""
+        """Closes the connections. Call it after the client has read the responses, because it keeps no connection that
+        ends before."""
         self._closing.set()
 
     def _serve(self, connection):
@@ -56,7 +59,7 @@ def closing():
 
 
 def fetch_all(one, closing, downloads):
-    """Leaves connections here that their server has closed. Returns the engine's process."""
+    """Leaves connections in the engine that their server has closed. Returns the engine's process id."""
     engine = one.engine().process_id
     one.session("idle", connections_per_origin=CONNECTIONS, maximum_running_tasks=CONNECTIONS, **QUICK)
     for number in range(CONNECTIONS):
@@ -68,14 +71,14 @@ def fetch_all(one, closing, downloads):
 
 
 @pytest.mark.both_hostings
-def test_an_idle_engine_closes_what_its_server_has_closed(host, closing, downloads):
+def test_an_idle_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
     one = host()
     engine = fetch_all(one, closing, downloads)
     until(lambda: count(engine, CLOSE_WAIT), lambda open_ones: open_ones == 0, SOON)
 
 
 @pytest.mark.both_hostings
-def test_so_does_one_that_transfers_from_another_origin(host, closing, downloads):
+def test_a_busy_engine_closes_connections_that_its_server_has_closed(host, closing, downloads):
     one = host()
     with DrippingServer() as dripping:
         one.session("busy", **QUICK)

@@ -1,4 +1,4 @@
-"""What was measured of each attempt, as hosts read it."""
+"""The metrics of each attempt, as hosts read them."""
 
 import pytest
 
@@ -11,7 +11,7 @@ from transport.conftest import QUICK
 
 
 def run(one, url, path):
-    """The attempts of one download."""
+    """Returns the attempts of one download."""
     task = one.download(url, path)
     one.wait_for()
     found = one.attempts(task)
@@ -25,7 +25,7 @@ def phases(attempt):
 
 
 @pytest.mark.both_hostings
-def test_a_new_connection_and_one_that_is_used_again(host, nginx, served, certificates, downloads):
+def test_metrics_of_a_new_and_a_reused_connection(host, nginx, served, certificates, downloads):
     one = host()
     one.session(ca_file=certificates.authority, **QUICK)
     url, size = f"{nginx.tls_url}/{served.names[7]}", (served.folder / served.names[7]).stat().st_size
@@ -43,7 +43,7 @@ def test_a_new_connection_and_one_that_is_used_again(host, nginx, served, certif
     assert second.tls_version == first.tls_version
 
 
-def test_every_attempt_has_its_own(host, misbehaving, downloads):
+def test_every_attempt_has_its_own_metrics(host, misbehaving, downloads):
     content = Content(3_000_000)
     url = misbehaving.serve("/a", content, [Behaviour(status=503), Behaviour(drop_after=2_000_000)])
     one = host()
@@ -56,7 +56,7 @@ def test_every_attempt_has_its_own(host, misbehaving, downloads):
     assert all(attempt.protocol == "http/1.1" and attempt.tls_version is None for attempt in found)
 
 
-def test_the_last_of_the_redirects_is_measured(host, misbehaving, downloads):
+def test_metrics_are_those_of_the_last_redirect(host, misbehaving, downloads):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")])
     new = misbehaving.serve("/new", Content(20))
     one = host()
@@ -65,7 +65,7 @@ def test_the_last_of_the_redirects_is_measured(host, misbehaving, downloads):
     assert (attempt.url, attempt.redirects, attempt.response_body_bytes) == (new, 1, 20)
 
 
-def test_by_way_of_a_proxy(host, misbehaving, downloads, tmp_path_factory):
+def test_metrics_through_a_proxy(host, misbehaving, downloads, tmp_path_factory):
     with Squid(tmp_path_factory.mktemp("squid")) as squid:
         one = host()
         one.session(proxy=Proxy(url=squid.url), **QUICK)
@@ -73,7 +73,7 @@ def test_by_way_of_a_proxy(host, misbehaving, downloads, tmp_path_factory):
         assert attempt.proxy_connection and attempt.remote_port == squid.port
 
 
-def test_a_server_that_is_not_there(host, downloads):
+def test_metrics_of_a_refused_connection(host, downloads):
     one = host()
     one.session(maximum_attempts=1, **QUICK)
     [attempt] = run(one, "http://127.0.0.1:1/a", downloads / "a")

@@ -1,4 +1,4 @@
-"""Proxies whose response to CONNECT is odd: no internal error, no file of the proxy's bytes, and few requests."""
+"""Proxies with an odd response to CONNECT: no internal error, no file of the proxy's bytes, and few requests."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ ODD = {
 
 @pytest.fixture
 def through(fetch, serve, authority):
-    """Fetches over a proxy from a server behind TLS; returns the event."""
+    """Returns a function that fetches through a proxy from a server with TLS, and returns the event."""
     server = serve(authority.context())
 
     def run(proxy, **options):
@@ -83,7 +83,7 @@ def test_the_message_names_the_proxy_that_is_at_fault(through, name):
         assert proxy.url in through(proxy, maximum_attempts=1).error_message
 
 
-def test_a_407_to_connect_is_the_status_of_the_proxy(through):
+def test_a_407_to_connect_is_reported_as_the_status_of_the_proxy(through):
     refusal = b'HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm="a"\r\nContent-Length: 4\r\n\r\nwho\n'
     with answering(refusal) as proxy:
         event = through(proxy)
@@ -92,7 +92,7 @@ def test_a_407_to_connect_is_the_status_of_the_proxy(through):
 
 
 def tunneling(data, greeting=b""):
-    """Makes the tunnel all the same."""
+    """Runs a proxy that makes the tunnel despite its odd response."""
     def respond(connection, head):
         host, _, port = head.split()[1].decode().rpartition(":")
         with suppress(OSError), socket.create_connection((host, int(port)), timeout=20) as server:
@@ -106,8 +106,8 @@ def tunneling(data, greeting=b""):
     OK + b"Content-Length: 5\r\n\r\n", OK + b"Transfer-Encoding: chunked\r\n\r\n",
     OK + b"Content-Length: 5\r\nContent-Length: 6\r\n\r\n", b"HTTP/1.0 200 OK\r\n\r\n", b"HTTP/1.1 204 No\r\n\r\n",
 ], ids=["length", "chunks", "two lengths", "HTTP/1.0", "204"])
-def test_a_tunnel_has_no_body_before_it(through, downloads, data):
-    """RFC 9110, section 9.3.6: Content-Length and Transfer-Encoding of a success are ignored."""
+def test_a_successful_response_to_connect_has_no_body(through, downloads, data):
+    """RFC 9110, section 9.3.6: Content-Length and Transfer-Encoding of a successful response are ignored."""
     with tunneling(data) as proxy:
         event = through(proxy)
         assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1), event
@@ -118,7 +118,7 @@ def test_a_tunnel_has_no_body_before_it(through, downloads, data):
     b"HTTP/1.1 103 Early\r\nLink: </a>\r\n\r\n" + OK + b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" + OK + b"\r\n",
     OK + b"\r\n" + OK + b"\r\n", OK + b"X-A: 1\r\n folded: 2\r\n\r\n",
 ], ids=["103", "100", "twice", "folded"])
-def test_a_tunnel_behind_an_odd_response_leads_to_the_server_or_nowhere(through, downloads, data):
+def test_a_tunnel_after_an_odd_response_reaches_the_server_or_fails(through, downloads, data):
     with tunneling(data) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]
@@ -130,7 +130,7 @@ RESPONSE = b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nproxy"
 
 
 @pytest.mark.parametrize("greeting", [OK + b"\r\n", RESPONSE, b"hello\r\n"], ids=["tunnel", "response", "words"])
-def test_bytes_before_connect_make_no_file(through, downloads, greeting):
+def test_bytes_of_the_proxy_before_connect_make_no_file(through, downloads, greeting):
     with tunneling(OK + b"\r\n", greeting) as proxy:
         event = through(proxy)
         files = [sha256_of(downloads / name) for name in os.listdir(downloads)]

@@ -1,4 +1,4 @@
-"""nginx, Apache httpd and Caddy as origins: whole files, and ones that go on after a kill of the engine."""
+"""Downloads from nginx, Apache httpd and Caddy: complete files, and files that resume after a kill of the engine."""
 
 import os
 
@@ -35,11 +35,11 @@ def origin(request, tmp_path_factory, certificates):
 def _fill(files):
     (files / "little").write_bytes(b"a small file")
     (files / "large").write_bytes(LARGE.data)
-    # Apache has weak entity tags for files that were changed just now.
+    # Apache has weak entity tags for recently changed files.
     os.utime(files / "large", (1_500_000_000, 1_500_000_000))
 
 
-def test_a_file_arrives_whole(host, origin, certificates, downloads):
+def test_a_file_arrives_complete(host, origin, certificates, downloads):
     one = host()
     one.session(ca_file=certificates.authority, **QUICK)
     one.download(f"{origin}/little", downloads / "little")
@@ -47,7 +47,7 @@ def test_a_file_arrives_whole(host, origin, certificates, downloads):
     assert (downloads / "little").read_bytes() == b"a small file"
 
 
-def test_a_file_goes_on_after_a_kill(host, origin, certificates, downloads):
+def test_a_download_resumes_after_a_kill(host, origin, certificates, downloads):
     one = host()
     one.session(ca_file=certificates.authority, bytes_per_second=8_000_000, **QUICK)
     task = one.download(f"{origin}/large", downloads / "large")

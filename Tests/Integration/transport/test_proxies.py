@@ -14,7 +14,7 @@ from servers.proxies import Socks, Squid
 from servers.proxy import Proxy
 from testbed.challenges import ASKS, challenge
 
-#: Of the environment that the tests run in.
+#: Removes the proxy variables of the environment in which the tests run.
 CLEAN = {name: "" for lower in ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
          for name in (lower, lower.upper())}
 
@@ -36,7 +36,7 @@ def server(request, serve, authority):
     return serve(authority.context() if request.param == "tunnel" else None)
 
 
-def test_a_proxy_that_is_configured(fetch, squid, server, authority):
+def test_the_configured_proxy_is_used(fetch, squid, server, authority):
     before = len(squid.lines())
     event = fetch(server.url + "/a", ca_file=authority.file, proxy=backhaul.Proxy(url=squid.url), environment=CLEAN)
     assert event.state is TaskState.SUCCEEDED
@@ -45,12 +45,12 @@ def test_a_proxy_that_is_configured(fetch, squid, server, authority):
         assert "GET " + server.url in squid.lines()[before]
 
 
-def test_a_proxy_of_the_environment_and_who_goes_around_it(fetch, squid, server, authority):
+def test_environment_proxy_and_its_exceptions(fetch, squid, server, authority):
     environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
     trusted = {"ca_file": authority.file}
     nobody = "http://127.0.0.1:1"
     assert fetch(server.url + "/a", environment=environment, **trusted).state is TaskState.SUCCEEDED
-    # The configuration goes before it.
+    # The configuration overrides the environment.
     event = fetch(server.url + "/a", environment=environment, proxy=backhaul.Proxy(url=nobody), **trusted)
     assert (event.status, event.state) == (Status.CONNECTION_FAILED, TaskState.FAILED)
     lost = {**CLEAN, "http_proxy": nobody, "https_proxy": nobody}
@@ -61,7 +61,7 @@ def test_a_proxy_of_the_environment_and_who_goes_around_it(fetch, squid, server,
     assert fetch(server.url + "/a", environment=around, **trusted).state is TaskState.SUCCEEDED
 
 
-def test_user_and_password_of_the_configuration(fetch, guarded, server, authority):
+def test_user_and_password_of_the_configuration_are_sent_to_the_proxy(fetch, guarded, server, authority):
     way = backhaul.Proxy(url=guarded.url, user="porter", password="key")
     options = {"ca_file": authority.file, "environment": CLEAN}
     event = fetch(server.url + "/a", proxy=way, **options)
@@ -74,14 +74,14 @@ def test_user_and_password_of_the_configuration(fetch, guarded, server, authorit
     assert len(server.log()) == 1
 
 
-def test_user_and_password_in_the_environments_url(fetch, guarded, server, authority):
+def test_user_and_password_in_the_environments_url_are_sent_to_the_proxy(fetch, guarded, server, authority):
     url = guarded.url.replace("http://", "http://porter:key@")
     event = fetch(server.url + "/a", ca_file=authority.file,
                   environment={**CLEAN, "http_proxy": url, "https_proxy": url})
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, guarded, serve, authority, downloads):
+def test_a_tunnel_with_a_password_is_not_shared_between_sessions(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
     found = []
@@ -93,7 +93,7 @@ def test_a_session_never_lends_the_tunnel_that_its_password_has_opened(host, gua
     assert found == [200, 407, 407, 200]
 
 
-def test_the_answer_to_one_sessions_challenge_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
+def test_a_credential_of_one_session_opens_no_tunnel_for_another(host, guarded, serve, authority, downloads):
     server = serve(authority.context())
     one = host(environment=CLEAN)
     one.session("asked", **ASKS, ca_file=authority.file, proxy=backhaul.Proxy(url=guarded.url))
@@ -107,8 +107,8 @@ def test_the_answer_to_one_sessions_challenge_opens_no_tunnel_for_another(host, 
     assert [event.http_status for event in one.wait_for() if event.task_id] == [407]
 
 
-def test_a_server_that_needs_no_proxy_is_asked_for_itself(host, serve, downloads):
-    """Its 407 would be odd, its 401 is its own; and the proxy's answers do not reach it."""
+def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
+    """Its 401 is its own challenge, and the proxy's credentials are not sent to it."""
     server = MisbehavingServer()
     with server, Proxy("porter", "key") as proxy:
         url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")
@@ -122,7 +122,7 @@ def test_a_server_that_needs_no_proxy_is_asked_for_itself(host, serve, downloads
         assert proxy.log == []
 
 
-def test_what_is_for_the_server_never_reaches_the_proxy_of_a_tunnel(fetch, serve, authority):
+def test_headers_for_the_server_never_reach_the_proxy_of_a_tunnel(fetch, serve, authority):
     server = serve(authority.context())
     with Proxy("porter", "key") as proxy:
         way = backhaul.Proxy(url=proxy.url, user="porter", password="key")
@@ -135,8 +135,8 @@ def test_what_is_for_the_server_never_reaches_the_proxy_of_a_tunnel(fetch, serve
         assert {"proxy-authorization", "proxy-connection"}.isdisjoint(server.log()[0].headers)
 
 
-def test_a_proxy_that_refuses_a_tunnel_is_named_with_its_status(fetch, squid, authority):
-    # No server is there.
+def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squid, authority):
+    # No server listens there.
     way = backhaul.Proxy(url=squid.url)
     event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=way, environment=CLEAN)
     assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED)
@@ -144,7 +144,7 @@ def test_a_proxy_that_refuses_a_tunnel_is_named_with_its_status(fetch, squid, au
 
 
 @pytest.mark.parametrize("scheme", ["socks5", "socks5h"])
-def test_a_socks_proxy(fetch, server, authority, scheme):
+def test_a_socks_proxy_resolves_names_or_gets_addresses(fetch, server, authority, scheme):
     with Socks() as socks:
         way = backhaul.Proxy(url=f"{scheme}://{socks.address}")
         options = {"ca_file": authority.file, "proxy": way, "environment": CLEAN}
@@ -155,7 +155,7 @@ def test_a_socks_proxy(fetch, server, authority, scheme):
     assert event.status is Status.CONNECTION_FAILED
 
 
-def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
+def test_user_and_password_are_sent_to_a_socks_proxy(fetch, server, authority):
     with Socks("porter", "key") as socks:
         way = backhaul.Proxy(url=f"socks5://{socks.address}", user="porter", password="key")
         options = {"ca_file": authority.file, "environment": CLEAN}
@@ -165,7 +165,7 @@ def test_a_socks_proxy_with_user_and_password(fetch, server, authority):
         assert len(server.log()) == 1
 
 
-def test_a_redirect_leaves_the_proxy_where_the_next_server_needs_none(fetch, squid, serve):
+def test_a_redirect_to_a_bypassed_server_does_not_use_the_proxy(fetch, squid, serve):
     other = serve(address="127.0.0.2")
     with MisbehavingServer() as server:
         url = server.serve("/old", Content(10), [redirect(other.url + "/a")])

@@ -1,4 +1,4 @@
-"""What becomes of a redirect, as session and task want it."""
+"""Redirects under the rules of session and task."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from servers.behaviour import redirect
 from servers.content import Content
 
 
-def test_redirects_are_answers_like_others_when_none_are_followed(fetch, misbehaving):
+def test_unfollowed_redirects_are_final_responses(fetch, misbehaving):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")] * 2)
     event = fetch(url, redirects=Redirects.NONE)
     assert (event.state, event.status, event.http_status) == (TaskState.FAILED, Status.HTTP_STATUS, 302)
@@ -17,7 +17,7 @@ def test_redirects_are_answers_like_others_when_none_are_followed(fetch, misbeha
     assert [asked.path for asked in misbehaving.log()] == ["/old", "/old"]
 
 
-def test_redirects_to_the_same_origin_only(fetch, serve, misbehaving):
+def test_only_redirects_to_the_same_origin_are_followed(fetch, serve, misbehaving):
     other = serve()
     inside = misbehaving.serve("/inside", Content(10), [redirect("/new")])
     outside = misbehaving.serve("/outside", Content(10), [redirect(other.url + "/a")])
@@ -28,7 +28,7 @@ def test_redirects_to_the_same_origin_only(fetch, serve, misbehaving):
     assert other.log() == []
 
 
-def test_a_task_decides_otherwise_than_its_session(fetch, misbehaving):
+def test_a_task_overrides_the_redirect_policy_of_its_session(fetch, misbehaving):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")])
     misbehaving.serve("/new", Content(20))
     policy = Policy(rules=TransferRules(redirects=Redirects.FOLLOW))
@@ -37,13 +37,13 @@ def test_a_task_decides_otherwise_than_its_session(fetch, misbehaving):
 
 
 @pytest.mark.parametrize("limit, status", [(3, Status.OK), (2, Status.REDIRECT_REFUSED)])
-def test_so_many_and_no_more(fetch, misbehaving, limit, status):
+def test_the_redirect_limit_is_respected(fetch, misbehaving, limit, status):
     url = [misbehaving.serve(f"/{number}", Content(10), [redirect(f"/{number + 1}")]) for number in range(3)][0]
     misbehaving.serve("/3", Content(10))
     assert fetch(url, maximum_redirects=limit).status is status
 
 
-def test_headers_of_the_session_go_to_the_urls_origin_alone(fetch, serve, misbehaving):
+def test_headers_of_the_session_are_sent_only_to_the_urls_origin(fetch, serve, misbehaving):
     other = serve()
     url = misbehaving.serve("/old", Content(10), [redirect(other.url + "/a")])
     own = {"headers": {"x-own": "task"}}

@@ -1,4 +1,4 @@
-"""Requests that an HTTP/2 server has refused are sent again at once, as it has done nothing with them."""
+"""Requests that an HTTP/2 server has refused are sent again at once, because it has not processed them."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from transport.conftest import QUICK
 from transport.refusing import RefusingServer
 
 
-def test_a_download_is_asked_for_again(fetch, authority):
+def test_a_refused_download_is_requested_again(fetch, authority):
     with RefusingServer(authority.context(), refusals=3) as server:
         event = fetch(server.url + "/a", ca_file=authority.file)
         assert (event.state, event.attempts) == (TaskState.SUCCEEDED, 1)
@@ -16,7 +16,7 @@ def test_a_download_is_asked_for_again(fetch, authority):
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST"])
-def test_a_body_is_sent_again_whatever_the_method(host, authority, method):
+def test_a_refused_body_is_sent_again_with_any_method(host, authority, method):
     with RefusingServer(authority.context(), refusals=2) as server:
         one = host()
         one.session(ca_file=authority.file, maximum_attempts=1, **QUICK)

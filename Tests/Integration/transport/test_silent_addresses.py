@@ -1,5 +1,4 @@
-"""Addresses to which no connection can be made: they disturb no other transfer, and a name's other addresses are
-used."""
+"""Addresses that accept no connection do not disturb other transfers, and a name's other addresses are used."""
 
 from contextlib import ExitStack
 
@@ -18,7 +17,7 @@ from transport.dripping import DrippingServer
 
 ONE_TRY = {"maximum_attempts": 1, **QUICK}
 SHORT, LONG = Content(20_000), Content(400_000)
-#: Of a response that takes four seconds: a transport that checks its sockets once a second does so meanwhile.
+#: The pace of a response that takes four seconds. A transport that checks its sockets once a second does so meanwhile.
 PACE = Behaviour(pace=100_000)
 #: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
 RESOLVE_ALL = {"RESOLV_MULTI": "on"}
@@ -26,7 +25,7 @@ RESOLVE_ALL = {"RESOLV_MULTI": "on"}
 
 @pytest.fixture
 def network(place):
-    """Two namespaces; servers listen in one, hosts start in the other with names of the test's own."""
+    """Two network namespaces: servers listen in one, hosts start in the other with the test's names."""
     try:
         made = SilentNetwork(place)
     except Unavailable as reason:
@@ -57,7 +56,7 @@ def dripping(network):
 
 
 def connect_in_vain(one, downloads):
-    """Downloads from silent addresses, all of which have failed when it returns."""
+    """Downloads from silent addresses, and returns when all of these downloads have failed."""
     one.session("in vain", request_timeout_ms=1_000, **ONE_TRY)
     for number, address in enumerate(SILENT[:2]):
         one.download(f"http://{address}/a", downloads / f"in vain {number}")
@@ -71,7 +70,7 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
     connect_in_vain(one, downloads)
-    # Two seconds of the download, or another request.
+    # Two more seconds of the download, or another request of it.
     enough = dripping.dripped + 40
     until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
     dripping.finish()
@@ -80,12 +79,12 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     assert len(one.attempts(task)) == 1 and dripping.requests == ["GET"]
 
 
-def test_a_silent_address_disturbs_no_post_under_way(one, dripping, downloads):
+def test_a_silent_address_disturbs_no_running_post(one, dripping, downloads):
     one.session(**ONE_TRY)
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
     connect_in_vain(one, downloads)
-    # A download with the same settings, to measure two more seconds.
+    # A download with the same settings measures two more seconds.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)
@@ -104,8 +103,8 @@ NAMES = {
 }
 
 
-def test_a_file_arrives_from_the_address_that_answers(network, place, library, server, downloads):
-    """All at once, but each with an engine of its own: with another one's sockets libcurl is called more often."""
+def test_a_file_arrives_from_the_address_that_responds(network, place, library, server, downloads):
+    """All cases run at once, each with its own engine: sockets of other transfers would make libcurl run more often."""
     network.name(NAMES)
     cases = {f"{size}.{name}": content for name in NAMES for size, content in (("short", SHORT), ("long", LONG))}
     with ExitStack() as stack:
@@ -127,7 +126,7 @@ def test_a_file_arrives_from_the_address_that_answers(network, place, library, s
     assert {case: len(server.log(f"/{case}")) for case in cases} == dict.fromkeys(cases, 1)
 
 
-def test_without_an_address_that_answers_no_connection_is_made_in_time(one, network, downloads):
+def test_without_a_responding_address_the_task_fails_at_the_timeout(one, network, downloads):
     network.name({"nowhere.example.org": SILENT})
     one.session(request_timeout_ms=2_000, **ONE_TRY)
     one.download("http://nowhere.example.org:8080/a", downloads / "a")

@@ -1,4 +1,4 @@
-"""Who is trusted, and what a task is told when nobody can be."""
+"""Which certificates are trusted, and the errors for those that are not."""
 
 import base64
 import hashlib
@@ -25,23 +25,23 @@ def pin(pem):
     return "sha256//" + base64.b64encode(digest).decode()
 
 
-def test_a_certificate_that_has_expired(fetch, serve, authority, long_ago):
+def test_an_expired_certificate_is_refused(fetch, serve, authority, long_ago):
     server = serve(authority.context(not_after=long_ago))
     fails(fetch(server.url + "/a", ca_file=authority.file), f"the certificate of {server.url} has expired")
     assert server.log() == []
 
 
-def test_a_certificate_for_another_name(fetch, serve, authority):
+def test_a_certificate_for_another_name_is_refused(fetch, serve, authority):
     server = serve(authority.context("other.example"))
     fails(fetch(server.url + "/a", ca_file=authority.file), f"of {server.url} is for another name", "127.0.0.1")
 
 
-def test_an_issuer_that_nobody_knows(fetch, serve, authority):
+def test_a_certificate_of_an_unknown_issuer_is_refused(fetch, serve, authority):
     server = serve(authority.context())
     fails(fetch(server.url + "/a"), f"the certificate of {server.url} is ", "trusted", "ca_file")
 
 
-def test_a_certificate_of_an_authority_that_is_named(fetch, serve, authority):
+def test_a_certificate_of_a_configured_authority_is_trusted(fetch, serve, authority):
     server = serve(authority.context())
     assert fetch(server.url + "/a", ca_file=authority.file).state is TaskState.SUCCEEDED
 
@@ -51,7 +51,7 @@ def test_a_certificate_of_an_authority_that_is_named(fetch, serve, authority):
     (ssl.TLSVersion.TLSv1_2, TLSVersion.TLS_1_3, False),
     (ssl.TLSVersion.TLSv1_3, TLSVersion.TLS_1_3, True),
 ])
-def test_the_least_version(fetch, serve, authority, newest, minimum, works):
+def test_the_minimum_tls_version_is_enforced(fetch, serve, authority, newest, minimum, works):
     context = authority.context()
     context.maximum_version = newest
     server = serve(context)
@@ -62,7 +62,7 @@ def test_the_least_version(fetch, serve, authority, newest, minimum, works):
         fails(event, "does not speak TLS 1.3", "tls.minimum_version")
 
 
-def test_keys_that_are_pinned(fetch, serve, authority):
+def test_pinned_public_keys_are_enforced(fetch, serve, authority):
     issued = authority.ca.issue_cert("localhost", "127.0.0.1")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     issued.configure_cert(context)
@@ -72,13 +72,13 @@ def test_keys_that_are_pinned(fetch, serve, authority):
     assert fetch(server.url + "/a", pinned_public_keys=right, **trusted).state is TaskState.SUCCEEDED
     assert fetch(server.url + "/a", pinned_public_keys=f"{wrong};{right}", **trusted).state is TaskState.SUCCEEDED
     fails(fetch(server.url + "/a", pinned_public_keys=wrong, **trusted), server.url, "pinned_public_keys")
-    # A pin is no trust.
+    # A pinned key does not replace trust in the issuer.
     fails(fetch(server.url + "/a", pinned_public_keys=right), "ca_file")
 
 
 @pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
 def choosy(request, serve, authority):
-    """A server for those who have a certificate of the authority."""
+    """A server that requires a certificate of the authority."""
     context = authority.context()
     context.minimum_version = context.maximum_version = request.param
     context.verify_mode = ssl.CERT_REQUIRED
@@ -86,13 +86,13 @@ def choosy(request, serve, authority):
     return serve(context)
 
 
-def test_a_client_certificate_is_shown_to_whoever_asks_for_it(fetch, choosy, authority):
+def test_a_client_certificate_is_sent_to_a_server_that_requires_one(fetch, choosy, authority):
     certificate = authority.client("owner")
     event = fetch(choosy.url + "/a", ca_file=authority.file, client_certificate=certificate)
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_the_key_may_be_in_a_file_of_its_own(fetch, choosy, authority, tmp_path):
+def test_the_client_key_may_be_in_a_separate_file(fetch, choosy, authority, tmp_path):
     whole = authority.client("divided").read_text()
     cut = whole.index("-----BEGIN CERTIFICATE")
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
@@ -102,16 +102,16 @@ def test_the_key_may_be_in_a_file_of_its_own(fetch, choosy, authority, tmp_path)
     assert event.state is TaskState.SUCCEEDED
 
 
-def test_without_a_client_certificate_the_task_is_told_what_is_missing(request, fetch, choosy, authority):
+def test_without_a_client_certificate_the_error_names_the_option(request, fetch, choosy, authority):
     event = fetch(choosy.url + "/a", ca_file=authority.file)
-    # With TLS 1.3 the handshake is over for us before the server ends it, and the reset may overtake its reason.
+    # With TLS 1.3 the client's handshake ends before the server refuses it, and the reset may overtake the reason.
     if event.status is not Status.CONNECTION_LOST or "1.2" in request.node.name:
         fails(event, choosy.url, "client_certificate")
     assert choosy.log() == []
 
 
-def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(host, choosy, authority, downloads):
-    """All in one engine, one after the other, so that there is an open connection to be lent."""
+def test_a_connection_with_a_client_certificate_is_not_shared_between_sessions(host, choosy, authority, downloads):
+    """All sessions share one engine and run one after the other, so that there is an open connection to reuse."""
     one = host()
     states = []
     for number, certificate in enumerate([authority.client("owner"), None, authority.client("other"), None]):
@@ -121,7 +121,7 @@ def test_a_session_never_lends_the_connection_that_its_certificate_has_opened(ho
     assert states == [TaskState.SUCCEEDED, TaskState.FAILED] * 2
 
 
-def test_a_session_that_trusts_less_does_not_use_the_connection_of_another(host, serve, authority, downloads):
+def test_a_session_with_other_authorities_does_not_reuse_a_connection(host, serve, authority, downloads):
     server = serve(authority.context())
     one = host()
     found = []
@@ -134,7 +134,7 @@ def test_a_session_that_trusts_less_does_not_use_the_connection_of_another(host,
 
 @pytest.mark.parametrize("option", ["ca_file", "client_certificate", "client_key"])
 @pytest.mark.parametrize("damage", ["missing", "no PEM"])
-def test_a_file_that_cannot_be_used_is_named(fetch, choosy, authority, tmp_path, option, damage):
+def test_the_error_names_an_unusable_certificate_file(fetch, choosy, authority, tmp_path, option, damage):
     bad = tmp_path / "bad.pem"
     if damage == "no PEM":
         bad.write_text("this is no certificate\n")
@@ -142,7 +142,7 @@ def test_a_file_that_cannot_be_used_is_named(fetch, choosy, authority, tmp_path,
     fails(fetch(choosy.url + "/a", **options), option, str(bad))
 
 
-def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authority, tmp_path):
+def test_the_passphrase_of_an_encrypted_key_is_not_requested_at_a_terminal(fetch, choosy, authority, tmp_path):
     key = tmp_path / "key.pem"
     subprocess.run(["openssl", "pkey", "-in", authority.client("owner"), "-aes128", "-passout", "pass:secret",
                     "-out", key], check=True, capture_output=True)
@@ -151,6 +151,6 @@ def test_an_encrypted_key_is_not_asked_for_at_a_terminal(fetch, choosy, authorit
     fails(event, "client_key", str(key))
 
 
-def test_a_server_that_does_not_speak_tls(fetch, nginx, authority):
+def test_a_server_without_tls_is_reported(fetch, nginx, authority):
     url = nginx.url.replace("http", "https")
     fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not answer with TLS")

@@ -1,4 +1,4 @@
-"""Over TLS a body that ends with its connection is whole only after close_notify (RFC 9112, section 9.8)."""
+"""Over TLS a body that ends with its connection is complete only after close_notify (RFC 9112, section 9.8)."""
 
 import os
 import ssl
@@ -24,7 +24,8 @@ TOLERANT = {"tolerances": Tolerances.MISSING_CLOSE_NOTIFY}
 
 @pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
 def start(request, authority):
-    """Starts a server that gives one response after the other, then the last again, each with its connection's end."""
+    """Starts a server that gives the responses in order, and repeats the last one. Each has its own end of the
+    connection."""
     context = authority.context()
     context.minimum_version = context.maximum_version = request.param
     started = []
@@ -47,8 +48,8 @@ def start(request, authority):
 
 @pytest.fixture(params=["direct", "tunnel"])
 def download(request, fetch, authority, downloads):
-    """Downloads with the default rules of retries, through a proxy's tunnel or without. Returns the event and the
-    digests of the files that are there."""
+    """Downloads with the default rules of retries, through a proxy's tunnel or without one. Returns the event and the
+    digests of the existing files."""
     def run(server, **options):
         def fetched(**way):
             event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN,
@@ -72,7 +73,7 @@ def chunks(data):
 
 @pytest.mark.parametrize("fields", [b"", b'ETag: "a"\r\nAccept-Ranges: bytes\r\n'], ids=["plain", "entity tag"])
 @pytest.mark.parametrize("size", [PART, CONTENT.size, 0], ids=["in the middle", "at the end", "before the body"])
-def test_a_body_without_close_notify_fails_after_a_few_tries(start, download, size, fields):
+def test_a_body_without_close_notify_fails_after_a_few_attempts(start, download, size, fields):
     server = start((HEAD + fields + b"\r\n" + CONTENT.data[:size], cut))
     event, files = download(server)
     assert (event.state, event.status, files) == (TaskState.FAILED, Status.TLS_TRUNCATED, [])
@@ -80,20 +81,20 @@ def test_a_body_without_close_notify_fails_after_a_few_tries(start, download, si
     assert 1 < event.attempts == len(server.requests) <= 4
 
 
-def test_a_body_that_is_whole_at_the_second_try_is_taken(start, download):
+def test_a_body_that_is_complete_at_the_second_attempt_is_accepted(start, download):
     server = start((UNTIL_CLOSE + CONTENT.data[:PART], cut), (UNTIL_CLOSE + CONTENT.data, close))
     event, files = download(server)
     assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 2, [CONTENT.sha256])
 
 
-def test_a_session_that_tolerates_it_takes_the_body(start, download):
+def test_a_session_with_the_tolerance_accepts_a_body_without_close_notify(start, download):
     server = start((UNTIL_CLOSE + CONTENT.data, cut))
     event, files = download(server, **TOLERANT)
     assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 1, [CONTENT.sha256])
 
 
 @pytest.mark.parametrize("data", [CONTENT.data, b""], ids=["body", "empty body"])
-def test_a_body_with_close_notify_is_whole_at_once(start, download, data):
+def test_a_body_with_close_notify_is_complete_at_the_first_attempt(start, download, data):
     server = start((UNTIL_CLOSE + data, close))
     event, files = download(server)
     assert (event.state, event.attempts, len(server.requests)) == (TaskState.SUCCEEDED, 1, 1)
@@ -103,7 +104,7 @@ def test_a_body_with_close_notify_is_whole_at_once(start, download, data):
 @pytest.mark.parametrize("response", [
     WITH_LENGTH + CONTENT.data, CHUNKED + chunks(CONTENT.data) + b"0\r\n\r\n",
 ], ids=["length", "chunks"])
-def test_a_body_that_says_its_end_needs_no_close_notify(start, download, response):
+def test_a_body_with_a_length_or_chunks_needs_no_close_notify(start, download, response):
     server = start((response, cut))
     event, files = download(server)
     assert (event.state, event.attempts, files) == (TaskState.SUCCEEDED, 1, [CONTENT.sha256])
@@ -116,7 +117,7 @@ def test_a_body_that_says_its_end_needs_no_close_notify(start, download, respons
     (CHUNKED + chunks(CONTENT.data)[:-5], CHUNKED + chunks(CONTENT.data) + b"0\r\n\r\n"),
     (CHUNKED + chunks(CONTENT.data), CHUNKED + chunks(CONTENT.data) + b"0\r\n\r\n"),
 ], ids=["length", "chunks", "in a chunk", "last chunk"])
-def test_a_body_that_ends_before_it_says_so_is_a_lost_connection(start, download, broken, whole, options):
+def test_a_body_that_ends_early_is_a_lost_connection(start, download, broken, whole, options):
     server = start((broken, close), (broken, cut), (broken, cut), (whole, cut))
     event, files = download(server, maximum_attempts=3, **options)
     assert (event.state, event.status, files) == (TaskState.FAILED, Status.CONNECTION_LOST, [])
@@ -127,7 +128,7 @@ def test_a_body_that_ends_before_it_says_so_is_a_lost_connection(start, download
 
 @pytest.mark.parametrize("response", [UNTIL_CLOSE, WITH_LENGTH, CHUNKED], ids=["until close", "length", "chunks"])
 @pytest.mark.parametrize("options", [{}, TOLERANT], ids=["strict", "tolerant"])
-def test_a_reset_never_ends_a_body(start, fetch, authority, downloads, response, options):
+def test_a_reset_never_completes_a_body(start, fetch, authority, downloads, response, options):
     part = chunks(CONTENT.data[:PART]) if response == CHUNKED else CONTENT.data[:PART]
     server = start((response + part, reset))
     event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN, maximum_attempts=3, **options)

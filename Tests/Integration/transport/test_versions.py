@@ -1,4 +1,4 @@
-"""Which version of HTTP is spoken, and addresses of both kinds."""
+"""The version of HTTP that is used, and addresses of both kinds."""
 
 import pytest
 
@@ -15,10 +15,10 @@ from transport.refusing import RefusingServer
     (HTTPVersion.HTTP_2, True, "HTTP/2.0"),
     (HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE, True, "HTTP/2.0"),
     (HTTPVersion.DEFAULT, False, "HTTP/1.1"),
-    # nginx 1.22 does not upgrade, so the answer comes in 1.1.
+    # nginx 1.22 does not upgrade, so the response uses HTTP/1.1.
     (HTTPVersion.HTTP_2, False, "HTTP/1.1"),
 ])
-def test_the_version_that_is_wanted(fetch, nginx, served, certificates, version, tls, spoken):
+def test_the_configured_http_version_is_used(fetch, nginx, served, certificates, version, tls, spoken):
     name = served.names[5]
     url = f"{nginx.tls_url if tls else nginx.url}/{name}"
     before = len(list(nginx.log()))
@@ -37,13 +37,13 @@ def test_sessions_of_different_versions_share_no_connection(host, nginx, served,
     assert spoken == ["HTTP/2.0", "HTTP/1.1", "HTTP/2.0"]
 
 
-def test_a_server_that_is_known_to_speak_http_2_without_tls(fetch):
+def test_http_2_with_prior_knowledge_works_without_tls(fetch):
     with RefusingServer() as server:
         event = fetch(server.url + "/a", http_version=HTTPVersion.HTTP_2_PRIOR_KNOWLEDGE)
         assert (event.state, server.requests) == (TaskState.SUCCEEDED, [("GET", b"")])
 
 
-def test_an_ipv6_address(fetch):
+def test_a_url_may_have_an_ipv6_address(fetch):
     with MisbehavingServer(address="::1") as server:
         server.serve("/a", Content(1_000))
         assert fetch(f"http://[::1]:{server.port}/a").state is TaskState.SUCCEEDED

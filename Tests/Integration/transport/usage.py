@@ -1,4 +1,4 @@
-"""What a process uses of memory and of processor time (proc(5), clock_getcpuclockid(3))."""
+"""The memory and the processor time that a process uses (proc(5), clock_getcpuclockid(3))."""
 
 import re
 import time
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 def watch_peak(process):
-    """From now on `peak` is that since now. Returns what is resident, in bytes."""
+    """Resets the peak, so that `peak` counts from now. Returns the resident memory in bytes."""
     Path(f"/proc/{process}/clear_refs").write_text("5")
     return _resident(process, "VmRSS")
 
 
 def peak(process):
-    """The most that was resident, in bytes."""
+    """Returns the peak of the resident memory in bytes."""
     return _resident(process, "VmHWM")
 
 

@@ -1,4 +1,4 @@
-"""An HTTP/2 server whose responses are frames made by hand, so that they may break any rule of RFC 9113."""
+"""An HTTP/2 server whose responses are frames made by hand, so that they can break any rule of RFC 9113."""
 
 import struct
 
@@ -12,12 +12,12 @@ END_STREAM, ACK, END_HEADERS = 1, 1, 4
 
 
 def frame(kind, flags, stream, payload=b""):
-    """RFC 9113, section 4.1."""
+    """Returns a frame (RFC 9113, section 4.1)."""
     return struct.pack(">I", len(payload))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + payload
 
 
 def fields(*pairs):
-    """A field block (RFC 7541) whose names and values are sent as they are."""
+    """Returns a field block (RFC 7541) whose names and values are sent without changes."""
     return hpack.Encoder().encode([hpack.NeverIndexedHeaderTuple(*pair) for pair in pairs], huffman=False)
 
 
@@ -26,10 +26,12 @@ def headers(stream, *pairs, flags=END_HEADERS):
 
 
 class ViolatingServer(ScriptedServer):
-    """``with ViolatingServer(context, *responses) as server``: gives one response after the other, then the last again,
-    and keeps the connection. A response is a function that returns the frames for a stream. Without a context it speaks
-    HTTP/2 at once and without TLS. `refuse`: called with a connection that begins with anything else than HTTP/2, which
-    is then closed."""
+    """``with ViolatingServer(context, *responses) as server`` gives the responses in order, and repeats the last one.
+
+    The server keeps the connection. A response is a function that returns the frames for a stream. Without a context
+    the server uses HTTP/2 without TLS from the start. `refuse` is called with a connection that does not begin with
+    HTTP/2, and the connection is closed then.
+    """
 
     def __init__(self, context, *responses, refuse=None):
         if context:

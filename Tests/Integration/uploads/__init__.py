@@ -1,1 +1,1 @@
-"""Uploads, end to end."""
+"""Tests of uploads from end to end."""

@@ -1,4 +1,4 @@
-"""What the upload tests stand on: the host tests' world, and servers that keep what they are sent."""
+"""Fixtures for the upload tests: those of the host tests, and servers that store what they receive."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A server that reads forms with the parser of Python's email package, and keeps every body that it was sent."""
+"""A server that reads forms with the parser of Python's email package, and keeps every body that it receives."""
 
 import email
 import email.policy
@@ -24,7 +24,7 @@ class Sent:
 
     @property
     def parts(self):
-        """Of a form."""
+        """Returns the parts of a form."""
         head = f"Content-Type: {self.headers['content-type']}\r\n\r\n".encode()
         message = email.message_from_bytes(head + self.body, policy=email.policy.HTTP)
         assert message.is_multipart() and not message.defects
@@ -38,12 +38,12 @@ class FormReceiver:
     """``with FormReceiver() as forms: … forms.url("/a") … forms.sent``"""
 
     sent: list = field(default_factory=list)
-    #: Of the answers, in order; then 200.
+    #: The statuses of the responses, in order; then 200.
     statuses: list = field(default_factory=list)
     answer: bytes = b'{"id": 7}'
-    #: After so many bytes of it the answer breaks off, once for each.
+    #: Each number cuts off one response after so many bytes of its body.
     drops: list = field(default_factory=list)
-    #: While it is not set no body is read.
+    #: The server reads no body until this is set.
     reads: threading.Event = field(default_factory=threading.Event)
 
     def __enter__(self):
@@ -79,7 +79,7 @@ class FormReceiver:
             request_queue_size = 128
 
             def handle_error(self, *_):
-                """Clients that are killed break their connections."""
+                """A client that is killed breaks its connections, which is no error here."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

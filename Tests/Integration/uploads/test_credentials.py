@@ -1,4 +1,4 @@
-"""Servers that want a credential before they take a body."""
+"""Servers that require a credential before they accept a body."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def ends(events):
     return [event for event in events if event.kind is EventKind.TASK_ENDED]
 
 
-def test_fifty_uploads_make_one_challenge_and_one_answer_lets_them_in(host, nginx_dav, sources):
+def test_fifty_uploads_share_one_challenge_and_one_credential(host, nginx_dav, sources):
     contents = {str(i): Content(2_000, i) for i in range(50)}
     for name, content in contents.items():
         (sources / name).write_bytes(content.data)
@@ -30,7 +30,7 @@ def test_fifty_uploads_make_one_challenge_and_one_answer_lets_them_in(host, ngin
     assert nginx_dav.put() == {f"private/{name}": content.data for name, content in contents.items()}
 
 
-def test_a_large_body_is_sent_once_although_the_server_asks_first(host, nginx_dav, sources):
+def test_a_large_body_is_sent_once_despite_a_challenge(host, nginx_dav, sources):
     content = Content(8_000_000)
     (sources / "a").write_bytes(content.data)
     one = host()
@@ -44,7 +44,7 @@ def test_a_large_body_is_sent_once_although_the_server_asks_first(host, nginx_da
     assert nginx_dav.put() == {"private/a": content.data}
 
 
-def test_digest_takes_the_body_to_apache(host, certificates, sources):
+def test_an_upload_to_apache_with_digest_succeeds(host, certificates, sources):
     from servers.webdav import ApacheDAV
 
     content = Content(3_000_000)

@@ -1,4 +1,4 @@
-"""Forms and bodies, read by a parser that is not ours."""
+"""Forms and bodies, read by a parser that is not part of this project."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_a_form_of_files_and_values_is_read_by_pythons_parser(host, forms, sourc
 def test_a_small_body_from_memory_survives_its_host(host, forms, method):
     one = host()
     one.session()
-    # Not sent before its host is gone.
+    # The task is suspended until its host has ended.
     one.upload(forms.url("/body"), body=b"one two three", method=method, suspended=True,
                headers={"Content-Type": "text/plain"})
     one.kill()
@@ -52,7 +52,7 @@ def test_a_small_body_from_memory_survives_its_host(host, forms, method):
 
 
 @pytest.mark.parametrize("repeats", [False, True])
-def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mind(host, forms, repeats):
+def test_a_post_of_a_killed_engine_is_repeated_only_if_the_host_allows_it(host, forms, repeats):
     one = host()
     one.session(unsafe_methods=repeats)
     forms.reads.clear()
@@ -71,7 +71,7 @@ def test_a_post_whose_engine_was_killed_is_repeated_only_if_the_host_does_not_mi
         assert event.attempts == 1
 
 
-def test_a_download_by_post_begins_anew_when_its_answer_breaks_off(host, forms, downloads):
+def test_a_download_by_post_starts_again_when_its_response_is_cut_off(host, forms, downloads):
     forms.answer, forms.drops[:] = Content(3_000_000).data, [2_000_000]
     one = host()
     one.session(first_delay_ms=10, unsafe_methods=True)
@@ -83,7 +83,7 @@ def test_a_download_by_post_begins_anew_when_its_answer_breaks_off(host, forms, 
     assert asked == [("POST", b"query", None)] * 2
 
 
-def test_an_answer_larger_than_what_is_kept_is_cut(host, forms):
+def test_a_response_body_above_the_limit_is_truncated(host, forms):
     forms.answer = Content(200_000).data
     one = host()
     one.session()
@@ -92,7 +92,7 @@ def test_an_answer_larger_than_what_is_kept_is_cut(host, forms):
     assert event.response_body == forms.answer[:65_536]
 
 
-def test_a_put_is_tried_again_after_a_503_and_a_post_is_not(host, forms):
+def test_a_put_is_retried_after_a_503_and_a_post_is_not(host, forms):
     one = host()
     one.session(first_delay_ms=10)
     forms.statuses[:] = [503]

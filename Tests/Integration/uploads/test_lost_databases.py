@@ -1,4 +1,4 @@
-"""A store whose database was lost, or is an old copy: the files that hosts have handed over are not removed."""
+"""A store whose database was lost or is an old copy: the files that hosts have handed over are not removed."""
 
 import os
 import shutil
@@ -29,7 +29,7 @@ def contents(folder):
 
 
 @pytest.mark.parametrize("loss", ["removed", "emptied"])
-def test_a_store_without_its_database_is_damaged_as_long_as_files_of_its_tasks_lie_there(
+def test_a_store_without_its_database_is_damaged_while_it_has_files_of_tasks(
         host, forms, sources, store, loss):
     one = host()
     one.session()
@@ -45,13 +45,13 @@ def test_a_store_without_its_database_is_damaged_as_long_as_files_of_its_tasks_l
     assert refused.value.status is Status.STORE_DAMAGED
     assert str(store / "bodies") in str(refused.value)
     assert contents(store / "bodies") == [b"the only copy"]
-    # As the message says.
+    # This follows the advice of the error message.
     shutil.move(store / "bodies", sources / "bodies")
     host().session()
     assert contents(sources / "bodies") == [b"the only copy"]
 
 
-def test_what_an_old_copy_of_the_database_does_not_know_is_kept_aside(host, forms, sources, store, tmp_path):
+def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host, forms, sources, store, tmp_path):
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")
@@ -76,14 +76,14 @@ def test_what_an_old_copy_of_the_database_does_not_know_is_kept_aside(host, form
     assert [sent.body for sent in forms.sent] == [b"known"]
     told = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
     assert f"{store}/bodies/lost has 1 file that the database does not know" in told.stdout
-    # And it stays through the next starts.
+    # The file is still there after further starts.
     one.kill_with_engine()
     host().attach()
     assert contents(store / "bodies" / "lost") == [b"later"]
 
 
-def test_what_has_another_name_or_is_a_copy_is_removed(host, forms, sources, store):
-    """A crash before the commit leaves these; their hosts have them still."""
+def test_files_with_another_name_and_copies_are_removed(host, forms, sources, store):
+    """A crash before the commit leaves such files; their hosts still have them."""
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")

@@ -1,4 +1,4 @@
-"""What a body's file is to the engine: a reference, a snapshot, or consumed."""
+"""The three sources of a body: a referenced file, a snapshot, and a consumed file."""
 
 import os
 import random
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.both_hostings
 
 
 def bodies(store):
-    """What lies in the store of files to upload."""
+    """Returns the names and contents of the store's request bodies."""
     found = {}
     for name in os.listdir(store / "bodies"):
         with suppress(FileNotFoundError):
@@ -27,7 +27,7 @@ def bodies(store):
     return found
 
 
-def test_a_reference_that_was_changed_since_is_told_by_name_and_never_sent_whole(host, forms, sources):
+def test_a_changed_referenced_file_fails_with_body_changed(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -39,7 +39,7 @@ def test_a_reference_that_was_changed_since_is_told_by_name_and_never_sent_whole
     assert forms.sent == [] and event.path is None
 
 
-def test_a_reference_that_is_gone_is_told_by_name(host, forms, sources):
+def test_a_missing_referenced_file_fails_with_body_unavailable(host, forms, sources):
     (sources / "a").write_bytes(b"before")
     one = host()
     one.session()
@@ -51,7 +51,7 @@ def test_a_reference_that_is_gone_is_told_by_name(host, forms, sources):
 
 
 @pytest.mark.parametrize("change", ["written", "appended", "removed"])
-def test_a_snapshot_is_sent_as_it_was_at_the_enqueue(host, forms, sources, store, change):
+def test_a_snapshot_has_the_content_of_the_file_at_enqueue(host, forms, sources, store, change):
     content = Content(3_000_000)
     (sources / "a").write_bytes(content.data)
     one = host()
@@ -72,7 +72,7 @@ def test_a_snapshot_is_sent_as_it_was_at_the_enqueue(host, forms, sources, store
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_a_snapshot_goes_with_its_task_however_it_ends(host, forms, sources, store):
+def test_a_snapshot_is_removed_with_its_task(host, forms, sources, store):
     (sources / "a").write_bytes(b"a")
     one = host()
     one.session()
@@ -87,7 +87,7 @@ def test_a_snapshot_goes_with_its_task_however_it_ends(host, forms, sources, sto
     assert (sources / "a").exists()
 
 
-def test_a_consumed_file_is_gone_at_once_and_from_the_store_after_success(host, forms, sources, store):
+def test_a_consumed_file_is_moved_at_once_and_removed_after_success(host, forms, sources, store):
     content = Content(2_000_000)
     (sources / "a").write_bytes(content.data)
     one = host()
@@ -106,7 +106,7 @@ def test_a_consumed_file_is_gone_at_once_and_from_the_store_after_success(host, 
 
 
 @pytest.mark.parametrize("way", ["failed", "cancelled"])
-def test_a_consumed_file_whose_task_does_not_succeed_lies_where_its_event_says(host, forms, sources, store, way):
+def test_a_consumed_file_of_a_failed_task_is_at_the_events_path_and_then_returned(host, forms, sources, store, way):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -128,7 +128,7 @@ def test_a_consumed_file_whose_task_does_not_succeed_lies_where_its_event_says(h
 
 
 def refused(host, forms, source, **options):
-    """A host, and what it has to acknowledge of a task that has consumed the file and failed."""
+    """Returns a host whose task has consumed the file and failed, and the unacknowledged events."""
     one = host()
     one.session()
     forms.statuses[:] = [403]
@@ -153,7 +153,7 @@ def test_a_file_whose_name_could_not_be_removed_is_not_consumed(host, forms, sou
 
 
 def test_a_name_that_cannot_be_removed_at_once_is_removed_later(host, forms, sources, store):
-    """chattr(1) forbids it even to root; the note of it outlives the engine."""
+    """chattr(1) forbids the removal even to root. The stored record of it survives the engine."""
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -172,7 +172,7 @@ def test_a_name_that_cannot_be_removed_at_once_is_removed_later(host, forms, sou
     until(lambda: os.listdir(sources), lambda names: names == [])
 
 
-def test_a_consumed_file_that_is_given_back_replaces_nothing(host, forms, sources, store):
+def test_a_returned_file_replaces_no_other_file(host, forms, sources, store):
     (sources / "a").write_bytes(b"mine")
     one, events = refused(host, forms, sources / "a")
     (sources / "a").write_bytes(b"another")
@@ -182,7 +182,7 @@ def test_a_consumed_file_that_is_given_back_replaces_nothing(host, forms, source
     assert bodies(store) == {}
 
 
-def test_a_consumed_file_whose_directory_is_gone_stays_until_there_is_one_again(host, forms, sources, store):
+def test_a_consumed_file_stays_in_the_store_while_its_directory_is_missing(host, forms, sources, store):
     (sources / "in").mkdir()
     (sources / "in" / "a").write_bytes(b"mine")
     one, events = refused(host, forms, sources / "in" / "a")
@@ -202,7 +202,7 @@ def test_a_consumed_file_whose_directory_is_gone_stays_until_there_is_one_again(
     assert (sources / "in" / "a").read_bytes() == b"mine"
 
 
-def test_each_file_of_a_form_that_failed_goes_back_to_its_own_place(host, forms, sources, store):
+def test_each_file_of_a_failed_form_is_returned_to_its_own_path(host, forms, sources, store):
     for name in "ab":
         (sources / name).mkdir()
         (sources / name / name).write_bytes(name.encode() * 1_000)
@@ -216,7 +216,7 @@ def test_each_file_of_a_form_that_failed_goes_back_to_its_own_place(host, forms,
     assert bodies(store) == {}
 
 
-def test_an_invalidated_session_gives_back_what_its_tasks_have_consumed(host, forms, sources, store):
+def test_an_invalidated_session_returns_consumed_files(host, forms, sources, store):
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()
@@ -227,7 +227,7 @@ def test_an_invalidated_session_gives_back_what_its_tasks_have_consumed(host, fo
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_while_files_are_given_back_loses_none_of_them(host, forms, sources, store, seed):
+def test_a_kill_while_files_are_returned_loses_none_of_them(host, forms, sources, store, seed):
     contents = {f"{i:03}": Content(1 + i, i) for i in range(200)}
     for name, content in contents.items():
         (sources / name).write_bytes(content.data)
@@ -266,7 +266,7 @@ def test_a_consumed_file_can_be_claimed_back(host, forms, sources, store):
     assert (sources / "back").read_bytes() == b"mine" and bodies(store) == {}
 
 
-def test_a_form_of_consumed_files_takes_them_all(host, forms, sources, store):
+def test_a_form_consumes_all_its_files(host, forms, sources, store):
     for name in "ab":
         (sources / name).write_bytes(name.encode() * 1_000)
     one = host()
@@ -281,7 +281,7 @@ def test_a_form_of_consumed_files_takes_them_all(host, forms, sources, store):
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_the_same_key_finds_its_task_although_its_file_was_consumed(host, forms, sources, store):
+def test_the_same_key_returns_its_task_although_its_file_was_consumed(host, forms, sources, store):
     (sources / "a").write_bytes(b"once")
     one = host()
     one.session()
@@ -297,7 +297,7 @@ def test_the_same_key_finds_its_task_although_its_file_was_consumed(host, forms,
 
 @pytest.mark.parametrize("source", [BodySource.SNAPSHOT, BodySource.CONSUME])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_kill_while_files_are_handed_over_loses_none_of_them(host, forms, sources, store, source, seed):
+def test_a_kill_while_files_are_enqueued_loses_none_of_them(host, forms, sources, store, source, seed):
     contents = {f"{i:03}": Content(random.Random(i).randrange(2_000), i) for i in range(300)}
     for name, content in contents.items():
         (sources / name).write_bytes(content.data)
@@ -323,7 +323,7 @@ def test_a_kill_while_files_are_handed_over_loses_none_of_them(host, forms, sour
     until(lambda: bodies(store), lambda found: found == {})
 
 
-def test_what_must_not_be_consumed_is_refused(host, forms, sources, store):
+def test_files_that_cannot_be_consumed_are_refused(host, forms, sources, store):
     (sources / "a").write_bytes(b"a")
     (sources / "link").symlink_to(sources / "a")
     one = host()

@@ -1,4 +1,4 @@
-"""Files put to nginx and Apache, with engines that are killed along the way."""
+"""Uploads to nginx and Apache with engines that are killed during them."""
 
 import random
 
@@ -20,7 +20,7 @@ def ends(events):
     return [event for event in events if not event.is_session_finished]
 
 
-def test_a_thousand_files_arrive_whole_although_the_engine_is_killed_along_the_way(host, webdav, sources):
+def test_a_thousand_files_arrive_complete_despite_kills_of_the_engine(host, webdav, sources):
     generator = random.Random(4)
     contents = {f"{i:04}.bin": Content(generator.choice([0, 1, 700, 5_000, 40_000]), i) for i in range(1_000)}
     write(sources, contents)
@@ -39,7 +39,7 @@ def test_a_thousand_files_arrive_whole_although_the_engine_is_killed_along_the_w
     assert all((sources / name).exists() for name in contents)
 
 
-def test_a_large_file_whose_engine_is_killed_begins_again_and_arrives_whole(host, webdav, sources):
+def test_a_large_upload_of_a_killed_engine_starts_again_and_arrives_complete(host, webdav, sources):
     content = Content(30_000_000)
     write(sources, {"large": content})
     one = host()
@@ -55,7 +55,7 @@ def test_a_large_file_whose_engine_is_killed_begins_again_and_arrives_whole(host
     assert webdav.put() == {"large": content.data}
 
 
-def test_files_arrive_over_http_2(host, nginx_dav, certificates, sources):
+def test_uploads_over_http_2_arrive_complete(host, nginx_dav, certificates, sources):
     contents = {str(i): Content(size, i) for i, size in enumerate([0, 1, 70_000, 1_500_000, 6_000_000])}
     write(sources, contents)
     one = host()
@@ -66,18 +66,18 @@ def test_files_arrive_over_http_2(host, nginx_dav, certificates, sources):
     assert nginx_dav.put() == {name: content.data for name, content in contents.items()}
 
 
-def test_a_body_that_the_server_finds_too_large_is_a_failure_by_its_status(host, nginx_dav, sources):
+def test_a_body_that_the_server_refuses_as_too_large_fails_with_its_status(host, nginx_dav, sources):
     write(sources, {"a": Content(3_000_000)})
     one = host()
     one.session()
     one.upload(f"{nginx_dav.url}/small/a", sources / "a")
     [event, _] = one.wait_for()
     assert (event.status, event.http_status) == (Status.HTTP_STATUS, 413)
-    assert event.bytes_sent == 0, "the server was asked first"
+    assert event.bytes_sent == 0, "the body was sent before the server refused it"
     assert b"413" in event.error_body
 
 
-def test_a_suspended_upload_begins_again_when_it_is_resumed(host, forms, sources):
+def test_a_suspended_upload_starts_again_when_it_is_resumed(host, forms, sources):
     content = Content(20_000_000)
     write(sources, {"a": content})
     one = host()
@@ -98,7 +98,7 @@ def test_a_suspended_upload_begins_again_when_it_is_resumed(host, forms, sources
 def test_a_cancelled_upload_leaves_no_file(host, nginx_dav, sources):
     write(sources, {"a": Content(40_000_000)})
     one = host()
-    # Twenty seconds for the whole: the server cannot have it when the task is cancelled.
+    # The upload takes twenty seconds, so the server cannot have the file when the task is cancelled.
     one.session(bytes_per_second=2_000_000)
     one.upload(f"{nginx_dav.url}/a", sources / "a")
     until(one.tasks, lambda tasks: tasks[0].body_sent > 0)

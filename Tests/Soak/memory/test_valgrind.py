@@ -1,6 +1,8 @@
-"""Memory is read and written inside of its blocks only: hosts with many descriptors, stores with many bodies, and their
-engines under valgrind, in both hostings. A listing that fills the C library's buffer to its last byte shows a read
-behind an entry, which no run with few files does."""
+"""Runs hosts with many descriptors, and engines whose stores have many bodies, under valgrind, in both hostings.
+
+Memory must be accessed only inside its blocks. With many files, a listing fills the C library's buffer to its last
+byte, which shows reads past the end of an entry.
+"""
 
 import os
 import re
@@ -23,7 +25,7 @@ DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
 DESCRIPTORS = 1_400
 WRONG = 99
 PATIENCE = 900
-#: Uninitialised values are left out: an optimised Swift enum is compared with its padding, which decides nothing.
+#: Uninitialised values are not reported: an optimised Swift enum is compared with its padding, which has no effect.
 VALGRIND = ["valgrind", "--quiet", f"--error-exitcode={WRONG}", "--undef-value-errors=no", "--leak-check=no",
             "--num-callers=25"]
 
@@ -51,7 +53,7 @@ def nginx(tmp_path_factory):
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     path = tmp_path_factory.mktemp("program") / "crowd"
-    # Of version 4, which each valgrind reads.
+    # DWARF version 4, which each version of valgrind can read.
     subprocess.run(["clang", "-std=c11", "-O1", "-gdwarf-4", "-Wall", "-Wextra", "-Werror", "-pedantic",
                     "-I", PROJECT / "include", "-o", path, Path(__file__).with_name("crowd.c"),
                     "-L", LIBRARIES, "-lbackhaul", f"-Wl,-rpath,{LIBRARIES}"], check=True)
@@ -60,7 +62,7 @@ def program(tmp_path_factory):
 
 @pytest.fixture
 def crowd(program, nginx, tmp_path, request):
-    """Runs the host, in mode `fill` or `use`, under valgrind."""
+    """Returns a function that runs the host under valgrind in the mode `fill` or `use`."""
     bodies = request.config.getoption("--bodies")
     (tmp_path / "body").write_bytes(b"a small body")
 
@@ -79,13 +81,13 @@ def crowd(program, nginx, tmp_path, request):
 
 
 def expect_no_report(log):
-    # Other lines are of debug information that valgrind does not know.
+    # Other lines are about debug information that valgrind does not know.
     report = re.findall(r"^==\d+== (.*)", log.read_text(errors="replace"), flags=re.M)
     assert not report, "\n".join(report[:100])
 
 
 class Daemon:
-    """The store's daemon under valgrind, with descriptors that it was started with. ``with Daemon(folder, name): …``"""
+    """The store's daemon under valgrind, with inherited descriptors. ``with Daemon(folder, name): …``"""
 
     def __init__(self, folder, name):
         self.store, self.log = folder / "store", folder / f"{name}.valgrind"
@@ -113,13 +115,13 @@ class Daemon:
             assert status == 0
 
 
-def test_an_engine_in_its_host_touches_no_memory_but_its_own(crowd):
+def test_an_embedded_engine_accesses_only_its_own_memory(crowd):
     crowd("fill")
     crowd("use")
 
 
-def test_a_daemon_and_its_hosts_touch_no_memory_but_their_own(crowd, tmp_path):
-    # A host that found no engine would start one without valgrind: there is no such program.
+def test_a_daemon_and_its_hosts_access_only_their_own_memory(crowd, tmp_path):
+    # A host without an engine would start one without valgrind, so it is given a program that does not exist.
     for mode in ("fill", "use"):
         with Daemon(tmp_path, f"daemon-{mode}"):
             crowd(mode, "/no/such/program")

@@ -1,4 +1,4 @@
-/// SplitMix64 (Steele, Lea, Flood 2014): the same numbers for the same seed on every run, which Swift's own generator
+/// SplitMix64 (Steele, Lea, Flood 2014). The same seed gives the same numbers on every run, which Swift's own generator
 /// does not promise.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64

@@ -1,1 +1,1 @@
-"""Servers on loopback that the tests download from."""
+"""Servers on loopback for the tests."""

@@ -1,24 +1,28 @@
-"""What servers that are written in Python have in common: listeners, and a thread for each connection."""
+"""The base of servers that are written in Python: listeners, and a thread for each connection."""
 
 import socket
 import threading
 from contextlib import closing, suppress
 
 _BACKLOG = 256
-#: Of all servers so far. What an engine remembers of an origin outlives its server, so no port is given to two.
+#: The ports of all servers so far. An engine remembers an origin longer than its server lives, so no port is used
+#: twice.
 _ports = set()
 
 
 class AcceptingServer:
-    """``with AServer() as server: server.url``. A subclass has `_serve`, which is called for each connection in a
-    thread of its own; the connection is closed when that returns, or raises OSError or EOFError. All connections end
-    with the server."""
+    """``with AServer() as server: server.url``. A subclass has `_serve`, which runs for each connection in its own
+    thread.
+
+    The connection is closed when `_serve` returns, or raises OSError or EOFError. All connections end with the
+    server.
+    """
 
     def __init__(self, tls=None, address="127.0.0.1"):
         self._tls, self._address = tls, address
         self._listeners = {}
         self._open = set()
-        #: Connections so far.
+        #: The number of accepted connections.
         self.accepted = 0
 
     def __enter__(self):
@@ -29,7 +33,7 @@ class AcceptingServer:
         for address in list(self._listeners):
             self._stop_listening(address)
         for connection in list(self._open):
-            # Of TLS, too, below which it ends: its thread may be reading.
+            # Shuts down the TCP socket below TLS too, because its thread may be reading.
             with suppress(OSError):
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 

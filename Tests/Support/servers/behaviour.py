@@ -1,4 +1,4 @@
-"""What a misbehaving server may do to one request, as plain values."""
+"""The faults that a misbehaving server can apply to one request, as plain values."""
 
 from dataclasses import dataclass, field
 from typing import Optional
@@ -8,41 +8,41 @@ from servers.content import Content
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One answer. Without any field it is a good answer: ranges, If-Range, validators, the right length."""
+    """One response. Without any field it is correct: ranges, If-Range, validators, the right length."""
 
-    #: Instead of 200, 206 or 416; the body is then ``body``.
+    #: Replaces 200, 206 or 416; the body is then ``body``.
     status: Optional[int] = None
-    #: Body of an answer with a status of its own.
+    #: The body of a response with its own status.
     body: bytes = b""
-    #: Added header fields, or replaced ones; a value of None leaves the field out.
+    #: Header fields to add or replace; a value of None leaves the field out.
     headers: dict = field(default_factory=dict)
-    #: The resource has become this one.
+    #: The resource is replaced by this content.
     content: Optional[Content] = None
-    #: Answers a range with 200 and everything.
+    #: Responds to a range request with 200 and the complete content.
     ignores_range: bool = False
-    #: Answers a range without looking at If-Range.
+    #: Serves a range without checking If-Range.
     ignores_if_range: bool = False
-    #: Sends the bytes from here whatever was asked for, under the Content-Range that was asked for.
+    #: Sends the bytes from this offset, whatever the requested range, with the Content-Range that was requested.
     shifted: int = 0
-    #: Content-Length is this much larger than the body (smaller when negative).
+    #: Content-Length is this much larger than the body (smaller if negative).
     length_lie: int = 0
-    #: No Content-Length; the end of the connection ends the body.
+    #: No Content-Length; the body ends with the connection.
     without_length: bool = False
-    #: Transfer-Encoding: chunked.
+    #: Uses Transfer-Encoding: chunked.
     chunked: bool = False
     #: Ends the connection after so many bytes of the body.
     drop_after: Optional[int] = None
-    #: … with a reset instead of an orderly end.
+    #: Ends it with a reset instead of an orderly end.
     reset: bool = False
-    #: Sends nothing more after so many bytes of the body, and keeps the connection.
+    #: Stops sending after so many bytes of the body, and keeps the connection open.
     stall_after: Optional[int] = None
-    #: Sends nothing at all: not even a status line.
+    #: Sends nothing, not even a status line.
     silent: bool = False
-    #: Bytes a second.
+    #: The rate in bytes per second.
     pace: Optional[int] = None
-    #: Sent as they are instead of an answer; then the connection ends.
+    #: Bytes to send in place of a response; then the connection ends.
     raw: Optional[bytes] = None
-    #: A header that never ends.
+    #: Sends a header that never ends.
     endless_header: bool = False
 
 

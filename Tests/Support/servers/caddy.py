@@ -1,4 +1,5 @@
-"""Caddy on free ports of loopback, plain and with TLS: HTTP/2 as Go speaks it, and entity tags of Caddy's kind."""
+"""Runs Caddy on free ports of loopback, plain and with TLS. It has the HTTP/2 of Go, and its own kind of entity tags.
+"""
 
 import json
 import os

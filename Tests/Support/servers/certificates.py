@@ -1,4 +1,4 @@
-"""A certificate authority of the tests' own, and a server certificate for loopback."""
+"""A certificate authority for tests, and a server certificate for loopback."""
 
 import ssl
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import trustme
 
 @dataclass(frozen=True)
 class Certificates:
-    """PEM files: what clients trust, and what servers show."""
+    """PEM files: the authority for clients, and the chain and key of servers."""
 
     authority: Path
     chain: Path

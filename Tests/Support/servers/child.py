@@ -1,20 +1,20 @@
-"""Child processes that never outlive the process that started them, however it ends."""
+"""Child processes that never outlive the process that started them, however that process ends."""
 
 import os
 import subprocess
 
-# The signal for the parent's death is asked for first, so that a parent that is already dead is noticed.
+# The signal is requested first (setpriv), and then the parent is checked: it may be dead already.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 
 def start(command, **options):
-    """A Popen whose process gets SIGKILL when the thread that started it ends."""
+    """Returns a Popen whose process gets SIGKILL when the thread that started it ends."""
     leash = ["setpriv", "--pdeathsig", "KILL", "sh", "-c", _LEASH, str(os.getpid())]
     return subprocess.Popen([*leash, *map(str, command)], **options)
 
 
 def end(process, timeout=10):
-    """Ends a process: politely, then surely."""
+    """Ends a process: with SIGTERM, and after a time with SIGKILL."""
     if process.poll() is None:
         process.terminate()
         try:

@@ -1,4 +1,4 @@
-"""Contents that a seed determines, so that a test can say what a file must hold without keeping it."""
+"""Contents that a seed determines, so that a test can compare a file without storing its content."""
 
 import hashlib
 import random
@@ -28,7 +28,7 @@ class Content:
 
 
 def sha256_of(path):
-    """Digest of a file."""
+    """Returns the digest of a file."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         while block := file.read(1 << 20):
@@ -37,7 +37,7 @@ def sha256_of(path):
 
 
 def mixed_sizes(count, seed, largest=300_000):
-    """Sizes as real folders have them: many small files, some large ones, an empty one, exact powers of two."""
+    """Returns sizes as in real folders: many small files, some large ones, an empty one, and exact powers of two."""
     generator = random.Random(seed)
     edges = [0, 1, 16_384, 65_536]
     return (edges + [int(largest ** generator.random()) for _ in range(count)])[:count]
@@ -56,7 +56,7 @@ class Files:
 
 
 def write_files(folder, sizes, seed=0):
-    """Writes one file for each size, named by its number."""
+    """Writes one file for each size. Its name is its number."""
     folder.mkdir(parents=True, exist_ok=True)
     digests = {}
     for number, size in enumerate(sizes):

@@ -1,4 +1,4 @@
-"""File systems that do not answer. They need the right to mount."""
+"""File systems that hang. They need the right to mount."""
 
 import ctypes
 import os
@@ -13,8 +13,8 @@ _MNT_FORCE, _MNT_DETACH = 1, 2
 
 @contextmanager
 def hung_mount(folder):
-    """A FUSE mount whose server does nothing (fuse(4)): whoever looks below the folder waits, until the test is over.
-    Then each gets an error."""
+    """A FUSE mount whose server never replies (fuse(4)). Calls for files below the folder block until the end of the
+    test, and then fail."""
     folder.mkdir(exist_ok=True)
     try:
         device = os.open("/dev/fuse", os.O_RDWR | os.O_CLOEXEC)
@@ -27,14 +27,13 @@ def hung_mount(folder):
     try:
         yield folder
     finally:
-        # Ends the waiting with ENOTCONN.
+        # The blocked calls return ENOTCONN.
         os.close(device)
         _libc.umount2(bytes(folder), _MNT_FORCE | _MNT_DETACH)
 
 
 class FreezingDisk:
-    """An ext4 file system of its own that can be frozen: whoever writes there waits, looks are answered. See
-    fsfreeze(8)."""
+    """A separate ext4 file system that can be frozen: writes block, and reads still work. See fsfreeze(8)."""
 
     def __init__(self, folder, megabytes=64):
         self.folder = folder
@@ -47,7 +46,7 @@ class FreezingDisk:
             self._run("mkfs.ext4", "-q", self._image)
             self._run("mount", "-o", "loop", self._image, folder)
         except (OSError, subprocess.CalledProcessError) as error:
-            pytest.skip(f"no file system of one's own here: {error}")
+            pytest.skip(f"no file system can be made here: {error}")
 
     def __enter__(self):
         return self
@@ -63,7 +62,7 @@ class FreezingDisk:
 
     def __exit__(self, *_):
         self.thaw()
-        # Whoever holds a file there has it still.
+        # Processes that have open files there keep them.
         self._run("umount", "--lazy", self.folder)
 
     @staticmethod

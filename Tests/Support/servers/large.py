@@ -1,4 +1,4 @@
-"""Contents too large to be kept in memory: any stretch of them can be made at once."""
+"""Contents too large for memory. Any range of them can be computed directly."""
 
 import hashlib
 import random
@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _BLOCK = 1 << 20
-#: A block is one of so many windows onto the same random bytes.
+#: Each block is one of so many windows onto the same random bytes.
 _WINDOWS = 65_521
 
 
 @dataclass(frozen=True)
 class LargeContent:
-    """Bytes made from a seed. Two with different seeds, and two blocks of one, are different."""
+    """Bytes made from a seed. Two contents with different seeds differ, and so do two blocks of one content."""
 
     size: int
     seed: int = 0
@@ -26,7 +26,7 @@ class LargeContent:
         return memoryview(random.Random(f"large {self.seed}").randbytes(_BLOCK + _WINDOWS))
 
     def pieces(self, start, end):
-        """Views of the bytes from start to end, in order, of at most 1 MiB each."""
+        """Yields views of the bytes from start to end, in order, of at most 1 MiB each."""
         while start < end:
             number, within = divmod(start, _BLOCK)
             window = number * 25_931 % _WINDOWS

@@ -1,4 +1,4 @@
-"""Programs on free ports of loopback, started until they listen there themselves."""
+"""Starts programs on free ports of loopback, and waits until they listen there."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _LISTENS = "0A"
 
 
 def find(program, package=None):
-    """Its path; servers lie in a folder that is not everybody's."""
+    """Returns the program's path. Servers are in folders that are not in every user's PATH."""
     found = shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin")
     if found is None:
         raise RuntimeError(f"{program} is missing: apt-get install --no-install-recommends {package or program}")
@@ -23,7 +23,7 @@ def find(program, package=None):
 
 
 def free_port():
-    """A port that was free a moment ago."""
+    """Returns a port that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
@@ -32,8 +32,9 @@ def free_port():
 def start(command, ports=1, *, log=None, **options):
     """Runs what `command` returns for so many ports. Returns the process and its ports.
 
-    Somebody else may take a port first, and answer there in the program's place: then others are tried. `log`: a file
-    of the program's that tells why it does not start."""
+    Another program may take a port first and listen in the program's place; then other ports are tried. `log` is a
+    file in which the program writes why it does not start.
+    """
     for _ in range(5):
         chosen = [free_port() for _ in range(ports)]
         words = command(*chosen)
@@ -46,13 +47,13 @@ def start(command, ports=1, *, log=None, **options):
             said = output.read().decode(errors="replace")
     if log is not None and log.exists():
         said += log.read_text(errors="replace")
-    raise RuntimeError(f"{words[0]} does not start: {said or 'it says nothing'}")
+    raise RuntimeError(f"{words[0]} does not start: {said or 'it printed nothing'}")
 
 
 def _comes_to_listen(process, ports):
     deadline = time.monotonic() + 30
     while process.poll() is None and time.monotonic() < deadline:
-        # It may end meanwhile.
+        # The process may end at any time.
         with suppress(OSError):
             if ports <= _ports_of(process.pid):
                 return True
@@ -61,7 +62,7 @@ def _comes_to_listen(process, ports):
 
 
 def _ports_of(process):
-    """On which it or a process that it started listens, as proc(5) tells it."""
+    """Returns the ports on which the process, or a process that it started, listens, according to proc(5)."""
     ours = {name for one in _family(process) for name in _open_files(one)}
     found = set()
     for line in Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]:

@@ -1,6 +1,6 @@
-"""An HTTP/1.1 server that does on purpose what servers do by accident, and keeps a log of what it was asked.
+"""An HTTP/1.1 server that shows the faults of real servers on purpose, and logs its requests.
 
-One thread for each connection and plain sockets: a test decides about every byte and every reset.
+It uses one thread for each connection and plain sockets, so that a test decides every byte and every reset.
 """
 
 import re
@@ -25,9 +25,9 @@ class Asked:
     path: str
     headers: dict
     status: int = 0
-    #: Body bytes given to the connection.
+    #: Body bytes written to the connection.
     sent: int = 0
-    #: Whether the answer has ended, whatever way.
+    #: Whether the response has ended, completely or not.
     ended: bool = False
 
     @property
@@ -40,22 +40,22 @@ class Asked:
 
     @property
     def offset(self):
-        """Where the asked range begins; 0 for everything."""
+        """The offset at which the requested range begins; 0 without a range."""
         found = re.fullmatch(r"bytes=(\d+)-", self.range or "bytes=0-")
         return int(found[1]) if found else None
 
 
 @dataclass
 class Resource:
-    """A path with its content, and how the next requests for it are answered."""
+    """A path with its content, and the responses to the next requests for it."""
 
     content: Content
-    #: Used up one by one; then ``otherwise``.
+    #: Each is used for one request; then ``otherwise`` applies.
     behaviours: list = field(default_factory=list)
     otherwise: Behaviour = GOOD
     etag: object = None
     last_modified: object = None
-    #: The Authorization without which the answer is a 401 with ``challenge``.
+    #: The Authorization field that a request must have. Without it the response is a 401 with ``challenge``.
     authorization: object = None
     challenge: object = None
 
@@ -76,23 +76,26 @@ class MisbehavingServer(AcceptingServer):
 
     def serve(self, path, content, behaviours=(), *, otherwise=GOOD, etag="of the content", last_modified=None,
               authorization=None, challenge='Basic realm="staff"'):
-        """Serves a path and returns its URL. ``etag`` is made from the content unless given; None: none is sent.
-        Without this ``authorization`` the answer is a 401 with the ``challenge``."""
+        """Serves a path and returns its URL.
+
+        ``etag`` is made from the content unless it is given; None: none is sent. A request without this
+        ``authorization`` gets a 401 with the ``challenge``.
+        """
         with self._changed:
             self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified,
                                              authorization, challenge)
         return self.url + path
 
     def log(self, path=None):
-        """The requests so far, of one path or of all."""
+        """Returns the requests so far, of one path or of all."""
         with self._changed:
             return [asked for asked in self._log if path in (None, asked.path)]
 
     def wait_until(self, condition, timeout=20):
-        """Waits until the condition, a function of the log, holds."""
+        """Waits until the condition, a function of the log, is true."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(list(self._log)), timeout):
-                raise TimeoutError(f"the server was asked {len(self._log)} times, and that is not what was waited for")
+                raise TimeoutError(f"the condition is still false after {len(self._log)} requests")
 
     def _serve(self, connection):
         reader = connection.makefile("rb")
@@ -101,7 +104,7 @@ class MisbehavingServer(AcceptingServer):
                 break
 
     def _answer(self, connection, asked):
-        """Whether the connection may be used again."""
+        """Returns whether the connection can be used again."""
         with self._changed:
             resource = self._resources.get(asked.path)
             behaviour = resource.next(asked) if resource else Behaviour(status=404, body=b"there is nothing here\n")
@@ -130,7 +133,7 @@ def _read_request(reader):
 
 
 class _Answer:
-    """Carries one behaviour out."""
+    """Performs one behaviour."""
 
     def __init__(self, connection, asked, resource, behaviour, note):
         self._connection, self._asked, self._resource = connection, asked, resource
@@ -157,7 +160,7 @@ class _Answer:
             return behaviour.status, headers, behaviour.body
         content = behaviour.content or resource.content
         etag = content.etag if resource.etag == "of the content" else resource.etag
-        # Without a Date nobody could tell whether Last-Modified is a strong validator (RFC 9110, section 8.8.2.2).
+        # Without a Date a client cannot know whether Last-Modified is a strong validator (RFC 9110, section 8.8.2.2).
         headers = {"Date": formatdate(usegmt=True), "Accept-Ranges": "bytes", "ETag": etag,
                    "Content-Type": "application/octet-stream", "Last-Modified": resource.last_modified}
         status, body = self._range(content, etag, headers)
@@ -169,7 +172,7 @@ class _Answer:
         return status, headers, body
 
     def _range(self, content, etag, headers):
-        """Status and body for the asked range (RFC 9110, section 14)."""
+        """Returns the status and the body for the requested range (RFC 9110, section 14)."""
         asked, behaviour = self._asked, self._behaviour
         current = behaviour.ignores_if_range or asked.if_range in (None, etag, self._resource.last_modified)
         if asked.range is None or asked.offset is None or behaviour.ignores_range or not current:
@@ -206,13 +209,13 @@ class _Answer:
         self._note()
 
     def _stall(self):
-        """Until the client gives up or the server is closed: both end the connection, which makes it readable."""
+        """Waits until the client gives up or the server is closed. Both end the connection, which makes it readable."""
         self._connection.recv(1)
         return False
 
     def _end(self):
         if self._behaviour.reset:
-            # Lingering for zero seconds turns close into a reset (socket(7)).
+            # With a linger time of zero, close sends a reset (socket(7)).
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
 

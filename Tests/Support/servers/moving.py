@@ -1,8 +1,8 @@
-"""An HTTP/1.1 server of one large resource that loses every connection on the way, moves to another address in between,
-and counts which bytes its client has read.
+"""An HTTP/1.1 server of one large resource. It cuts every connection, moves to another address in between, and counts
+the bytes that its client has read.
 
-Its front has a fixed address and redirects to where the resource is now: a name whose address changes, with another
-query each time, as signed links have.
+Its front has a fixed address and redirects to the current place of the resource: a name whose address changes, with
+another query each time, as signed links have.
 """
 
 import random
@@ -22,15 +22,15 @@ _HOSTS = "127.0.0.1 localhost front.test\n127.0.0.{} moving.test\n"
 
 @dataclass
 class Delivery:
-    """What one answer gave of a representation."""
+    """The bytes of a representation that one response delivered."""
 
     etag: str
     address: str
     start: int
     if_range: object
-    #: Body bytes that the client has read; what was still under way when the connection ended is not its fault.
+    #: Body bytes that the client has read. Bytes in flight at the end of the connection do not count.
     taken: int = 0
-    #: What ended it: "whole", "dropped", "reset" or "killed".
+    #: How the response ended: "whole", "dropped", "reset" or "killed".
     end: str = "the client left"
 
     @property
@@ -40,21 +40,21 @@ class Delivery:
 
 @dataclass
 class Script:
-    """What happens on the way, chosen by a seed."""
+    """The events of a run, chosen by a seed."""
 
     seed: int
-    #: Each connection ends after a random count of bytes between these two.
+    #: Each connection ends after a random number of bytes between these two.
     shortest: int
     longest: int
-    #: Representations, and at which of its own bytes each but the last is replaced by the next.
+    #: The representations. Each but the last is replaced by the next at an offset of its own bytes.
     contents: list
     replaced_at: list = field(default_factory=list)
-    #: Pairs of a representation's number and one of its bytes: when it is sent, the client's engine is killed.
+    #: Pairs of a representation's number and an offset: when this byte is sent, the client's engine is killed.
     kills: list = field(default_factory=list)
 
 
 class MovingServer(AcceptingServer):
-    """``with MovingServer(script, folder) as server: server.url``; its names are those in the file ``server.hosts``."""
+    """``with MovingServer(script, folder) as server: server.url``. The file ``server.hosts`` has its names."""
 
     def __init__(self, script, folder):
         super().__init__()
@@ -64,7 +64,7 @@ class MovingServer(AcceptingServer):
         self._turn = threading.Lock()
         self._place = 1
         self.deliveries = []
-        #: Gives a context in which the engine is stopped, and a function that kills it there.
+        #: Returns a context in which the engine is stopped, with a function that kills it there.
         self.killer = None
 
     def __enter__(self):
@@ -74,7 +74,7 @@ class MovingServer(AcceptingServer):
 
     @property
     def content(self):
-        """What the resource is now."""
+        """The current representation."""
         return self._script.contents[self._representation]
 
     @property
@@ -82,13 +82,13 @@ class MovingServer(AcceptingServer):
         return f"http://front.test:{self.port}/file"
 
     def _move(self):
-        """To another address: nobody listens at the one before, and its name leads to the new one."""
+        """Moves to another address. The old one has no listener any more, and the name resolves to the new one."""
         before = self._place
         self._place = self._random.choice([place for place in range(2, 10) if place != before])
         self._listen(f"127.0.0.{self._place}", self.port)
         if before != 1:
             self._stop_listening(f"127.0.0.{before}")
-        # One write of the same length each time: no reader finds half a file.
+        # Each write has the same length and is one call, so that no reader finds half a file.
         with open(self.hosts, "r+b" if self.hosts.exists() else "wb", buffering=0) as file:
             file.write(_HOSTS.format(self._place).encode())
 
@@ -102,7 +102,7 @@ class MovingServer(AcceptingServer):
             signature = self._random.getrandbits(64)
             location = f"http://moving.test:{self.port}/large/file?signed={signature:x}"
             return _send_head(connection, 302, {"Location": location, "Content-Length": 0}) > 0
-        # One at a time: what is counted is a sequence.
+        # One response at a time, so that the counted bytes are a sequence.
         with self._turn:
             return self._deliver(connection, headers)
 
@@ -120,7 +120,7 @@ class MovingServer(AcceptingServer):
         return False
 
     def _way(self, content, start):
-        """Up to which byte an answer goes, and what happens there."""
+        """Returns the offset at which a response ends, and the function for its end."""
         chosen = start + self._random.randint(self._script.shortest, self._script.longest)
         ways = [(content.size, self._whole), (chosen, self._random.choice([self._drop, self._reset]))]
         ways += [(at, self._replace) for number, at in enumerate(self._script.replaced_at)
@@ -135,16 +135,17 @@ class MovingServer(AcceptingServer):
     def _drop(self, connection, delivery, count, _):
         self._move()
         connection.shutdown(socket.SHUT_WR)
-        # Its own orderly end proves that it has read all: a close before that would be a reset (RFC 9293, 3.6.1).
+        # The client's orderly end shows that it has read all bytes. A close before that would be a reset (RFC 9293,
+        # 3.6.1).
         if connection.recv(1) == b"":
             delivery.taken, delivery.end = count, "dropped"
         return False
 
     def _reset(self, connection, delivery, count, head):
-        # A reset takes with it what was not read.
+        # A reset discards unread bytes.
         sockets.wait_until_taken(connection, head + count)
         self._move()
-        # Lingering for zero seconds turns close into a reset (socket(7)).
+        # With a linger time of zero, close sends a reset (socket(7)).
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         delivery.taken, delivery.end = count, "reset"
         return False
@@ -154,7 +155,8 @@ class MovingServer(AcceptingServer):
         return self._drop(connection, delivery, count, head)
 
     def _kill_engine(self, connection, delivery, _, head):
-        """In full flow: it is stopped, its connection looked at, and killed where it stands."""
+        """Kills the engine during the transfer: it is stopped, the bytes that it has read are counted, and then it is
+        killed."""
         self._kills.pop(0)
         with self.killer() as kill:
             delivery.taken, delivery.end = sockets.settled(connection) - head, "killed"
@@ -164,7 +166,7 @@ class MovingServer(AcceptingServer):
 
 
 def _first_byte(content, headers):
-    """Where a selected range begins (RFC 9110, sections 13.1.5 and 14.2); 0 for everything."""
+    """Returns the offset of a selected range (RFC 9110, sections 13.1.5 and 14.2); 0 for the complete content."""
     found = re.fullmatch(r"bytes=(\d+)-", headers.get("range", ""))
     return int(found[1]) if found and headers.get("if-range") in (None, content.etag) else 0
 
@@ -185,7 +187,7 @@ def _send_head(connection, status, fields):
 
 
 def _read_request(reader):
-    """Path and header fields; None at the connection's end."""
+    """Returns the path and the header fields; None at the connection's end."""
     line = reader.readline(65_536).decode("latin-1").split()
     if len(line) != 3:
         return None

@@ -1,4 +1,4 @@
-"""nginx on free ports of loopback, from a folder of its own: HTTP/1.1 plain, HTTP/1.1 and HTTP/2 over TLS."""
+"""Runs nginx on free ports of loopback, from its own folder: HTTP/1.1 plain, HTTP/1.1 and HTTP/2 over TLS."""
 
 import json
 import os
@@ -82,22 +82,22 @@ class Nginx:
         child.end(self._process)
 
     def cpu_seconds(self):
-        """What the server has used of the machine's processors so far."""
+        """The processor time that the server has used, in seconds."""
         with open(f"/proc/{self._process.pid}/stat", encoding="ascii") as file:
             fields = file.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     @property
     def url(self):
-        """HTTP/1.1 without TLS."""
+        """The URL for HTTP/1.1 without TLS."""
         return f"http://127.0.0.1:{self.port}"
 
     @property
     def tls_url(self):
-        """HTTP/2 over TLS for those who ask for it."""
+        """The URL for TLS, with HTTP/2 for clients that request it."""
         return f"https://127.0.0.1:{self.tls_port}"
 
     def log(self):
-        """The requests that were answered, or whose client went away, in order."""
+        """Yields the requests that got a response or whose client disconnected, in order."""
         for line in (self.folder / "access.log").read_text().splitlines():
             yield LoggedRequest(*json.loads(line))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from servers import sockets
 from servers.accepting import AcceptingServer
 
-#: Seconds of the rate that one write has.
+#: Each write has the bytes of so many seconds.
 WRITE = 0.001
 
 
 @dataclass
 class Delivery:
-    """One response: where its range begins, and how many bytes of the body were sent."""
+    """One response: the offset of its range, and the number of body bytes that were sent."""
 
     start: int
     connection: object
@@ -22,14 +22,16 @@ class Delivery:
 
     @property
     def taken(self):
-        """The byte of the file up to which the process at the other end has read."""
+        """The offset in the file up to which the process at the other end has read."""
         return self.start + sockets.taken(self.connection) - self.head
 
 
 class PacedServer(AcceptingServer):
-    """``with PacedServer(content, rate) as server``: so many bytes a second on each connection. `deliveries` are in the
-    order of the requests. `watch`, a function of a delivery, is called after each write; the connection ends when it
-    returns True."""
+    """``with PacedServer(content, rate, watch) as server``: so many bytes per second on each connection.
+
+    `deliveries` are in the order of the requests. `watch` is called with a delivery after each write; if it returns
+    True, the connection ends.
+    """
 
     def __init__(self, content, rate, watch):
         super().__init__()
@@ -68,6 +70,6 @@ class PacedServer(AcceptingServer):
             delivery.sent += len(part)
             if self._watch(delivery):
                 return False
-            # By the clock of the whole response, so that a late turn does not slow it down.
+            # The rate is measured over the whole response, so that a late write does not slow it down.
             time.sleep(max(0.0, begin + delivery.sent / self._rate - time.monotonic()))
         return True

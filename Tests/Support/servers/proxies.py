@@ -31,7 +31,7 @@ http_access allow known
 
 
 class Proxied:
-    """A proxy's process. ``with Squid(folder) as proxy: …``"""
+    """The process of a proxy. ``with Squid(folder) as proxy: …``"""
 
     def __enter__(self):
         self._process, (self.port,) = listening.start(self._command)
@@ -42,7 +42,7 @@ class Proxied:
 
 
 class Squid(Proxied):
-    """Caches nothing. With a user and a password nobody else is let through."""
+    """A squid that caches nothing. With a user and a password it refuses all other clients."""
 
     def __init__(self, folder, user=None, password=None):
         self.folder, self.user, self.password = folder, user, password
@@ -52,14 +52,15 @@ class Squid(Proxied):
         return f"http://127.0.0.1:{self.port}"
 
     def lines(self):
-        """One line for each request or tunnel that is over."""
+        """The lines of the log: one for each request or tunnel that has ended."""
         return (self.folder / "access.log").read_text().splitlines()
 
     def _command(self, port):
         self.folder.mkdir(parents=True, exist_ok=True)
         authentication = "http_access allow localhost"
         if self.user is not None:
-            # A helper of ours: Debian's wants a file made by htpasswd, which is of another package.
+            # A helper script checks the password: Debian's helper needs a file of htpasswd, which is in another
+            # package.
             helper = self.folder / "helper"
             helper.write_text(f"#!/bin/sh\nwhile read -r line; do [ \"$line\" = '{self.user} {self.password}' ] && "
                               "echo OK || echo ERR; done\n")
@@ -68,18 +69,18 @@ class Squid(Proxied):
         configuration = self.folder / "squid.conf"
         configuration.write_text(_SQUID.format(port=port, folder=self.folder, authentication=authentication))
         if os.geteuid() == 0:
-            # It gives up being root, and must still write here.
+            # squid drops its root rights, and must still be able to write here.
             user = pwd.getpwnam("proxy")
             for place in [self.folder, *self.folder.iterdir()]:
                 os.chown(place, user.pw_uid, user.pw_gid)
             for place in list(self.folder.parents)[:3]:
                 place.chmod(place.stat().st_mode | 0o011)
-        # One process, with a name of its own: squids of one name share memory.
+        # One process with a unique name, because squids with one name share memory.
         return [listening.find("squid"), "-N", "-n", f"transport{port}", "-f", configuration]
 
 
 class Socks(Proxied):
-    """SOCKS5 (RFC 1928); it resolves names itself when it is given some."""
+    """A SOCKS5 proxy (RFC 1928). It resolves names itself if it gets names."""
 
     def __init__(self, user=None, password=None):
         self.user, self.password = user, password

@@ -1,4 +1,4 @@
-"""An HTTP proxy that wants a credential: plain requests are passed on, CONNECT makes a tunnel."""
+"""An HTTP proxy that requires a credential. It forwards plain requests, and makes a tunnel for CONNECT."""
 
 import base64
 import socket
@@ -22,7 +22,7 @@ class Proxy(AcceptingServer):
 
     @property
     def log(self):
-        """For each request its method, its target and its header fields, names in lower case."""
+        """The method, the target and the header fields of each request. Field names are in lower case."""
         return list(self._log)
 
     @property

@@ -1,4 +1,4 @@
-"""A link of a given speed, as a proxy of connections: kernels of small test machines cannot shape (netem)."""
+"""A link of a given speed, made as a proxy of connections: kernels of small test machines have no netem."""
 
 import select
 import socket
@@ -8,22 +8,22 @@ from contextlib import suppress
 
 from servers.accepting import AcceptingServer
 
-#: Parts of a second after which a part of a second's bytes goes on.
+#: The number of steps per second in which bytes are passed on.
 _STEPS = 50
-#: What lies in the link's own buffers is little: what it has passed on is nearly what has arrived.
+#: The link's own buffers are small, so that the bytes that it has passed on have nearly all arrived.
 _BUFFER = 4_096
 
 
 class Link(AcceptingServer):
-    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``: in front of a server of the same address,
-    so many bytes a second downwards for all connections together. Changing it counts at once."""
+    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``. It is in front of a server of the same
+    address, and limits the bytes per second to the clients, for all connections together. A change applies at once."""
 
     def __init__(self, port, address="127.0.0.1", rate=1_000_000):
         super().__init__(address=address)
         self.rate, self._target = rate, (address, port)
-        #: Bytes of answers that were passed on, heads included.
+        #: Bytes of responses that were passed on, including heads.
         self.passed = 0
-        #: When the last of them were, and when a client last ended a connection (time.monotonic).
+        #: The time of the last byte, and the time at which a client last ended a connection (time.monotonic).
         self.last_byte = self.last_end = 0.0
         self._changed = threading.Condition()
         self._clients = 0
@@ -35,11 +35,11 @@ class Link(AcceptingServer):
 
     @property
     def connections(self):
-        """How many clients are connected."""
+        """The number of connected clients."""
         return self._clients
 
     def wait_until(self, condition, timeout=20):
-        """Until the condition, a function of the link, holds."""
+        """Waits until the condition, a function of the link, is true."""
         with self._changed:
             if not self._changed.wait_for(lambda: condition(self), timeout):
                 raise TimeoutError(f"{self.passed} bytes have passed over {self.connections} connections")
@@ -63,7 +63,7 @@ class Link(AcceptingServer):
         self._note_client(-1)
 
     def _pass_on(self, client, server):
-        """What is there of either side. False when one of them has ended."""
+        """Passes on the available bytes of both sides. Returns False when a side has ended."""
         readable = select.select([client, server], [], [], 1)[0]
         if client in readable:
             asked = client.recv(65_536)

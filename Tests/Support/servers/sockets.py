@@ -1,4 +1,4 @@
-"""What the kernel knows of a TCP connection on this machine: how much of what was sent has been read."""
+"""What the kernel knows about a TCP connection on this machine: how many of the sent bytes have been read."""
 
 import fcntl
 import os
@@ -14,9 +14,10 @@ _BYTES_ACKED = 120
 
 
 def taken(connection):
-    """Bytes sent over the connection that the process at its other end has read; settled only while that stands still.
+    """Returns the number of sent bytes that the process at the other end has read. It is exact only while that process
+    is stopped.
 
-    What has been acknowledged lies in the other end's receive queue (proc_net_tcp(5)) until it is read.
+    An acknowledged byte is in the other end's receive queue (proc_net_tcp(5)) until the process reads it.
     """
     return _acknowledged(connection) - _unread(connection.getpeername(), connection.getsockname())
 
@@ -27,11 +28,12 @@ def wait_until_taken(connection, count, timeout=30):
 
 
 def wait_until_all_taken(connection, timeout=30):
-    """Waits until the process at the other end has read all that was sent."""
+    """Waits until the process at the other end has read all sent bytes."""
     local, remote = connection.getpeername(), connection.getsockname()
 
     def is_taken():
-        # What is not acknowledged (tcp(7), SIOCOUTQ) first: then it can only lie in the other end's queue.
+        # Unacknowledged bytes (tcp(7), SIOCOUTQ) come first: the acknowledged ones can only be in the other end's
+        # queue.
         waiting = struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting == 0 and _unread(local, remote) == 0
 
@@ -39,7 +41,7 @@ def wait_until_all_taken(connection, timeout=30):
 
 
 def settled(connection, timeout=30):
-    """What a process that has been stopped had read until then."""
+    """Returns the number of bytes that a stopped process had read before it was stopped."""
     before = []
 
     def is_settled():
@@ -82,7 +84,7 @@ ESTABLISHED, CLOSE_WAIT = "01", "08"
 
 
 def count(process, state):
-    """Connections of a process in this state; 0 of a process that has ended."""
+    """Returns the number of a process's connections in this state; 0 if the process has ended."""
     ours, found = set(), 0
     with suppress(OSError):
         for descriptor in Path(f"/proc/{process}/fd").iterdir():

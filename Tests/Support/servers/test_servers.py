@@ -1,4 +1,4 @@
-"""The servers themselves: they do what the tests believe they do."""
+"""Tests of the servers that tests use."""
 
 import http.client
 import socket
@@ -33,12 +33,12 @@ def get(url, **headers):
         return answer.code, dict(answer.headers), answer.read()
 
 
-def test_without_a_behaviour_it_serves_the_content(server):
+def test_the_server_serves_the_content_without_a_behaviour(server):
     status, headers, body = get(server.serve("/a", CONTENT))
     assert (status, body, headers["ETag"]) == (200, CONTENT.data, CONTENT.etag)
 
 
-def test_it_serves_ranges_of_the_same_content_only(server):
+def test_the_server_serves_only_ranges_of_the_same_content(server):
     url = server.serve("/a", CONTENT)
     status, headers, body = get(url, Range="bytes=90000-", If_Range=CONTENT.etag)
     assert (status, body) == (206, CONTENT.data[90_000:])
@@ -48,7 +48,7 @@ def test_it_serves_ranges_of_the_same_content_only(server):
     assert (status, headers["Content-Range"]) == (416, "bytes */100000")
 
 
-def test_behaviours_are_used_up_one_by_one(server):
+def test_each_behaviour_is_used_for_one_request(server):
     url = server.serve("/a", CONTENT, [Behaviour(status=503), redirect("/b")])
     server.serve("/b", Content(5, seed=7))
     assert get(url)[0] == 503
@@ -57,7 +57,7 @@ def test_behaviours_are_used_up_one_by_one(server):
     assert [asked.path for asked in server.log()] == ["/a", "/a", "/b", "/a"]
 
 
-def test_it_drops_the_connection_after_the_given_bytes(server):
+def test_the_server_drops_the_connection_after_the_given_bytes(server):
     url = server.serve("/a", CONTENT, [Behaviour(drop_after=1_000)])
     with pytest.raises(http.client.IncompleteRead) as caught:
         get(url)
@@ -65,13 +65,13 @@ def test_it_drops_the_connection_after_the_given_bytes(server):
     assert server.log("/a")[0].sent == 1_000
 
 
-def test_it_resets_the_connection(server):
+def test_the_server_resets_the_connection(server):
     url = server.serve("/a", CONTENT, [Behaviour(drop_after=0, reset=True)])
     with pytest.raises(ConnectionResetError):
         get(url)
 
 
-def test_it_stalls_until_the_client_goes_away(server):
+def test_the_server_stalls_until_the_client_disconnects(server):
     server.serve("/a", CONTENT, [Behaviour(stall_after=10)])
     with socket.create_connection(("127.0.0.1", server.port), timeout=20) as client:
         client.sendall(b"GET /a HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -80,12 +80,12 @@ def test_it_stalls_until_the_client_goes_away(server):
     server.wait_until(lambda log: log[0].ended)
 
 
-def test_it_sends_chunks_and_lies_about_lengths(server):
+def test_the_server_sends_chunks_and_false_lengths(server):
     assert get(server.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)))[2] == CONTENT.data
     assert get(server.serve("/b", CONTENT, otherwise=Behaviour(length_lie=-1)))[2] == CONTENT.data[:-1]
 
 
-def test_it_speaks_tls(tmp_path):
+def test_the_server_supports_tls(tmp_path):
     certificates = make_certificates(tmp_path)
     with MisbehavingServer(certificates.server_context()) as server:
         url = server.serve("/a", CONTENT)
@@ -94,7 +94,7 @@ def test_it_speaks_tls(tmp_path):
             assert answer.read() == CONTENT.data
 
 
-def test_nginx_serves_the_files_plain_and_over_tls_and_is_gone_afterwards(tmp_path):
+def test_nginx_serves_the_files_plain_and_over_tls_and_ends_with_its_context(tmp_path):
     files = write_files(tmp_path / "files", [10_000])
     certificates = make_certificates(tmp_path)
     with Nginx(tmp_path / "nginx", files.folder, certificates) as nginx:

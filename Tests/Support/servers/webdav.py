@@ -1,4 +1,4 @@
-"""nginx and Apache httpd with their WebDAV modules, on free ports of loopback: servers that keep what is put."""
+"""Runs nginx and Apache httpd with their WebDAV modules on free ports of loopback. They store uploaded files."""
 
 import os
 import pwd
@@ -71,9 +71,9 @@ _MODULES = ["mpm_event", "authn_core", "authz_core", "authn_file", "authz_user",
 
 
 class _WebDAV:
-    """A running server that keeps what is put below ``files``."""
+    """A running server that stores uploads below ``files``."""
 
-    #: How many it listens on: one, and one for TLS.
+    #: The number of ports: one, and one more for TLS.
     ports = 1
 
     def __init__(self, certificates):
@@ -81,7 +81,7 @@ class _WebDAV:
         self._process = None
 
     def __enter__(self):
-        # Of its own, because a server that is started by root becomes another user, who cannot look into pytest's.
+        # A separate folder: a server that root starts runs as another user, which may not enter the folders of pytest.
         self.folder = Path(tempfile.mkdtemp(prefix="backhaul-webdav-"))
         self.files = self.folder / "files"
         (self.files / "private").mkdir(parents=True)
@@ -109,11 +109,11 @@ class _WebDAV:
 
     @property
     def url(self):
-        """HTTP/1.1 without TLS."""
+        """The URL for HTTP/1.1 without TLS."""
         return f"http://127.0.0.1:{self.port}"
 
     def put(self):
-        """Every whole file that was put, by its path."""
+        """Returns every complete uploaded file, by its path."""
         return {str(path.relative_to(self.files)): path.read_bytes()
                 for path in self.files.rglob("*") if path.is_file()}
 
@@ -123,7 +123,7 @@ class NginxDAV(_WebDAV):
 
     @property
     def tls_url(self):
-        """HTTP/2 over TLS for those who ask for it."""
+        """The URL for TLS, with HTTP/2 for clients that request it."""
         return f"https://127.0.0.1:{self.tls_port}"
 
     def command(self, plain, tls):
@@ -143,6 +143,6 @@ class ApacheDAV(_WebDAV):
             folder=self.folder, files=self.files, plain=plain,
             user="User nobody\nGroup nogroup" if os.geteuid() == 0 else "",
             modules="\n".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in _MODULES)))
-        # user:staff only:password, as RFC 7616 hashes it with MD5.
+        # The hash of user:staff only:password (MD5, as in RFC 7616).
         (self.folder / "passwords").write_text("user:staff only:42ebddd2fa900bedd00e59c370430843\n")
         return [listening.find("apache2", "apache2-bin"), "-f", configuration, "-DFOREGROUND"]

@@ -1,1 +1,1 @@
-"""What tests against real servers and daemons stand on: hosts in processes of their own, launches, networks, places."""
+"""Tools for tests with real servers and daemons: hosts in separate processes, launches, networks, directories."""

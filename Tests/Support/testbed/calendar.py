@@ -5,7 +5,7 @@ import time
 
 
 class Calendar:
-    """Milliseconds that the hosts' calendar is ahead of the machine's."""
+    """The difference between the hosts' calendar and the machine's, in milliseconds."""
 
     def __init__(self, path):
         self.path = path

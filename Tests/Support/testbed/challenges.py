@@ -1,17 +1,17 @@
-"""What the tests ask hosts about challenges."""
+"""Helpers for tests of challenges."""
 
 from testbed.host import until
 
-#: Each session of these tests asks for credentials, and does not wait long between tries.
+#: Each session of these tests opens challenges, and has short delays between attempts.
 ASKS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 100}
 
 
 def challenge(one, waiting=1, *, failures=0):
-    """The one open challenge, once so many tasks wait for it."""
+    """Returns the only open challenge, once so many tasks wait for it."""
     return until(one.challenges, lambda found: [(item.waiting_tasks, item.failures) for item in found]
                  == [(waiting, failures)])[0]
 
 
 def ends(events):
-    """The events of tasks."""
+    """Returns the events that belong to a task."""
     return [event for event in events if event.task_id]

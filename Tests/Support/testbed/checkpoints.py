@@ -1,4 +1,4 @@
-"""What the database of a store says of part files while an engine runs."""
+"""Reads checkpoints of part files from the database of a store while an engine runs."""
 
 import shutil
 import sqlite3
@@ -12,9 +12,9 @@ DATABASE = "backhaul.sqlite3"
 
 
 def synced_offsets(store):
-    """Of each checkpoint, the bytes that are synced.
+    """Returns the synced bytes of each checkpoint.
 
-    The engine locks its database, so a copy is read. One that was made in the middle of a write may be damaged.
+    The engine locks its database, so this reads a copy. A copy that was made during a write may be damaged.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -27,5 +27,5 @@ def synced_offsets(store):
 
 
 def wait_for_checkpoint(store, synced=0):
-    """Until the store's one partial download has a checkpoint with so many synced bytes."""
+    """Waits until the store's only partial download has a checkpoint with so many synced bytes."""
     until(lambda: synced_offsets(store), lambda offsets: len(offsets) == 1 and offsets[0] >= synced)

@@ -1,6 +1,6 @@
-"""Hosts without the start of an interpreter: a process that has imported the library forks one for each request.
+"""Starts hosts without the start of an interpreter: a process that has imported the library forks one for each request.
 
-multiprocessing's fork server gives its children neither standard streams nor an environment of their own.
+multiprocessing's fork server is not used: its children get neither standard streams nor a separate environment.
 """
 
 import ctypes
@@ -19,12 +19,12 @@ _PR_SET_PDEATHSIG = 1
 
 
 class ForkedProcess:
-    """What subprocess.Popen is for a program: a process that the fork server has started."""
+    """A process that the fork server has started, with the interface of subprocess.Popen."""
 
     def __init__(self, server, pid, stdin, stdout):
         self._server, self.pid, self.stdin, self.stdout = server, pid, stdin, stdout
         self.returncode = None
-        # The server reaps it when it is asked to: until then no other process gets this number.
+        # The server reaps the process only on request, so that no other process gets its number before.
         self._descriptor = os.pidfd_open(pid)
 
     def __del__(self):
@@ -50,7 +50,7 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """A test's side. The server ends when the process that started it has ended, and its hosts with it."""
+    """The test's side. The server ends when the process that started it has ended, and the hosts end with it."""
 
     def __init__(self):
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -81,7 +81,8 @@ def fork_server():
 
 
 def serve(connection):
-    """Returns in the server when the test's process has ended, and in each host with its variables."""
+    """Serves requests. In the server it returns when the test's process has ended; in each host it returns the
+    variables."""
     server = os.getpid()
     while message := socket.recv_fds(connection, _MESSAGE, 2):
         data, descriptors, _, _ = message
@@ -108,7 +109,7 @@ def become_host(server, descriptors):
 
 
 def main():
-    # Imported here: the tests' side of this file needs no host.
+    # Imported here, because the tests' side of this file needs no host.
     from testbed.programs import hands
 
     with socket.socket(fileno=int(sys.argv[1])) as connection:

@@ -1,4 +1,4 @@
-"""A test's side of a host: a process of its own that does what it is told."""
+"""The test's side of a host, which is a separate process that performs the test's calls."""
 
 import os
 import pickle
@@ -15,23 +15,23 @@ from backhaul import Hosting
 from servers import child
 from testbed.fork_server import fork_server
 
-#: How variables begin that only a program that starts reads.
+#: Prefixes of variables that only a starting program reads.
 READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
 
 
 def until(look, condition, timeout=180):
-    """Looks again and again until the condition holds for what is seen, and returns that."""
+    """Calls `look` repeatedly until the condition is true for its result, and returns the result."""
     deadline = time.monotonic() + timeout
     while not condition(seen := look()):
         if time.monotonic() > deadline:
-            raise AssertionError(f"for {timeout} s nothing but {seen}")
+            raise AssertionError(f"the condition was false for {timeout} s; last seen: {seen}")
         time.sleep(0.01)
     return seen
 
 
 @contextmanager
 def stopped(process):
-    """SIGSTOP, and stopped inside. Gives a function that kills, and has killed when it returns."""
+    """Stops the process with SIGSTOP for the context. Gives a function that kills it and waits for its end."""
     descriptor = os.pidfd_open(process)
 
     def kill():
@@ -47,23 +47,23 @@ def stopped(process):
 
 
 def state_of(process):
-    """As in proc_pid_stat(5)."""
+    """Returns the state of a process, as in proc_pid_stat(5)."""
     with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as file:
         return file.read().rpartition(")")[2].split()[0]
 
 
 class HostEnded(AssertionError):
-    """The host's process ended in mid-call."""
+    """The host's process ended during a call."""
 
 
 class Host:
-    """``host.download(url)`` calls the method in the host's process and returns or raises what it did there."""
+    """``host.download(url)`` calls the method in the host's process, and returns its result or raises its error."""
 
-    #: No call of a test may take longer.
+    #: The most seconds that a call of a test may take.
     LIMIT = 300
 
     def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None, prefix=()):
-        """`prefix`: words of a program that runs the host: unshare, setpriv."""
+        """`prefix` has the words of a program that runs the host, such as unshare or setpriv."""
         self._store, self._identifier, self._hosting = str(store), identifier, hosting
         self._process = self._started(prefix, environment or {})
         self.pid = self._process.pid
@@ -84,7 +84,7 @@ class Host:
         return self
 
     def begin(self, name, *arguments, **options):
-        """Starts a call; ``finish`` waits for it."""
+        """Starts a call; ``finish`` waits for its result."""
         message = pickle.dumps((name, arguments, options))
         try:
             self._process.stdin.write(struct.pack("<Q", len(message)) + message)
@@ -99,7 +99,7 @@ class Host:
         return result
 
     def answers_within(self, seconds):
-        """Whether a begun call has been answered."""
+        """Returns whether the started call has a result."""
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
     def _call(self, name, *arguments, **options):
@@ -128,12 +128,12 @@ class Host:
         os.kill(self.pid, number)
 
     def kill(self):
-        """SIGKILL, and gone when it returns."""
+        """Sends SIGKILL, and waits until the process has ended."""
         self._process.kill()
         self._process.wait()
 
     def kill_engine(self):
-        """SIGKILL for the engine's process, be it this host or a daemon, and gone when it returns."""
+        """Kills the process of the engine, which may be this host or a daemon, and waits until it has ended."""
         engine = self.engine().process_id
         if engine == self.pid:
             self.kill()
@@ -141,12 +141,12 @@ class Host:
             daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
 
     def kill_with_engine(self):
-        """SIGKILL for both, and both gone when it returns."""
+        """Kills both processes, and waits until both have ended."""
         self.kill_engine()
         self.kill()
 
     def stop(self):
-        """SIGSTOP, and stopped when it returns."""
+        """Sends SIGSTOP, and waits until the process is stopped."""
         self.signal(signal.SIGSTOP)
         until(lambda: state_of(self.pid), lambda state: state == "T")
 
@@ -154,7 +154,7 @@ class Host:
         self.signal(signal.SIGCONT)
 
     def leave(self):
-        """Lets the program come to its end, nothing closed; returns its exit status."""
+        """Lets the program end without closing anything. Returns its exit status."""
         self._process.stdin.close()
         return self._process.wait(30)
 

@@ -1,7 +1,8 @@
-"""What a host saw and did, one JSON object a line.
+"""A record of what a host saw and did: one JSON object in each line.
 
-A line is written before the host goes on, so that SIGKILL cuts off at most the last one. The test runs on the machine
-that the host ran on, so nothing needs a sync."""
+A line is written before the host continues, so that SIGKILL cuts off at most the last one. The test runs on the same
+machine as the host, so no sync is needed.
+"""
 
 import json
 import os
@@ -31,7 +32,7 @@ class Journal:
 
 
 def violations(facts):
-    """What in a journal breaks the promises about events: once for each task, in order, none after its acknowledgement.
+    """Yields violations of the promises about events: once for each task, in order, none after its acknowledgement.
 
     >>> list(violations([{"fact": "acknowledged", "events": [1]},
     ...                  {"fact": "seen", "event": 1, "key": "a", "task": 1, "whole": True, "finished": False}]))

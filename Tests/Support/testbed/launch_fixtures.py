@@ -1,4 +1,4 @@
-"""Fixtures of launches by both kinds of engines: the daemon, and the engine in a process of another application.
+"""Fixtures for launches by both kinds of engines: the daemon, and the engine in a process of another application.
 
 A conftest.py imports those that its tests use.
 """
@@ -25,7 +25,8 @@ def stage(place, hosting):
 
 
 class Hosts:
-    """Starts hosts on the test's store; the first one of an embedded kind is the engine, in another application."""
+    """Starts hosts on the test's store. With embedded hosting the first host is the engine, with another application.
+    """
 
     def __init__(self, store, hosting):
         self.store, self.hosting, self._started = store, hosting, []

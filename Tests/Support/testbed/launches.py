@@ -1,4 +1,4 @@
-"""A test's side of launches: the programs come to it, and it says what each of them does."""
+"""The test's side of launches: launched programs connect to the test, which controls them."""
 
 import os
 import pickle
@@ -13,12 +13,12 @@ from backhaul import Hosting, LaunchCommand
 from daemons import end_daemons
 from testbed.host import HostEnded
 
-#: What launched programs need to be these tests' own.
+#: Variables with which launched programs find the library and the modules under test.
 ENVIRONMENT = {name: os.environ[name] for name in ("BACKHAUL_LIBRARY", "PYTHONPATH") if name in os.environ}
 
 
 class Launched:
-    """A launched program; its methods are those of programs/hands.py."""
+    """A launched program. Its methods are those of programs/hands.py."""
 
     LIMIT = 300
 
@@ -32,7 +32,7 @@ class Launched:
         return f"<Launched {self.pid}>"
 
     def open(self, application="org.example.hosts", store=None, **options):
-        """As programs do it that know nothing but their name: the store is in the environment."""
+        """Opens the application as a program does that knows only its name: the environment names the store."""
         self._call("open", store, application, **{"hosting": self._hosting, **options})
         return self
 
@@ -54,7 +54,7 @@ class Launched:
         return result
 
     def finish_session(self, identifier):
-        """What a host is launched for: attaches, reads, acknowledges and completes. Returns the events."""
+        """Does what a host is launched for: attaches, reads, acknowledges and completes. Returns the events."""
         self.attach(identifier)
         events = self.wait_for()
         self.acknowledge(events)
@@ -62,7 +62,7 @@ class Launched:
         return events
 
     def leave(self):
-        """The program comes to its end."""
+        """Lets the program end."""
         self._connection.shutdown(socket.SHUT_WR)
         self.wait()
 
@@ -74,9 +74,9 @@ class Launched:
         signal.pidfd_send_signal(self._descriptor, number)
 
     def wait(self, timeout=30):
-        """Until it is gone."""
+        """Waits until the program has ended."""
         if not select.select([self._descriptor], [], [], timeout)[0]:
-            raise AssertionError(f"{self} lives after {timeout} s")
+            raise AssertionError(f"{self} has not ended after {timeout} s")
 
     def has_ended(self):
         return bool(select.select([self._descriptor], [], [], 0)[0])
@@ -104,13 +104,13 @@ class Launched:
 
 
 class Stage:
-    """Where launched programs come to."""
+    """The socket to which launched programs connect."""
 
     def __init__(self, place, hosting):
         self.place, self.hosting = place, hosting
         self._path = place / "stage"
         self._listener = socket.socket(socket.AF_UNIX)
-        # A path of a hundred bytes is too long for a socket; the place's name may be.
+        # A socket's path must be shorter than about a hundred bytes; the directory's path may be longer.
         self._listener.bind(str(self._path) if len(str(self._path)) < 100 else self._short_path())
         self._listener.listen(16)
         self._came = []
@@ -120,7 +120,7 @@ class Stage:
         return self._path
 
     def command(self, *, program=sys.executable, arguments=None, environment=None, **options):
-        """A launch command that leads here, with delays that tests can wait for."""
+        """Returns a launch command whose program connects to this stage, with short delays."""
         scaled = {"attach_timeout_ms": 20_000, "first_delay_ms": 300, "longest_delay_ms": 2_000, **options}
         return LaunchCommand(program, self.arguments() if arguments is None else arguments,
                              {**ENVIRONMENT, **(environment or {})}, **scaled)
@@ -129,13 +129,14 @@ class Stage:
         return ["-m", "testbed.programs.launched", str(self._path)]
 
     def shell(self, script):
-        """Arguments of a shell that runs the script, in which "$@" is the program that comes here."""
+        """Returns arguments of a shell that runs the script, in which "$@" is the program that connects to this
+        stage."""
         return ["-c", script, "sh", sys.executable, *self.arguments()]
 
     def next(self, timeout=30):
-        """The next program that is launched."""
+        """Waits for the next launched program, and returns it."""
         if not select.select([self._listener], [], [], timeout)[0]:
-            raise AssertionError(f"nobody was launched within {timeout} s")
+            raise AssertionError(f"no program was launched within {timeout} s")
         self._came.append(Launched(self._listener.accept()[0], self.hosting))
         return self._came[-1]
 

@@ -1,4 +1,4 @@
-"""Two network namespaces with a cable (veth) between them, to be pulled out and put in again."""
+"""Two network namespaces with a cable (veth) between them, which can be unplugged and plugged in."""
 
 import ctypes
 import os
@@ -13,11 +13,11 @@ HERE, THERE = "192.0.2.1", "192.0.2.2"
 
 
 class Unavailable(Exception):
-    """Why no network can be made."""
+    """The reason why no network can be made."""
 
 
 class Network:
-    #: Where servers listen.
+    #: The address on which servers listen.
     address = THERE
 
     def __init__(self):
@@ -52,14 +52,14 @@ class Network:
             raise Unavailable(done.stderr.strip())
 
     def here(self, script):
-        """Runs a script of the shell in the hosts' namespace."""
+        """Runs a shell script in the hosts' namespace."""
         self._in(self._here, script)
 
     def plug(self):
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
     def lead_everywhere(self):
-        """The servers' side is the way to all other networks, too."""
+        """Routes all other networks through the servers' side, too."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
     def unplug(self):
@@ -67,15 +67,15 @@ class Network:
 
     @property
     def prefix(self):
-        """Words that start a program in the hosts' namespace."""
+        """The words that start a program in the hosts' namespace."""
         return ["nsenter", f"--net=/proc/{self._here}/ns/net"]
 
     def there(self, body):
-        """Calls something in a thread of the servers' namespace; its sockets belong there, and so do its threads."""
+        """Calls a function in a thread of the servers' namespace. Its sockets and threads belong to that namespace."""
         return self._call(self._there, body)
 
     def inside(self, body):
-        """The same in the hosts' namespace."""
+        """Calls a function in the hosts' namespace in the same way."""
         return self._call(self._here, body)
 
     @staticmethod

@@ -1,23 +1,23 @@
-"""What hosts of these tests do again and again."""
+"""Steps that many tests with hosts share."""
 
 from backhaul import Role
 
 
 def finish_round(host, identifier="gallery", **configuration):
-    """A round that is over: its one task was cancelled."""
+    """Makes a round that has finished: its only task is cancelled."""
     host.session(identifier, role=Role.PRODUCE, **configuration)
     task = host.download("http://127.0.0.1:9/file", suspended=True)
     host.cancel([task])
 
 
 def hand_over(hosts, command, identifier="gallery", **configuration):
-    """A host registers the command, finishes a round and is gone."""
+    """Starts a host that registers the command and finishes a round, and kills it."""
     host = hosts.start(launch=command)
     finish_round(host, identifier, **configuration)
     host.kill()
 
 
 def the_launch(looker):
-    """The one launch command of the store."""
+    """Returns the store's only launch command."""
     info, = looker.launches()
     return info

@@ -1,4 +1,4 @@
-"""Short spellings of what a session or a task is configured with."""
+"""Short forms for the configuration of a session or a task."""
 
 from dataclasses import fields, replace
 
@@ -10,9 +10,12 @@ _PART_OF = {field.name: name for name, part in _PARTS.items() for field in field
 
 
 def in_parts(*, parts=None, **given):
-    """A session's settings, of which those of a part may be given by their own name: ``in_parts(maximum_attempts=3,
-    history_limit=9)`` is ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``. So a test can add one to
-    those of its suite. A part that is given keeps its other fields; ``parts`` has those that are not given."""
+    """Moves fields of a part into their part: ``in_parts(maximum_attempts=3, history_limit=9)`` returns ``{"retry":
+    RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
+
+    So a test can add a field to those of its suite. A given part keeps its other fields; ``parts`` has the parts
+    that are not given.
+    """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():
         if name in _PART_OF:
@@ -22,5 +25,5 @@ def in_parts(*, parts=None, **given):
 
 
 def policy(**given):
-    """The same of a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
+    """The same for a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
     return Policy(**in_parts(**given))

@@ -1,5 +1,5 @@
-"""Batches of downloads from good and bad servers, collected by a host that is killed again and again, and so is the
-daemon when there is one."""
+"""Batches of downloads from correct and faulty servers, collected by a host that is killed repeatedly, together with
+its daemon if it has one."""
 
 import json
 import os
@@ -21,7 +21,7 @@ from servers.misbehaving import MisbehavingServer
 from servers.nginx import Nginx
 from testbed.journal import Journal, violations
 
-#: Faults that pass: whatever happens in between, the file must be right in the end.
+#: Faults that pass: whatever happens in between, the file must be correct in the end.
 FAULTS = [
     Behaviour(drop_after=1),
     Behaviour(drop_after=40_000),
@@ -48,12 +48,12 @@ CONFIGURATION = {
 
 @dataclass
 class Batch:
-    """One list of downloads, and what each file must hold."""
+    """One list of downloads, and the expected content of each file."""
 
     number: int
     #: Triples of key, URL and destination.
     requests: list
-    #: Destination -> the digests that are right.
+    #: Destination -> the digests that are correct.
     digests: dict
 
 
@@ -67,7 +67,7 @@ class Result:
 
 
 class World:
-    """Servers, a store, a place for the files, and a seed that everything is chosen by."""
+    """Servers, a store, a folder for the files, and a seed that determines all choices."""
 
     def __init__(self, folder, nginx, served, misbehaving, certificates, seed, hosting=Hosting.EMBEDDED):
         self.folder, self.nginx, self.served, self.misbehaving = folder, nginx, served, misbehaving
@@ -90,7 +90,7 @@ class World:
         return Batch(number, requests, digests)
 
     def _source(self, key):
-        """A URL, and the digests that its file may have."""
+        """Returns a URL, and the digests that its file may have."""
         name = self.random.choice(self.served.names)
         kind = self.random.random()
         if kind < 0.35:
@@ -101,14 +101,14 @@ class World:
         behaviours = self.random.choices(FAULTS, k=self.random.randrange(4))
         digests = {content.sha256}
         if self.random.random() < 0.2:
-            # The resource changes for one answer: either content is right, a mixture never is.
+            # The resource changes for one response: either content is correct, and a mixture of both is not.
             changed = Content(content.size, content.seed + 1)
             behaviours.insert(0, Behaviour(content=changed))
             digests.add(changed.sha256)
         return self.misbehaving.serve(f"/{key}", content, behaviours), digests
 
     def play(self, batch, most_kills, chunk=None):
-        """Runs the batch's host until it completes, with up to ``most_kills`` kills. Returns the kills."""
+        """Runs the batch's host until it completes, with up to ``most_kills`` kills. Returns the number of kills."""
         journal = Journal(self.folder / f"journal-{batch.number}")
         plan = self._plan(batch, journal, chunk)
         kills, host = 0, None
@@ -133,7 +133,7 @@ class World:
         return kills
 
     def _kill(self, host):
-        """SIGKILL for the host, for the daemon, or for one after the other. Returns the host if it lives."""
+        """Kills the host, the daemon, or one after the other. Returns the host if it lives."""
         victims = self.random.choice(
             [("host",)] if self.hosting == Hosting.EMBEDDED else
             [("host",), ("daemon",), ("host", "daemon"), ("daemon", "host")])
@@ -147,12 +147,12 @@ class World:
         if "host" not in victims:
             return host
         if self.hosting == Hosting.DAEMON:
-            # The transfers go on, or wait for somebody to start the next daemon.
+            # The transfers continue in a living daemon, or wait until a host starts the next one.
             time.sleep(self.random.choice([0.0, 0.0, 0.3]))
         return None
 
     def _delay(self):
-        # Short ones hit the opening and the enqueue, long ones the middle of the transfers.
+        # Short delays hit the opening and the enqueue, long ones the middle of the transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):

@@ -1,4 +1,4 @@
-"""The package's own tests run against the library that was built in this repository, unless another is named."""
+"""The package's tests use the library that was built in this repository, unless the environment names another."""
 
 import os
 import sys

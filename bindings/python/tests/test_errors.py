@@ -1,4 +1,4 @@
-"""Exceptions: one family for each status, everything in them that the library told."""
+"""Exceptions: each status has a class, and the exception has all details that the library returned."""
 
 import pickle
 
@@ -8,12 +8,12 @@ import backhaul
 from backhaul import _errors
 from backhaul._constants import Domain, Status
 
-#: Statuses without a family of their own.
+#: Statuses without their own class.
 PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 
 @pytest.mark.parametrize("status", sorted(set(Status) - PLAIN), ids=lambda status: status.name)
-def test_every_status_has_a_family(status):
+def test_every_status_has_an_exception_class(status):
     error = _errors.error_for(status)
     assert type(error) is not backhaul.BackhaulError
     assert error.status is status
@@ -48,21 +48,21 @@ def test_a_status_of_a_newer_library_is_the_base_class():
         (Status.AUTHENTICATION_REQUIRED, backhaul.AuthenticationRequired, backhaul.TransferError),
     ],
 )
-def test_what_hosts_tell_apart_has_a_class_of_its_own_in_a_wider_family(status, family, wider):
+def test_exceptions_have_families_and_specific_classes(status, family, wider):
     error = _errors.error_for(status)
     assert type(error) is family
     assert isinstance(error, wider)
 
 
-def test_in_use_names_the_process():
+def test_in_use_has_the_id_of_the_other_process():
     assert _errors.error_for(Status.IN_USE, domain=Domain.PROCESS, detail=4711).process == 4711
 
 
-def test_without_a_message_the_error_says_what_the_status_means():
+def test_without_a_message_the_error_has_the_text_of_its_status():
     assert str(_errors.error_for(Status.NOT_FOUND)) == "there is no such session, task, challenge or activity"
 
 
-def test_errors_travel_between_processes():
+def test_errors_can_be_pickled():
     error = _errors.error_for(Status.IN_USE, "Held.", domain=Domain.PROCESS, detail=7, index=3)
     copy = pickle.loads(pickle.dumps(error))
     assert type(copy) is backhaul.InUse

@@ -1,4 +1,4 @@
-"""Every field of the library's structs is read into a value, and every option is written: none is forgotten."""
+"""Every field of the library's structs is read into a value, and every option is written."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ WRITERS = {
     "bh_network": _writing_conditions.network,
     "bh_session_configuration": _writing_transfers.configuration,
 }
-#: What has no value of its own.
+#: Fields that have no value in Python.
 NOTHING = {"struct_size", "reserved", "reserved_number"}
-#: Of an activity: its request is not listed; what is written of it is not read.
+#: Fields of an activity that are written and never read: its request is not listed.
 NOT_READ = {("bh_activity", "request"), ("bh_activity", "first_ms")}
-#: Of a network.
+#: Fields of a network that are only read.
 ONLY_READ = {"kind", "is_current", "used_today", "used_this_month", "day_ends_ms", "month_ends_ms"}
 
 
 def leaves(struct, path=""):
-    """Each field of the struct and of the structs in it, with its path, such as ``constraints.preset``."""
+    """Yields each field of the struct and of its embedded structs, with its path, such as ``constraints.preset``."""
     for name, kind in field_types(struct).items():
         if isinstance(kind, type) and issubclass(kind, Structure):
             yield from leaves(kind, f"{path}{name}.")
@@ -64,7 +64,7 @@ def raw_of(struct):
 
 
 def says_something(struct, path, kind):
-    """A struct in which one field says something, with what that points to."""
+    """Returns a struct in which one field is set, with a target if the field is a pointer."""
     raw = raw_of(struct)
     *inner, name = path.split(".")
     owner = reduce(getattr, inner, raw)
@@ -82,7 +82,7 @@ def says_something(struct, path, kind):
     elif hasattr(kind, "contents"):
         setattr(owner, name, pointer_to(kind._type_))
     else:
-        # BH_NO where it is a choice: not what any default is.
+        # The value is BH_NO for a choice, which is no field's default.
         setattr(owner, name, 2)
     return raw
 
@@ -122,7 +122,7 @@ def test_a_field_is_written(reader, field, kind):
 
 
 def test_every_field_of_a_request_is_written():
-    # More than any request says: what contradicts another field is for the library to refuse.
+    # No real request has all of these options. The library refuses those that contradict each other.
     request = Request(
         "http://a/", "/d", "k", {"A": "b"}, b"u", "replace", 1, suspended=True, mode=0o600, method="PUT", group="g",
         checksum="c", expected_size=1, body_file="/b", body=b"b", parts=[Part("p", "v")], body_source="snapshot",
@@ -133,7 +133,7 @@ def test_every_field_of_a_request_is_written():
     assert [name for name, *_ in raw._fields_ if not getattr(raw, name)] == []
 
 
-def test_every_field_of_an_activity_that_a_host_says_is_written():
+def test_every_field_of_an_activity_that_a_host_sets_is_written():
     activity = Activity("a", 1, 1, False, "utility", Request("http://a/"), 1.0)
     raw = _writing_conditions.activity(activity)
     unsaid = [name for name, *_ in raw._fields_ if not getattr(raw, name)]

@@ -1,4 +1,4 @@
-"""Loading: the right library, found in the right place, and refused with a clear sentence when it does not fit."""
+"""Loading: the right library is found, and a library that does not fit is refused with a clear message."""
 
 import copy
 import json
@@ -53,13 +53,13 @@ def test_a_struct_that_grew_at_its_end_still_fits():
     assert _library.differences(newer) == []
 
 
-def test_a_struct_in_a_struct_may_not_grow():
+def test_an_embedded_struct_may_not_grow():
     newer = manifest()
     newer["structs"]["bh_budget"]["size"] += 8
     assert _library.differences(newer) == ["bh_budget has 24 bytes instead of 16"]
 
 
-def test_a_reserved_field_may_become_another():
+def test_a_reserved_field_may_be_replaced_by_a_new_one():
     newer = manifest()
     fields = newer["structs"]["bh_constraints"]["fields"]
     fields["something_new"] = fields.pop("reserved")
@@ -76,13 +76,13 @@ def test_a_reserved_field_may_become_another():
         (lambda m: m["constants"].pop("BH_ROLE_CONSUME"), "BH_ROLE_CONSUME is None instead of 1"),
     ],
 )
-def test_another_layout_is_named(change, difference):
+def test_each_difference_of_the_layout_is_reported(change, difference):
     other = copy.deepcopy(manifest())
     change(other)
     assert _library.differences(other) == [difference]
 
 
-def test_a_library_that_is_named_but_missing_is_an_import_error_that_says_what_to_do(tmp_path):
+def test_a_missing_named_library_is_an_import_error_that_says_what_to_do(tmp_path):
     done = import_with(tmp_path / "nowhere.so")
     assert done.returncode == 1
     assert "ImportError: Backhaul's library cannot be loaded" in done.stderr
@@ -95,7 +95,7 @@ def test_another_library_is_an_import_error_that_names_it():
     assert "ImportError: libc.so.6 has no function bh_" in done.stderr
 
 
-def test_the_library_beside_the_package_is_taken(tmp_path):
+def test_the_library_in_the_packages_folder_is_used(tmp_path):
     package = tmp_path / "backhaul"
     package.mkdir()
     for file in (SOURCE / "backhaul").glob("*.py"):

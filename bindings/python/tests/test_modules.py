@@ -1,4 +1,4 @@
-"""The package's modules: each stands on those below it, and none on itself by a detour."""
+"""The imports between the package's modules have no cycles."""
 
 import ast
 import subprocess
@@ -12,19 +12,19 @@ PACKAGE = Path(backhaul.__file__).parent
 
 
 def imported(module):
-    """The modules of the package that this one names in an import anywhere, also one for type hints only."""
+    """Yields the modules of the package that this module imports, also those only for type hints."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             yield from [node.module] if node.module else (alias.name for alias in node.names)
 
 
-def test_no_module_imports_itself_by_way_of_others():
+def test_there_are_no_import_cycles():
     modules = {module.stem: set(imported(module)) for module in PACKAGE.glob("*.py") if module.stem != "__init__"}
     assert {"_constants", "_handles", "_session"} <= set(modules)
-    assert list(TopologicalSorter(modules).static_order())  # raises CycleError with the circle
+    assert list(TopologicalSorter(modules).static_order())  # raises CycleError if there is a cycle
 
 
-def test_imports_stand_at_the_top_of_each_module_but_that_of_asyncio():
+def test_all_imports_except_asyncio_are_at_the_top_of_their_module():
     late = [
         f"{module.stem}.{function.name}"
         for module in PACKAGE.glob("*.py")
@@ -41,6 +41,6 @@ def test_a_blocking_program_does_not_load_asyncio():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_everything_public_is_named_and_there():
+def test_all_lists_each_public_name_once_and_each_exists():
     assert sorted(backhaul.__all__, key=str.lower) == sorted(set(backhaul.__all__), key=str.lower)
     assert all(hasattr(backhaul, name) for name in backhaul.__all__)

@@ -1,4 +1,4 @@
-"""How long a poll takes when the engine does not answer: on a clock of the test's own."""
+"""How long a poll takes when the engine does not reply, on a fake clock."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from backhaul._waiting import Deadline
 
 
 class Engine:
-    """A library whose tickets are answered at a moment of a clock that only waiting moves."""
+    """A fake library whose tickets finish at a given time. Only waiting moves its clock."""
 
     def __init__(self, status, answers_at=None):
         self.now, self._status, self._answers_at = 0.0, status, answers_at
@@ -50,14 +50,14 @@ def ask(monkeypatch):
 
 
 @pytest.mark.parametrize("seconds", [0, 1, 20])
-def test_an_engine_that_is_stopped_is_told_when_the_time_is_over(ask, seconds):
+def test_a_stopped_engine_is_reported_at_the_deadline(ask, seconds):
     assert ask(seconds, Status.ENGINE_UNRESPONSIVE) == (Status.ENGINE_UNRESPONSIVE, seconds)
 
 
 @pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
-def test_an_engine_that_is_slow_has_a_few_seconds_in_any_case(ask, seconds, taken):
+def test_a_slow_engine_has_a_minimum_reply_time(ask, seconds, taken):
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 
-def test_an_answer_that_comes_while_the_engine_has_time_is_taken(ask):
+def test_a_reply_within_the_minimum_time_is_returned(ask):
     assert ask(0, Status.TIMEOUT, 4) == ("answer", 4)

@@ -1,4 +1,4 @@
-"""The library's structs on their way into Python: every field arrives, and stays when the batch is gone."""
+"""The library's structs are read into Python: every field has its value, also after the batch was released."""
 
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
 
@@ -21,7 +21,7 @@ def texts(*values):
     return (c_char_p * len(values))(*values)
 
 
-def test_a_challenge_of_an_event():
+def test_a_challenge_of_an_event_is_read():
     raw = _ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3)
     asked = _ctypes.bh_challenge(
         sizeof(_ctypes.bh_challenge), 7, 2, 1 | 4 | 32, b"http://proxy:3128", b"Staff only", failures=2, time_ms=1_000,
@@ -33,16 +33,16 @@ def test_a_challenge_of_an_event():
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
     assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
-    # A scheme that only a newer library knows takes nothing from the others.
+    # An unknown scheme of a newer library does not affect the others.
     assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
     assert challenge.time.timestamp() == 1
 
 
-def test_a_challenge_that_was_answered_meanwhile():
+def test_a_challenge_event_without_its_challenge_is_read():
     assert _reading._event(_ctypes.bh_event(sizeof(_ctypes.bh_event), 5, kind=3), None).challenge is None
 
 
-def test_progress_of_known_and_unknown_size():
+def test_progress_of_known_and_unknown_size_is_read():
     size = sizeof(_ctypes.bh_progress)
     known = _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 50, 200, 10))
     assert (known.task_id, known.state, known.reason, known.fraction) == (3, TaskState.RUNNING, Reason.NONE, 0.25)
@@ -51,7 +51,7 @@ def test_progress_of_known_and_unknown_size():
     assert _reading._progress(_ctypes.bh_progress(size, 3, 2, 0, 0, 0, 0)).fraction == 1.0
 
 
-def test_a_registered_launch_command():
+def test_a_registered_launch_command_is_read():
     arguments, additions = texts(b"/app.py", b""), texts(b"A=b=c", b"EMPTY=")
     raw = _ctypes.bh_launch_info(
         sizeof(_ctypes.bh_launch_info), b"org.example.a", b"/bin/a", cast(arguments, POINTER(c_char_p)), 2,
@@ -66,7 +66,7 @@ def test_a_registered_launch_command():
 
 
 class NewerInfo(Structure):
-    """As a library with one more field at the end lays it out."""
+    """The layout of a newer library, with one more field at the end."""
 
     _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
 
@@ -81,11 +81,11 @@ def test_the_sessions_of_a_launch_from_a_newer_library_with_larger_items_are_rea
     assert [(info.identifier, info.open_challenges) for info in launch.sessions] == [("one", 4), ("two", 4)]
 
 
-def test_a_launch_without_sessions():
+def test_a_launch_without_sessions_is_read():
     assert _reading._launch(_ctypes.bh_launch(sizeof(_ctypes.bh_launch), 12, 1, 0, None, 0)).sessions == ()
 
 
-def test_who_the_engine_is():
+def test_engine_info_is_read():
     raw = _ctypes.bh_engine_info(sizeof(_ctypes.bh_engine_info), 42, (1 << 16) | (2 << 8) | 3, 1, 1_000, b"/s", 9, True)
     engine = _reading._engine(raw)
     assert (engine.process_id, engine.version, engine.hosting) == (42, "1.2.3", Hosting.DAEMON)
@@ -93,7 +93,7 @@ def test_who_the_engine_is():
     assert engine.started.timestamp() == 1
 
 
-def test_the_rest_of_a_session():
+def test_the_other_fields_of_a_session_are_read():
     raw = _ctypes.bh_session_info(
         sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
         next_launch_ms=9_000, attention=8 | 4,
@@ -104,7 +104,7 @@ def test_the_rest_of_a_session():
     assert info.attention == Attention.YIELD | Attention.CHALLENGE
 
 
-def test_choices_come_back_as_they_are_given():
+def test_choices_are_read_as_true_and_false():
     raw = _ctypes.bh_session_configuration(
         sizeof(_ctypes.bh_session_configuration), b"s", sends_launch_events=1, asks_for_credentials=2,
         launch_if_stopped_ms=7,

@@ -1,4 +1,4 @@
-"""Configurations, limits, attempts and groups on their way into Python: every field arrives, nothing is invented."""
+"""Configurations, limits, attempts and groups are read into Python: every field has its value."""
 
 from ctypes import c_void_p, cast, create_string_buffer, sizeof
 
@@ -34,7 +34,7 @@ def filled(struct, **fields):
     return struct(sizeof(struct), **fields)
 
 
-def test_a_configuration_comes_back_as_it_was_given():
+def test_a_configuration_is_read_back_unchanged():
     given = SessionConfiguration(
         "s",
         retry=RetryPolicy(jitter_percent=7, errors=RetryErrors.TLS | RetryErrors.STATUS, unsafe_methods=False,
@@ -50,11 +50,11 @@ def test_a_configuration_comes_back_as_it_was_given():
     assert _reading_transfers._configuration(_writing_transfers.configuration(given)) == given
 
 
-def test_limits_come_back_as_they_were_given():
+def test_limits_are_read_back_unchanged():
     assert _reading_transfers._limits(_writing_transfers.limits(Limits(1, 2, 3, 4))) == Limits(1, 2, 3, 4)
 
 
-def test_an_attempt_that_broke_off():
+def test_a_failed_attempt_is_read():
     raw = filled(
         _ctypes.bh_attempt, task_id=3, number=2, next=2, started_ms=1_000, next_attempt_ms=3_000, status=43,
         error_domain=2, error_detail=56, error_message=b"the connection broke", url=b"https://a/x", http_status=206,
@@ -72,7 +72,7 @@ def test_an_attempt_that_broke_off():
     assert (attempt.started.timestamp(), attempt.next_attempt.timestamp()) == (1, 3)
     assert (attempt.url, attempt.http_status, attempt.redirects) == ("https://a/x", 206, 1)
     assert (attempt.offset, attempt.end_offset) == (10, 90)
-    # -1 is what never was; 0 is the very beginning.
+    # -1 is a time that was not measured; 0 is the begin.
     assert (attempt.domain_lookup_us, attempt.connect_us, attempt.secure_connection_us) == (None, None, None)
     assert (attempt.request_start_us, attempt.request_end_us, attempt.response_start_us) == (0, 20, 30)
     assert attempt.response_end_us is None
@@ -84,12 +84,12 @@ def test_an_attempt_that_broke_off():
     assert (attempt.response_header_bytes, attempt.response_body_bytes) == (3, 80)
 
 
-def test_an_attempt_that_went_well_has_no_error():
+def test_a_successful_attempt_has_no_error():
     attempt = _reading_transfers._attempt(filled(_ctypes.bh_attempt, task_id=1, number=1, next=1, url=b"http://a/"))
     assert (attempt.error, attempt.protocol, attempt.next_attempt) == (None, None, None)
 
 
-def test_a_group_that_has_finished():
+def test_a_finished_group_is_read():
     event = _reading._event(
         filled(_ctypes.bh_event, kind=4, group=b"photos", group_succeeded=3, group_failed=2, group_cancelled=1), None
     )
@@ -98,7 +98,7 @@ def test_a_group_that_has_finished():
     assert (event.task_kind, event.state) == (None, None)
 
 
-def test_an_upload_that_has_ended():
+def test_an_ended_upload_is_read():
     body = create_string_buffer(b"\0ok", 3)
     raw = filled(
         _ctypes.bh_event, kind=1, task_id=9, task_state=4, task_kind=2, bytes_sent=70, checksum=b"sha-256:ab",
@@ -109,7 +109,7 @@ def test_an_upload_that_has_ended():
     assert (event.checksum, event.group) == ("sha-256:ab", None)
 
 
-def test_a_refresh_of_a_url_that_no_text_shows():
+def test_the_url_of_a_refresh_is_read_and_not_in_its_repr():
     challenge = _reading._challenge(
         filled(_ctypes.bh_challenge, id=1, kind=3, origin=b"https://a:443", task_id=8, url=b"https://a/?signature=1")
     )
@@ -117,7 +117,7 @@ def test_a_refresh_of_a_url_that_no_text_shows():
     assert "signature" not in repr(challenge)
 
 
-def test_a_task_of_the_history():
+def test_a_task_of_the_history_is_read():
     task = _reading._task(
         filled(_ctypes.bh_task_info, id=1, state=4, kind=2, url=b"http://a/", group=b"g", body_sent=5, body_size=6,
                ended_ms=2_000, path=b"/p")
@@ -126,6 +126,6 @@ def test_a_task_of_the_history():
     assert (task.ended.timestamp(), task.path) == (2, "/p")
 
 
-def test_the_progress_of_an_upload_is_that_of_its_body():
+def test_the_progress_of_an_upload_counts_its_body():
     raw = filled(_ctypes.bh_progress, task_id=1, state=2, size=2**64 - 1, body_sent=25, body_size=100)
     assert _reading._progress(raw).fraction == 0.25

@@ -1,6 +1,6 @@
-"""The package's README: each of its programs runs as it stands there.
+"""Runs each program of the package's README as it is printed there.
 
-https://example.org stands for a server of this test, and /home/me for a folder of it.
+https://example.org is replaced by a server of this test, and /home/me by one of its folders.
 """
 
 import http.server
@@ -45,7 +45,7 @@ def url():
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
-def test_a_program_of_the_readme_runs_again_and_again(program, url, tmp_path):
+def test_a_program_of_the_readme_runs_several_times(program, url, tmp_path):
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path / "state")}
     text = program.replace("https://example.org", url).replace("/home/me", str(tmp_path))
     try:

@@ -1,4 +1,4 @@
-"""Waiting in asyncio: shared descriptors, no spinning, nothing left registered."""
+"""Waiting in asyncio: shared descriptors, no busy loop, and no reader left in the loop."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ def pipe():
         os.close(end)
 
 
-def test_a_descriptor_that_is_readable_wakes_all_who_wait_for_it(pipe):
+def test_a_readable_descriptor_wakes_all_its_waiters(pipe):
     async def scenario():
         waiting = [asyncio.ensure_future(readable(pipe[0], 10)) for _ in range(3)]
         await asyncio.sleep(0)
@@ -27,7 +27,7 @@ def test_a_descriptor_that_is_readable_wakes_all_who_wait_for_it(pipe):
     assert asyncio.run(scenario()) == [True, True, True]
 
 
-def test_a_wait_that_ends_leaves_no_reader_behind(pipe):
+def test_an_ended_wait_leaves_no_reader_in_the_loop(pipe):
     async def scenario():
         assert not await readable(pipe[0], 0.01)
         return asyncio.get_running_loop().remove_reader(pipe[0])
@@ -35,7 +35,7 @@ def test_a_wait_that_ends_leaves_no_reader_behind(pipe):
     assert asyncio.run(scenario()) is False
 
 
-def test_one_who_gives_up_takes_nothing_from_the_others(pipe):
+def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
     async def scenario():
         impatient = asyncio.ensure_future(readable(pipe[0], 10))
         patient = asyncio.ensure_future(readable(pipe[0], 10))
@@ -49,12 +49,12 @@ def test_one_who_gives_up_takes_nothing_from_the_others(pipe):
 
 
 @pytest.mark.parametrize("seconds", [10, None])
-def test_one_who_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pipe, seconds):
+def test_a_waiter_that_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pipe, seconds):
     async def scenario():
         waiting = asyncio.ensure_future(readable(pipe[0], seconds))
         await asyncio.sleep(0)
         os.write(pipe[1], b"x")
-        # The loop's next turn finds the descriptor ready, and the turn after that cancels, before whoever waits runs.
+        # The next iteration of the loop finds the descriptor ready. The one after that cancels, before the waiter runs.
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, waiting.cancel)
         with pytest.raises(asyncio.CancelledError):
@@ -64,7 +64,7 @@ def test_one_who_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pi
     assert asyncio.run(scenario()) is False
 
 
-def test_slices_are_short_enough_to_hear_a_signal_and_end_with_the_deadline():
+def test_slices_of_a_wait_are_short_enough_for_signals_and_end_with_the_deadline():
     assert Deadline(None).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert Deadline(1e9).slice_ms() == _waiting.SLICE_SECONDS * 1000
     assert 1 <= Deadline(0.05).slice_ms() <= 50

@@ -1,4 +1,4 @@
-"""The wheel: carries the library, names its platform, and works where nothing else of Backhaul is installed."""
+"""The wheel contains the library, names its platform, and works where no other part of Backhaul is installed."""
 
 import os
 import subprocess
@@ -24,16 +24,16 @@ def wheel(tmp_path_factory):
     return next(folder.glob("*.whl"))
 
 
-def test_it_is_for_any_python_3_on_this_platform(wheel):
+def test_the_wheel_is_for_any_python_3_on_this_platform(wheel):
     assert wheel.name.startswith("backhaul-1.0.0-py3-none-linux_")
 
 
-def test_it_holds_the_package_its_types_the_library_and_the_daemon(wheel):
+def test_the_wheel_contains_the_package_its_types_the_library_and_the_daemon(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     assert {"backhaul/__init__.py", "backhaul/py.typed", "backhaul/libbackhaul.so.1", "backhaul/backhauld"} <= names
 
 
-def test_it_works_by_itself_with_its_own_library_and_daemon(wheel, tmp_path):
+def test_the_wheel_works_with_its_own_library_and_daemon(wheel, tmp_path):
     installed = tmp_path / "installed"
     subprocess.run([sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-deps",
                     "--target", installed, wheel], check=True)
@@ -61,7 +61,7 @@ def test_it_works_by_itself_with_its_own_library_and_daemon(wheel, tmp_path):
 
 
 @pytest.mark.parametrize("variable", ["BACKHAUL_LIBRARY", "BACKHAUL_DAEMON"])
-def test_without_the_library_or_the_daemon_it_is_not_built(variable, tmp_path):
+def test_without_the_library_or_the_daemon_the_wheel_is_not_built(variable, tmp_path):
     environment = {**os.environ, variable: str(tmp_path / "missing")}
     done = subprocess.run([sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir",
                            tmp_path, PACKAGE], env=environment, capture_output=True, text=True, check=False)

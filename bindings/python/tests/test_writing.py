@@ -1,4 +1,4 @@
-"""Values on their way into C: nothing is cut, lost or freed too early."""
+"""Values are written to C: none is truncated, lost or freed too early."""
 
 import gc
 from ctypes import string_at
@@ -45,7 +45,7 @@ without_nul = st.text(st.characters(exclude_characters="\0", exclude_categories=
         max_size=20,
     )
 )
-def test_requests_arrive_in_c_as_they_were_given(requests):
+def test_requests_are_written_unchanged(requests):
     array = _writing_transfers.requests(requests)
     gc.collect()
     for raw, request in zip(array, requests):
@@ -76,13 +76,13 @@ def test_requests_arrive_in_c_as_they_were_given(requests):
         (Request("http://a/", if_exists="maybe"), "say 'fail' or 'replace' or 'skip'"),
     ],
 )
-def test_what_c_could_not_be_told_is_refused_with_its_number(request_, words):
+def test_values_outside_the_c_range_are_refused_with_the_index(request_, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), request_], first=100)
     assert caught.value.index == 101
 
 
-def test_a_configuration_arrives_as_it_was_given():
+def test_a_configuration_is_written_unchanged():
     rules, tls = TransferRules(resource_timeout_ms=2**63), TLS(ca_file=Path("/ca"))
     given = SessionConfiguration("gallery", rules=rules, tls=tls)
     raw = _writing_transfers.configuration(given)
@@ -90,7 +90,7 @@ def test_a_configuration_arrives_as_it_was_given():
     assert (raw.identifier, raw.rules.resource_timeout_ms, raw.tls.ca_file) == (b"gallery", 2**63, b"/ca")
 
 
-def test_a_part_is_not_guessed_from_other_values():
+def test_a_part_of_a_configuration_must_have_its_type():
     with pytest.raises(InvalidArgument, match="a dict was given instead of a TLS"):
         _writing_transfers.configuration(SessionConfiguration("s", tls={"ca_file": "/ca"}))
 
@@ -103,18 +103,18 @@ def test_a_selection_keeps_its_ids_alive():
     assert raw.states == 0b110
 
 
-def test_enumerations_as_numbers_are_checked_at_once():
+def test_an_enumeration_member_is_written_as_its_number():
     assert _writing.number("policy", IfExists.REPLACE, _writing.UINT64) == 1
 
 
 @pytest.mark.parametrize(("given", "number"), [(None, 0), (True, 1), (False, 2)])
-def test_a_choice_is_the_default_yes_or_no(given, number):
+def test_a_choice_is_written_as_default_yes_or_no(given, number):
     configuration = SessionConfiguration("s", sends_launch_events=given, asks_for_credentials=given)
     raw = _writing_transfers.configuration(configuration)
     assert (raw.sends_launch_events, raw.asks_for_credentials) == (number, number)
 
 
-def test_a_choice_is_not_guessed_from_other_values():
+def test_a_choice_must_be_true_false_or_none():
     with pytest.raises(InvalidArgument, match="give True, False, or None"):
         _writing_transfers.configuration(SessionConfiguration("s", asks_for_credentials="no"))
 
@@ -123,7 +123,7 @@ variable = without_nul.filter(lambda name: name and "=" not in name)
 
 
 @given(st.lists(without_nul, max_size=10), st.dictionaries(variable, without_nul))
-def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
+def test_a_launch_command_is_written_unchanged(arguments, environment):
     command = LaunchCommand(
         Path("/usr/bin/env"), arguments, environment, Path("/srv"), attach_timeout_ms=1, first_delay_ms=2,
         longest_delay_ms=3, maximum_launches=4,
@@ -149,12 +149,12 @@ def test_a_launch_command_arrives_in_c_as_it_was_given(arguments, environment):
         (LaunchCommand("/bin/a", maximum_launches=-1), "maximum_launches is -1"),
     ],
 )
-def test_a_launch_command_that_c_could_not_be_told_is_refused(command, words):
+def test_a_launch_command_outside_the_c_range_is_refused(command, words):
     with pytest.raises(InvalidArgument, match=words):
         _writing.launch(command)
 
 
-def test_the_options_of_an_application_arrive_as_they_were_given():
+def test_the_options_of_an_application_are_written_unchanged():
     command = LaunchCommand("/bin/a", ["b"])
     raw = _writing.application_options("app", Path("/store"), Hosting.EMBEDDED, Path("/d"), command, True)
     gc.collect()
@@ -162,24 +162,24 @@ def test_the_options_of_an_application_arrive_as_they_were_given():
     assert (raw.flags, raw.launch.contents.program, raw.launch.contents.arguments[0]) == (1, b"/bin/a", b"b")
 
 
-def test_without_options_the_library_chooses():
+def test_without_options_the_fields_of_an_application_are_unset():
     raw = _writing.application_options("app", None, Hosting.DEFAULT, None, None, False)
     assert (raw.store, raw.hosting, raw.flags, raw.daemon, bool(raw.launch)) == (None, 0, 0, None, False)
 
 
-def test_a_credential_arrives_with_a_password_that_may_be_empty():
+def test_a_credential_is_written_with_a_password_that_may_be_empty():
     raw = _writing.response(user="me")
     assert (raw.kind, raw.user, raw.password, raw.header_count) == (2, b"me", b"", 0)
 
 
-def test_headers_arrive_as_an_answer():
+def test_headers_are_written_as_a_response():
     raw = _writing.response(headers={"Authorization": "Bearer t"})
     gc.collect()
     assert (raw.kind, raw.header_count, raw.user) == (3, 1, None)
     assert (raw.headers[0].name, raw.headers[0].value) == (b"Authorization", b"Bearer t")
 
 
-def test_a_refusal_arrives_as_one():
+def test_a_refusal_is_written():
     assert _writing.response(refuse=True).kind == 1
 
 
@@ -190,12 +190,12 @@ def test_a_refusal_arrives_as_one():
         {"headers": {}, "refuse": True}, {"url": "http://a/", "headers": {}}, {"default": True, "refuse": True},
     ],
 )
-def test_an_answer_is_exactly_one(answer):
+def test_a_response_is_exactly_one_kind(answer):
     with pytest.raises(InvalidArgument, match="give exactly one of them"):
         _writing.response(**answer)
 
 
-def test_a_challenge_is_meant_by_itself_or_its_id_and_never_by_something_else_with_an_id():
+def test_a_challenge_is_given_by_itself_or_its_id_and_by_no_other_object_with_an_id():
     asked = Challenge(7, ChallengeKind.SERVER, Scheme.BASIC, "https://a:443", None, 0, 0, 1)
     assert (_writing.challenge(asked), _writing.challenge(7)) == (7, 7)
 
@@ -207,7 +207,7 @@ def test_a_challenge_is_meant_by_itself_or_its_id_and_never_by_something_else_wi
 
 
 @pytest.mark.parametrize(("seconds", "milliseconds"), [(0.5, 500), (60, 60_000), (0, 0), (1e-9, 1)])
-def test_an_interval_is_told_in_milliseconds_and_only_0_ends_the_stream(seconds, milliseconds):
+def test_an_interval_is_written_in_milliseconds_and_only_0_ends_the_stream(seconds, milliseconds):
     assert _writing.interval_ms(seconds) == milliseconds
 
 

@@ -1,4 +1,4 @@
-"""Requests, policies, configurations and limits on their way into C: every field arrives as it was given."""
+"""Requests, policies, configurations and limits are written to C: every field has its value."""
 
 import gc
 from ctypes import sizeof, string_at
@@ -38,7 +38,7 @@ def one(**options):
     return array, array[0]
 
 
-def test_what_a_request_may_say_arrives():
+def test_every_option_of_a_request_is_written():
     _array, raw = one(
         destination=Path("/d"), method="GET", group="g", checksum="sha-256:00", expected_size=2**63,
         priority=PRIORITY_NOW, if_exists="skip", if_changed=True, named_by_server=True, ignores_digests=True,
@@ -48,7 +48,7 @@ def test_what_a_request_may_say_arrives():
     assert (raw.priority, raw.if_exists, raw.flags) == (101, 2, 1 | 2 | 4 | 8)
 
 
-def test_a_plain_request_says_nothing_more():
+def test_a_plain_request_sets_no_option():
     _array, raw = one()
     assert (raw.method, raw.group, raw.checksum, raw.body_file, raw.body) == (None, None, None, None, None)
     assert (raw.expected_size, raw.body_size, raw.part_count, raw.body_source) == (0, 0, 0, 0)
@@ -56,20 +56,20 @@ def test_a_plain_request_says_nothing_more():
     assert not raw.parts and not raw.policy
 
 
-def test_a_file_as_a_body_arrives_with_what_it_is_to_the_engine():
+def test_a_body_file_is_written_with_its_source():
     _array, raw = one(body_file=Path("/photo.jpg"), body_source="consume", method="POST")
     assert (raw.body_file, raw.body_source, raw.method) == (b"/photo.jpg", 2, b"POST")
     assert one(body_file="/a", body_source=BodySource.SNAPSHOT)[1].body_source == 1
 
 
 @pytest.mark.parametrize("body", [b"", b"\0\1\2", bytearray(b"ab"), memoryview(b"cd")])
-def test_bytes_as_a_body_arrive_even_when_they_are_none(body):
+def test_bytes_of_a_body_are_written_also_if_empty(body):
     _array, raw = one(body=body)
     assert raw.body is not None
     assert string_at(raw.body, raw.body_size) == bytes(body)
 
 
-def test_the_parts_of_a_form_arrive():
+def test_the_parts_of_a_form_are_written():
     _array, raw = one(parts=[
         Part("title", "Grüße"), Part("blob", b"\0\1", media_type="image/png", file_name="x.png"),
         Part("photo", file=Path("/p.jpg")), Part("empty", ""),
@@ -82,7 +82,7 @@ def test_the_parts_of_a_form_arrive():
     assert (empty.name, empty.value_size) == (b"empty", 0)
 
 
-def test_what_expires_arrives_in_milliseconds():
+def test_expiry_times_are_written_in_milliseconds():
     moment = datetime(2030, 1, 1, tzinfo=timezone(timedelta(hours=2)))
     for given in (moment, moment.timestamp()):
         _array, raw = one(refresh="url", expires=given)
@@ -109,19 +109,19 @@ def same_policy(raw):
     assert (rules.maximum_size, raw.bytes_per_second) == (2**41, 2**42)
 
 
-def test_a_policy_arrives_and_is_shared_by_those_that_have_it():
+def test_a_policy_is_written_for_each_request_that_has_it():
     array = _writing_transfers.requests([Request("http://a/", policy=POLICY), Request("http://b/", policy=POLICY)])
     gc.collect()
     same_policy(array[0].policy.contents)
     same_policy(array[1].policy.contents)
 
 
-def test_an_empty_policy_is_that_of_the_session():
+def test_an_empty_policy_sets_no_field():
     raw = _writing_transfers.policy(Policy())
     assert bytes(raw)[8:] == bytes(sizeof(raw) - 8)
 
 
-def test_a_configuration_arrives():
+def test_a_configuration_is_written():
     raw = _writing_transfers.configuration(SessionConfiguration(
         "s", **vars(POLICY), headers={"A": "b"}, cookies="persistent",
         proxy=Proxy(url="http://p:1", user="u", password="w", bypass="localhost"),
@@ -139,7 +139,7 @@ def test_a_configuration_arrives():
     assert (tls.client_certificate, tls.client_key, tls.pinned_public_keys) == (b"/c.pem", b"/k.pem", b"sha256//x")
 
 
-def test_limits_arrive():
+def test_limits_are_written():
     raw = _writing_transfers.limits(Limits(2**40, 1, 2, 3))
     assert (raw.bytes_per_second, raw.maximum_running_tasks) == (2**40, 1)
     assert (raw.maximum_connections, raw.connections_per_origin) == (2, 3)
@@ -166,13 +166,13 @@ def test_limits_arrive():
         ({"method": b"GET"}, "method is a bytes instead of a str"),
     ],
 )
-def test_what_c_could_not_be_told_is_refused_with_its_number(options, words):
+def test_values_outside_the_c_range_are_refused_with_the_index(options, words):
     with pytest.raises(InvalidArgument, match=words) as caught:
         _writing_transfers.requests([Request("http://a/"), Request("http://b/", **options)], first=5)
     assert caught.value.index == 6
 
 
-def test_secrets_are_not_shown():
+def test_repr_shows_no_secrets():
     told = repr(Request("http://a/", headers={"Authorization": "Bearer secret"}, body=b"secret"))
     told += repr(SessionConfiguration("s", headers={"A": "secret"}, proxy=Proxy(user="u", password="secret")))
     assert "secret" not in told and "http://a/" in told
@@ -187,7 +187,7 @@ def test_secrets_are_not_shown():
         ({"user": "", "password": "", "expires": 1_900_000_000}, (2, None, 1_900_000_000_000, 0)),
     ],
 )
-def test_an_answer_to_a_challenge_arrives(answer, expected):
+def test_a_response_to_a_challenge_is_written(answer, expected):
     raw = _writing.response(**answer)
     assert (raw.kind, raw.url, raw.expires_ms, raw.flags) == expected
 

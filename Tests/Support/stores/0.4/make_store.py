@@ -1,4 +1,4 @@
-"""Makes a store of this folder, with the library and the command line of 0.4; README.md says how and why.
+"""Makes a store of this folder, with the library and the command line of 0.4. README.md has the steps and the reason.
 
 Usage: BACKHAUL_LIBRARY=…/libbackhaul.so.0 PYTHONPATH=…/bindings/python/src make_store.py BACKHAUL BACKHAULD
 """
@@ -22,14 +22,14 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: The store is opened after another boot, on the machine that made it, too.
+#: The store must look as if another boot opened it, also on the machine that made it.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent
 CONTENT = bytes(range(256)) * 40
-#: 2100-01-01: what starts then waits for as long as this fixture is used.
+#: 2100-01-01: a task with this start waits for as long as this fixture is used.
 LATER = 4_102_444_800
-#: Ten years, the longest time-out: until then the transfers of this store can be finished.
+#: Ten years, the longest time-out: the transfers of this store can be finished until then.
 AGES = 315_360_000_000
 FAR = "Fri, 01 Jan 2100 00:00:00 GMT"
 
@@ -102,7 +102,7 @@ POLICY = bh.Policy(
 
 
 def session_with_everything(application):
-    """All fields of a configuration, and a request with all that one request may have."""
+    """A session with all fields of a configuration, and a request with all fields that one request can have."""
     session = application.session(
         "everything", connections_per_origin=3, maximum_running_tasks=5, maximum_attempts=7,
         first_retry_delay_ms=2_000, longest_retry_delay_ms=90_000, request_timeout_ms=20_000,
@@ -140,12 +140,12 @@ def ended(session, count):
 
 
 def session_with_transfers(application):
-    """Tasks in every state, whose transfers today's engine finishes."""
+    """A session with tasks in every state, whose transfers the current engine finishes."""
     session = application.session("transfers", cookies="persistent", asks_for_credentials=True,
                                   resource_timeout_ms=AGES)
     (FILES / "consumed").write_bytes(b"consumed body\n")
     (FILES / "snapshot").write_bytes(b"snapshot body\n")
-    # Of the history: acknowledged below.
+    # This task goes to the history, because its event is acknowledged below.
     first = session.enqueue([bh.Request(f"{ORIGIN}/first", FILES / "first", key="first", if_changed=True,
                                         if_exists="replace")])[0]
     ended(session, 1)
@@ -182,7 +182,7 @@ def session_with_transfers(application):
     session.set_activity(bh.Activity("upkeep", 315_360_000_000, 1_000, quality_of_service="user_initiated",
                                      first=time.time() + 1))
     until(lambda: [event for event in session.poll()[0] if event.kind is bh.EventKind.ACTIVITY])
-    # Suspended, so that its bytes are synced and its offset is recorded.
+    # Suspending syncs its bytes and stores its offset.
     session.suspend([tasks["slow"]])
     until(lambda: session.task(tasks["slow"]).state is bh.TaskState.SUSPENDED)
     session.close()

@@ -1,1 +1,1 @@
-"""Programs that run as hosts, each in a process of its own."""
+"""Programs that run as hosts, each in its own process."""

@@ -1,7 +1,7 @@
-"""A host as people write them: hands a list over, reads its events, acknowledges them, ends when all is done.
+"""A typical host: it enqueues a list, reads and acknowledges its events, and ends when all tasks have ended.
 
-It may be killed at any moment and started again. What it saw and acknowledged goes into a journal, written before the
-next step is taken, from which the test judges afterwards.
+It may be killed at any time and started again. It writes what it saw and acknowledged into a journal before its next
+step, and the test checks the journal afterwards.
 
 Usage: python -m testbed.programs.collector PLAN, a JSON file: store, hosting, session, journal, configuration, seed,
 chunk, requests.
@@ -32,7 +32,7 @@ def main(plan):
 
 
 def open_session(application, plan):
-    """By its identifier alone, as soon as it exists."""
+    """Attaches to the session by its identifier, or creates it."""
     try:
         return application.attach(plan["session"])
     except backhaul.NotFound:
@@ -40,7 +40,8 @@ def open_session(application, plan):
 
 
 def hand_over(session, plan, journal):
-    """Every start hands everything over again whose end was not seen: the keys make that harmless."""
+    """Enqueues each request whose end was not seen. Every start does this again, because the keys prevent duplicates.
+    """
     seen = journal.keys_seen()
     requests = [backhaul.Request(url, destination, key=key, user_data=key.encode())
                 for key, url, destination in plan["requests"] if key not in seen]
@@ -52,7 +53,7 @@ def collect(session, plan, journal, generator):
     keys = {key for key, _, _ in plan["requests"]}
     seen = journal.keys_seen()
     batch = []
-    # Killed between its last acknowledgement and its end, it finds nothing more to read.
+    # If it was killed between its last acknowledgement and its end, no event is left to read.
     for event in session.events(timeout=1 if keys <= seen else None):
         journal.write("seen", event=event.id, key=event.key, task=event.task_id, round=event.round,
                       state=event.state, status=event.status, finished=event.is_session_finished,

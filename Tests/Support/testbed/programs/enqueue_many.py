@@ -1,7 +1,7 @@
-"""Hands over COUNT requests in one call of the C API and says what that took of this process's memory.
+"""Enqueues COUNT requests in one call of the C API, and measures this process's memory.
 
-Usage: enqueue_many.py STORE COUNT. Prints KiB resident before the call, the most during it, and the seconds. All
-requests share their texts, so that what grows is the library's.
+Usage: enqueue_many.py STORE COUNT. Prints the resident KiB before the call, the peak during it, and the seconds. All
+requests share their texts, so that only the library's memory grows.
 """
 
 import sys
@@ -32,7 +32,7 @@ def main(store, count):
             requests = (bh_request * count)()
             for index in range(count):
                 memmove(byref(requests, index * sizeof(bh_request)), byref(request), sizeof(bh_request))
-            # The most so far was while the interpreter started.
+            # The peak so far was at the start of the interpreter.
             Path("/proc/self/clear_refs").write_text("5")
             before, start = resident("VmRSS"), time.monotonic()
             results = take(bh_batch, library.bh_session_enqueue, session._handle.pointer, requests, count, 600_000)

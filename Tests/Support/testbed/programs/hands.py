@@ -1,6 +1,6 @@
-"""A host that does what a test tells it over its standard input, one pickled call after another.
+"""A host that performs the calls that a test sends to its standard input, one pickled call after another.
 
-The answers are plain values. Whatever the library did to this process, the test sees it from outside.
+The results are plain values. The test can observe the process from outside.
 """
 
 import _ctypes
@@ -23,7 +23,7 @@ from testbed.settings import in_parts
 
 
 def plain(value):
-    """A value that another process can read."""
+    """Returns a value that another process can read."""
     if isinstance(value, backhaul.Event):
         return dataclasses.replace(value, _session=None)
     if isinstance(value, backhaul.Task):
@@ -38,7 +38,7 @@ def plain(value):
 
 
 class Hands:
-    """What a test may ask for by name; anything else is a method of the open session."""
+    """The calls that a test can make by name. Any other name is a method of the selected session."""
 
     application = None
     sessions = ()
@@ -48,7 +48,7 @@ class Hands:
         self.sessions = []
 
     def session(self, identifier="gallery", **options):
-        """Creates or attaches; from now on the session that methods go to."""
+        """Creates or attaches a session, and selects it for the following methods."""
         self.sessions.insert(0, self.application.session(identifier, **in_parts(**options)))
         return self.sessions[0].created
 
@@ -56,11 +56,11 @@ class Hands:
         self.sessions.insert(0, self.application.attach(identifier, **options))
 
     def turn_to(self, identifier):
-        """From now on methods go to this one of the open sessions."""
+        """Selects one of the open sessions for the following methods."""
         self.sessions.sort(key=lambda session: session.identifier != identifier)
 
     def reconfigure(self, **fields):
-        """Changes these of the session, and leaves the others."""
+        """Changes these fields of the session's configuration, and keeps the others."""
         now = self.sessions[0].configuration()
         self.sessions[0].set_configuration(dataclasses.replace(now, **in_parts(parts=vars(now), **fields)))
 
@@ -109,15 +109,16 @@ class Hands:
             self.close_session()
 
     def page(self, after, maximum):
-        """The events after an id, and whether there were more."""
+        """Returns the events after an id, and whether there were more."""
         found = self.sessions[0].poll(after, maximum)
         return [plain(event) for event in found.items], found.more
 
     def wait_for(self, count=None, timeout=180):
         """Reads events from the first unacknowledged one until the session is finished, or until there are so many.
 
-        The end of a round that was over before the next task was handed over is left out, unless events are counted:
-        how many rounds there are is a matter of who was faster."""
+        The number of rounds depends on timing. So without `count`, the end of a round that another round follows is
+        left out.
+        """
         events = []
         for event in self.sessions[0].events(timeout=timeout):
             if count is None and event.is_session_finished and self.goes_on_after(event):
@@ -128,21 +129,21 @@ class Hands:
         return events
 
     def goes_on_after(self, event):
-        """Whether a later round has ended too, or is to."""
+        """Returns whether a later round has ended or will end."""
         session = self.sessions[0]
         if any(not task.state.has_ended for task in session.tasks()):
             return True
         return any(later.is_session_finished for later in session.poll(event.id, timeout=0).items)
 
     def started(self, name, *arguments, **options):
-        """Starts a verb and leaves: its ticket lies in the process until ``outcome``."""
+        """Starts a verb and returns. Its ticket stays in the process until ``outcome``."""
         self.ticket = getattr(self.sessions[0].start, name)(*arguments, **options)
 
     def outcome(self, timeout=None):
         return self.ticket.result(timeout)
 
     def started_attach(self, identifier, role):
-        """Begins to attach and leaves: the ticket lies in the process until ``take_attached``."""
+        """Starts to attach and returns. The ticket stays in the process until ``take_attached``."""
         self.ticket = self.application.start.attach(identifier, role)
 
     def take_attached(self, timeout=30):
@@ -159,7 +160,7 @@ class Hands:
         return self.application.engine().process_id
 
     def become(self, user, group):
-        """Gives up being root for good."""
+        """Drops root's rights permanently."""
         os.setgroups([])
         os.setresgid(group, group, group)
         os.setresuid(user, user, user)
@@ -171,11 +172,11 @@ class Hands:
         resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
 
     def close_descriptors(self):
-        """What some daemons do when they start: everything but the standard streams."""
+        """Closes all descriptors except the standard streams, as some daemons do when they start."""
         os.closerange(3, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 
     def open_descriptors(self):
-        """What each open descriptor points to."""
+        """Returns the target of each open descriptor."""
         names = {}
         for number in os.listdir("/proc/self/fd"):
             try:
@@ -196,7 +197,7 @@ class Hands:
         return times.user + times.system
 
     def ring(self):
-        """Has SIGALRM handled by this program a thousand times a second."""
+        """Makes this program handle SIGALRM a thousand times a second."""
         self.rings = 0
 
         def count(*_):
@@ -210,15 +211,15 @@ class Hands:
         return self.rings
 
     def default_signals(self):
-        """As a C program has them: Python ignores SIGPIPE."""
+        """Sets the dispositions of a C program: Python ignores SIGPIPE."""
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
 
     def unload(self):
-        """dlclose, as plug-in hosts do, though everything is still in use."""
+        """Calls dlclose, as plug-in hosts do, while everything is still in use."""
         _ctypes.dlclose(backhaul._library.library._handle)
 
     def lack_memory(self, library, first, count):
-        """Allocations of that library fail (Tests/Integration/retries/lacks.c), from the given one on."""
+        """Makes allocations of that library fail (Tests/Integration/retries/lacks.c), from the given one on."""
         loaded = ctypes.CDLL(None)
         loaded.lack_memory.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
         if not loaded.lack_memory(library.encode(), first, count):
@@ -228,15 +229,16 @@ class Hands:
         return ctypes.CDLL(None).memory_calls()
 
     def lack_watches(self, first, count):
-        """epoll_ctl(2) adds nothing."""
+        """Makes epoll_ctl(2) fail to add descriptors."""
         ctypes.CDLL(None).lack_watches(ctypes.c_long(first), ctypes.c_long(count))
 
     def lack_processes(self, first, count):
-        """/proc/PID/stat cannot be opened."""
+        """Makes opening /proc/PID/stat fail."""
         ctypes.CDLL(None).lack_processes(ctypes.c_long(first), ctypes.c_long(count))
 
     def fetch_with(self, curl, url):
-        """One transfer with another libcurl, by its file name. Returns its CURLcode; no file name, no library."""
+        """Makes one transfer with another libcurl, given by its file name. Returns its CURLcode, or None without the
+        library."""
         try:
             other = ctypes.CDLL(curl)
         except OSError:
@@ -249,7 +251,7 @@ class Hands:
         return other.curl_easy_perform(easy)
 
     def inherited(self):
-        """The descriptors of a program that this one starts without closing any."""
+        """Returns the descriptors that a started program inherits if this one closes none."""
         listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
                   "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
         done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,
@@ -257,8 +259,11 @@ class Hands:
         return {int(number): target for number, target in json.loads(done.stdout).items()}
 
     def fork(self):
-        """Forks a child that keeps everything it inherited and stays. Returns its process id and what it got from the
-        library: the error of a verb on the parent's session, and of one on the parent's application."""
+        """Forks a child that keeps everything that it inherited, and stays.
+
+        Returns its process id and the errors that it got from a verb on the parent's session, and from one on the
+        parent's application.
+        """
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -275,7 +280,7 @@ class Hands:
             return child, pickle.load(told)
 
     def fork_and_reopen(self, store, identifier="org.example.hosts"):
-        """Forks a child that closes what it inherited, opens the application afresh, lists its sessions and ends."""
+        """Forks a child that closes what it inherited, opens the application again, lists its sessions and exits."""
         reader, writer = os.pipe()
         child = os.fork()
         if child == 0:
@@ -296,7 +301,7 @@ class Hands:
 
 
 def outcome_of(function, *arguments, **options):
-    """A pair of the result and the error, of which one is None."""
+    """Returns a pair of the result and the error, of which one is None."""
     try:
         return plain(function(*arguments, **options)), None
     except backhaul.BackhaulError as error:

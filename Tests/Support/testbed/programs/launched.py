@@ -1,5 +1,4 @@
-"""A program that is launched: it tells the test that it is there, and then does what it is told, as
-hands.py.
+"""A program that is launched: it connects to the test, and then performs calls as hands.py does.
 
 Usage: python -m testbed.programs.launched SOCKET
 """
@@ -21,7 +20,7 @@ def main():
         "directory": os.getcwd(), "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-2],
     })
     test.sendall(struct.pack("<Q", len(about)) + about)
-    # The hands read and write the standard streams, which lead to /dev/null so far.
+    # The calls use the standard streams, which are /dev/null before this.
     os.dup2(test.fileno(), 0)
     os.dup2(test.fileno(), 1)
     test.close()

@@ -1,4 +1,4 @@
-"""Background transfer sessions: downloads that go on when this program ends, crashes or the machine restarts.
+"""Background transfer sessions: transfers that continue when this program exits or crashes, or the machine restarts.
 
     from backhaul import Application
 
@@ -12,9 +12,9 @@
                     break
             session.complete()
 
-A program that was killed opens the same session again and goes on reading: what was acknowledged never comes back,
-and what was not is never lost. The transfers go on without it, in Backhaul's daemon, which starts a registered
-``LaunchCommand`` when their session needs its host. In asyncio: ``async for event in session.events()``,
+A program that was killed opens the same session again and continues reading: an acknowledged event never comes
+again, and no other event is lost. The transfers continue in Backhaul's daemon, which launches a registered
+``LaunchCommand`` when their session needs its host. In asyncio use ``async for event in session.events()`` and
 ``await session.start.download(…)``.
 """
 

@@ -1,4 +1,4 @@
-"""Activities: work that repeats."""
+"""Activities: work that repeats in windows of time."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from ._types import Moment, moment, moment_or_none
 
 @dataclass(frozen=True)
 class Activity:
-    """Work that repeats: in a window that opens ``interval_ms`` after the last one was due and stays open for
-    ``tolerance_ms``. It starts in it when the conditions are as its quality of service asks, and at its end in any
-    case, once; windows that passed while no engine ran are made up for by one."""
+    """Work that repeats in windows of time.
 
-    #: Its name within the session; 1 to 255 bytes.
+    A window opens ``interval_ms`` after the last one was due, and stays open for ``tolerance_ms``. The activity
+    starts once in each window: when the conditions meet its quality of service, or at the end of the window. If
+    windows passed while no engine was running, it starts once for all of them.
+    """
+
+    #: The name within the session, 1 to 255 bytes.
     identifier: str
-    #: 1,000 or more, at most ten years.
+    #: From one window's opening to the next: 1,000 to ten years.
     interval_ms: int
-    #: How long the window stays open; less than ``interval_ms``; 0: half of it.
+    #: How long a window stays open; less than ``interval_ms``; 0: half of it.
     tolerance_ms: int = 0
-    #: False: once, then it is removed; None: again and again.
+    #: False: it runs once and is removed. None: it repeats.
     repeats: bool | None = None
     #: "background" (the default), "utility" or "user_initiated".
     quality_of_service: str | QualityOfService | None = None
-    #: What is enqueued, without a key, files of a body, earliest and latest start; a destination with
-    #: ``if_exists="replace"``, or named by the server. While its last task lives no other is made. None: an event of
-    #: EventKind.ACTIVITY, which launches; while that is unacknowledged no other is made.
+    #: The request to enqueue, without a key, body files, earliest and latest start. Its destination has
+    #: ``if_exists="replace"`` or is named by the server. No second task is made while one lives. None: the activity
+    #: sends an event of EventKind.ACTIVITY, which launches the application; no second event is made while one is
+    #: unacknowledged.
     request: Request | None = None
-    #: When the first window opens; None: after the interval. Of one that exists: its next window.
+    #: The opening of the first window; None: after the interval. For an existing activity it is the next window.
     first: Moment | None = None
 
 
@@ -43,15 +47,15 @@ class ActivityInfo:
     tolerance_ms: int
     repeats: bool
     quality_of_service: QualityOfService
-    #: Unix time in milliseconds when the next window opens, or the open one has.
+    #: The opening of the open or the next window, in Unix milliseconds.
     next_ms: int
-    #: Unix time in milliseconds when that window ends.
+    #: The end of that window, in Unix milliseconds.
     next_ends_ms: int
-    #: Unix time in milliseconds, or 0.
+    #: The last start in Unix milliseconds, or 0.
     last_started_ms: int
-    #: Id of the last task that it has made, or None.
+    #: The id of the last task that the activity has enqueued, or None.
     last_task: int | None
-    #: Of its request; None: it is told by an event.
+    #: The URL of the request; None: the activity sends an event.
     url: str | None
 
     @property

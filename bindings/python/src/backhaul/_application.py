@@ -25,15 +25,15 @@ if TYPE_CHECKING:
 
 
 class Application:
-    """An application on its store: one directory with everything durable.
+    """An application on its store, which is one directory with everything durable.
 
-    Without a ``store`` it is the user's default one, which all programs of the user share. Opening waits until an
-    engine answers: one that runs, the daemon, or with ``hosting=Hosting.EMBEDDED`` one in this process. ``launch`` is
-    registered as by ``set_launch``; ``observes`` is for tools that look on and are no host, so that the application is
-    launched as if they were not there; ``daemon`` is the path of backhauld where it is not found by itself.
+    Without ``store`` it is the user's default store, which all programs of the user share. Opening waits until an
+    engine replies: a running one, the daemon, or with ``hosting=Hosting.EMBEDDED`` one in this process. ``launch``
+    is registered as by ``set_launch``. ``observes`` is for tools that only read: the application is launched as if
+    they were not connected. ``daemon`` is the path of backhauld, if it is not at a place that is searched.
 
-    ``application.start`` has the verbs in a form that returns a Ticket at once. In asyncio use
-    ``async with await Application.open_async(…)``.
+    ``application.start`` has the verbs in a form that returns a Ticket at once. In asyncio use ``async with await
+    Application.open_async(…)``.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Application:
         launch: LaunchCommand | None = None,
         observes: bool = False,
     ) -> Application:
-        """Opens an application without blocking the event loop. ``asyncio.wait_for`` gives it a limit."""
+        """Opens an application without blocking the event loop. ``asyncio.wait_for`` can limit the time."""
         application = cls.__new__(cls)
         application._begin(identifier, store, hosting, daemon, launch, observes)
         try:
@@ -84,11 +84,11 @@ class Application:
         launch: LaunchCommand | None,
         observes: bool,
     ) -> None:
-        # With a wait of 0 the first verb tells whether an engine answers, and verbs can be interrupted and awaited.
+        # With a wait of 0 the first verb shows whether an engine replies, and verbs can be interrupted and awaited.
         options = _writing.application_options(identifier, store, hosting, daemon, launch, observes)
         self._handle = ApplicationHandle(take(bh_application, library.bh_application_open, byref(options), 0))
         self.identifier = identifier
-        #: As it was given; ``engine().store`` is its path.
+        #: The store as it was given; ``engine().store`` is its path.
         self.store = store
         #: The verbs in their started form.
         self.start = ApplicationVerbs(self._handle)
@@ -104,18 +104,18 @@ class Application:
     def session(
         self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None, **configuration: Any
     ) -> Session:
-        """Creates the session with this configuration (the fields of ``SessionConfiguration``), or attaches to it when
-        it exists: then its remembered configuration stays, and ``created`` is False."""
+        """Creates the session with this configuration (fields of ``SessionConfiguration``), or attaches to it if it
+        exists. An existing session keeps its stored configuration, and ``created`` is False."""
         return self.start.session(identifier, role=role, **configuration).result(timeout)
 
     def create(
         self, configuration: SessionConfiguration, *, role: Role = Role.CONSUME, timeout: float | None = None
     ) -> Session:
-        """As ``session``, with the configuration as a value."""
+        """The same as ``session``, with the configuration as a value."""
         return self.start.create(configuration, role).result(timeout)
 
     def attach(self, identifier: str, *, role: Role = Role.CONSUME, timeout: float | None = None) -> Session:
-        """Attaches to a session that exists. Raises NotFound, or InUse when another living process consumes it."""
+        """Attaches to an existing session. Raises NotFound, or InUse when another living process consumes it."""
         return self.start.attach(identifier, role).result(timeout)
 
     def sessions(self, *, timeout: float | None = None) -> list[SessionInfo]:
@@ -123,66 +123,70 @@ class Application:
         return self.start.sessions().result(timeout)
 
     def engine(self, *, timeout: float | None = None) -> EngineInfo:
-        """Who the store's engine is."""
+        """The process that runs the store's engine."""
         return self.start.engine().result(timeout)
 
     def limits(self, *, timeout: float | None = None) -> Limits:
-        """What all sessions of the store may use together, with the defaults filled in."""
+        """The limits of all sessions of the store together, with the defaults filled in."""
         return self.start.limits().result(timeout)
 
     def set_limits(self, limits: Limits, *, timeout: float | None = None) -> None:
-        """Sets the store's limits, durably and at once; ``dataclasses.replace(application.limits(), …)`` makes changed
-        ones."""
+        """Sets the store's limits, durably and at once. ``dataclasses.replace(application.limits(), …)`` changes single
+        fields."""
         self.start.set_limits(limits).result(timeout)
 
     def conditions(self, *, timeout: float | None = None) -> list[Condition]:
-        """What the engine sees now, one of each kind, read for this call if nothing depends on it."""
+        """The conditions that the engine sees now, one of each kind. A condition on which no task depends is read for
+        this call."""
         return self.start.conditions().result(timeout)
 
     def holds(self, *, timeout: float | None = None) -> list[Hold]:
-        """What is held back now, in all sessions of the store."""
+        """The tasks that conditions hold now, in all sessions of the store."""
         return self.start.holds().result(timeout)
 
     def networks(self, *, timeout: float | None = None) -> list[Network]:
-        """Networks of which something was said or on which something was moved this month, and the current one."""
+        """The current network, and those with settings or with usage in this month."""
         return self.start.networks().result(timeout)
 
     def set_network(self, network: Network, *, timeout: float | None = None) -> None:
-        """Says whether a network is metered and how many bytes may be moved on it, durably and at once; a
-        ``Network`` with nothing but its name forgets what was said."""
+        """Sets whether a network is metered, and its budget in bytes, durably and at once. A ``Network`` that has only
+        its name removes the settings."""
         self.start.set_network(network).result(timeout)
 
     def set_launch(self, command: LaunchCommand | None, *, timeout: float | None = None) -> None:
-        """Registers the program that is run when sessions need their host and none is connected, durably and in place
-        of any other; None removes it."""
+        """Registers the program to launch when sessions need their host and none is connected. It is durable and
+        replaces another registration; None removes it."""
         self.start.set_launch(command).result(timeout)
 
     def launches(self, *, timeout: float | None = None) -> list[LaunchInfo]:
-        """The launch commands of all applications of the store, and how they fare."""
+        """The launch commands of all applications of the store, and the state of their launches."""
         return self.start.launches().result(timeout)
 
     def current_launch(self, *, timeout: float | None = None) -> Launch | None:
-        """The launch that this program was started by, unless it is over; None when it was started otherwise."""
+        """The launch that started this program, until it is over; None if the program was started otherwise."""
         return self.start.current_launch().result(timeout)
 
     def poll(self, *, timeout: float | None = 0) -> list[SessionInfo]:
-        """Waits up to ``timeout`` seconds (None: without an end) for a session, attached or not, that needs attention
-        and was not told since it began to need it."""
+        """Waits up to ``timeout`` seconds (None: without a limit) for sessions that need attention, attached or not. A
+        session is returned once each time that it begins to need attention."""
         return poll_attention(self._handle, timeout)
 
     def attention(self, *, timeout: float | None = None) -> AttentionStream:
-        """The same for ``for`` and ``async for``: each session as it begins to need attention. A program that is
-        connected is told so instead of being launched. With a ``timeout`` it ends when none did for so many seconds."""
+        """Yields each session when it begins to need attention, for ``for`` and ``async for``.
+
+        A connected program gets this instead of a launch. With a ``timeout`` the stream ends when no session needed
+        attention for so many seconds.
+        """
         return AttentionStream(self._handle, timeout)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while an attached session has events that were not handed out, while ``poll``
-        has something new, or while a started verb is answered. Only to be waited on."""
+        """A descriptor that is readable while an attached session has undelivered events, ``poll`` has a new session,
+        or a started verb has its reply. Use it only for waiting."""
         return self._handle.descriptor
 
     def close(self) -> None:
-        """Frees the handle; transfers go on. With embedded hosting the last close of a process hands the engine over,
-        which takes up to about a second. Harmless when repeated."""
+        """Frees the handle; transfers continue. With embedded hosting the last close of a process hands over the
+        engine, which takes up to about a second. Closing again is harmless."""
         self._handle.close()
 
     def __enter__(self) -> Application:
@@ -201,5 +205,5 @@ class Application:
     ) -> None:
         import asyncio
 
-        # The one call that blocks and has no started form.
+        # This is the only call that blocks and has no started form.
         await asyncio.get_running_loop().run_in_executor(None, self.close)

@@ -1,4 +1,4 @@
-"""Attempts: what was measured of each request of a task."""
+"""Attempts: the metrics of each request of a task."""
 
 from __future__ import annotations
 
@@ -12,60 +12,63 @@ from ._types import moment, moment_or_none
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request of a task, redirects included. Times that end in ``_us`` are microseconds after the start; None when
-    that was not reached, or not needed because a connection was used again."""
+    """One attempt of a task, including its redirects.
+
+    Times that end in ``_us`` are microseconds after the start. A time is None if the step was not reached, or not
+    needed because a connection was reused.
+    """
 
     task_id: int
-    #: From 1.
+    #: The number of the attempt, from 1.
     number: int
-    #: What came after it.
+    #: What followed the attempt.
     next: Next
-    #: Unix time in milliseconds.
+    #: The start in Unix milliseconds.
     started_ms: int
-    #: Unix time in milliseconds, or 0.
+    #: The time of the next attempt in Unix milliseconds, or 0.
     next_attempt_ms: int
-    #: OK, or what went wrong.
+    #: OK, or the status of the error.
     status: Status
     error_domain: Domain
     error_detail: int
     error_message: str | None
-    #: Of the last request, after redirects.
+    #: The URL of the last request, after redirects.
     url: str
-    #: 0 when no answer came.
+    #: 0 without a response.
     http_status: int
     redirects: int
-    #: Of the file's byte that it began with.
+    #: The offset in the file at which the attempt began.
     offset: int
-    #: Bytes of the file that were here after it.
+    #: The number of the file's bytes that were stored after it.
     end_offset: int
     #: The name was resolved.
     domain_lookup_us: int | None
     #: TCP, or the proxy's tunnel, was connected.
     connect_us: int | None
-    #: TLS was agreed.
+    #: The TLS handshake was complete.
     secure_connection_us: int | None
     #: The request was about to be sent.
     request_start_us: int | None
-    #: Its last body byte was sent.
+    #: The last byte of its body was sent.
     request_end_us: int | None
-    #: The first byte of the answer came.
+    #: The first byte of the response arrived.
     response_start_us: int | None
-    #: The end.
+    #: The attempt ended.
     response_end_us: int | None
     #: "h2" or "http/1.1".
     protocol: str | None
-    #: Whether the connection was open already.
+    #: Whether the connection was open before.
     reused_connection: bool
-    #: Whether it went by way of a proxy.
+    #: Whether a proxy was used.
     proxy_connection: bool
     local_address: str | None
     local_port: int
-    #: Of the server or proxy.
+    #: The address and port of the server or proxy.
     remote_address: str | None
     remote_port: int
-    #: "TLSv1.3"
+    #: Such as "TLSv1.3".
     tls_version: str | None
-    #: "TLS_AES_256_GCM_SHA384"
+    #: Such as "TLS_AES_256_GCM_SHA384".
     tls_cipher: str | None
     request_header_bytes: int
     request_body_bytes: int
@@ -82,7 +85,7 @@ class Attempt:
 
     @property
     def error(self) -> BackhaulError | None:
-        """What went wrong, as an exception to raise or to show."""
+        """The error as an exception to raise or to show; None for OK."""
         if self.status is Status.OK:
             return None
         return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)

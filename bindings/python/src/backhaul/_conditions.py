@@ -1,4 +1,4 @@
-"""Conditions, and what waits for them: what the system offers now, holds, waits, networks. Plain values."""
+"""Conditions, holds, wait records and networks, as plain values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from ._types import moment, moment_or_none
 
 @dataclass(frozen=True)
 class Wait:
-    """A time in which a task did not move, and why."""
+    """A wait record: a time in which a task did not run, with the reason."""
 
     reason: Reason
-    #: One sentence.
+    #: The reason in one sentence.
     reason_text: str
-    #: Unix time in milliseconds.
+    #: The begin in Unix milliseconds.
     began_ms: int
-    #: Unix time in milliseconds, or 0: it lasts.
+    #: The end in Unix milliseconds, or 0 if the task still waits.
     ended_ms: int
 
     @property
@@ -28,29 +28,29 @@ class Wait:
 
     @property
     def ended(self) -> datetime | None:
-        """None: it lasts."""
+        """The end, or None if the task still waits."""
         return moment_or_none(self.ended_ms)
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What the system offers now in one respect."""
+    """The current value of one condition of the system."""
 
     kind: ConditionKind
-    #: As its kind says; None: it cannot be read, and so holds nothing back.
+    #: The value, whose meaning depends on the kind; None: it cannot be read, so it holds no task.
     value: int | None
-    #: Of the network.
+    #: The name of the network.
     name: str | None
-    #: What it means, in a few words: "on battery".
+    #: The meaning in a few words: "on battery".
     text: str
-    #: Where it was read: a path, "NetworkManager", "configured"; or why it could not be.
+    #: Its source: a path, "NetworkManager", "configured"; or the reason why it cannot be read.
     source: str
-    #: Unix time in milliseconds since when it is so, as far as the engine has seen.
+    #: When the engine saw it become so, in Unix milliseconds.
     since_ms: int
 
     @property
     def is_known(self) -> bool:
-        """Whether it can be read."""
+        """Whether the condition can be read."""
         return self.value is not None
 
     @property
@@ -60,21 +60,21 @@ class Condition:
 
 @dataclass(frozen=True)
 class Hold:
-    """Tasks of a session that are held back for one reason."""
+    """Tasks of a session that one condition holds."""
 
     application: str
-    #: Its identifier.
+    #: The identifier of the session.
     session: str
-    #: When those of one origin alone are.
+    #: The origin, if only tasks of one origin are held.
     origin: str | None
     reason: Reason
-    #: One sentence.
+    #: The reason in one sentence.
     reason_text: str
-    #: Unix time in milliseconds.
+    #: The begin in Unix milliseconds.
     began_ms: int
-    #: Unix time in milliseconds when it will be looked at again, or 0: when it changes.
+    #: When the engine checks again, in Unix milliseconds, or 0: when the condition changes.
     next_look_ms: int
-    #: How many are held back.
+    #: The number of held tasks.
     tasks: int
 
     @property
@@ -83,30 +83,31 @@ class Hold:
 
     @property
     def next_look(self) -> datetime | None:
-        """None: when it changes."""
+        """When the engine checks again, or None: when the condition changes."""
         return moment_or_none(self.next_look_ms)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A network, and what its administrator says of it. The fields from ``kind`` on are only read."""
+    """A network with its settings. The fields from ``kind`` on are only read."""
 
-    #: NetworkManager's connection, else the interface of the default route; as conditions and listings show it.
+    #: The name of NetworkManager's connection, else of the default route's interface, as conditions and listings show
+    #: it.
     name: str
-    #: In place of what the system says; None: as the system says.
+    #: Overrides the system's value; None: the system's value.
     metered: bool | None = None
-    #: Day on which a month of the budget begins, 1 to 28; 0: 1.
+    #: The day on which a month of the budget begins, 1 to 28; 0: 1.
     month_starts_on: int = 0
-    #: Of all sessions together.
+    #: The budget of all sessions together.
     budget: Budget = Budget()
-    #: None when it was not seen by this engine.
+    #: None if this engine has not seen the network.
     kind: NetworkKind | None = None
-    #: Whether the default route leads there.
+    #: Whether the default route uses it.
     is_current: bool = False
-    #: Bytes; an engine that is killed forgets those of its last seconds.
+    #: The usage in bytes. A killed engine loses that of its last seconds.
     used_today: int = 0
     used_this_month: int = 0
-    #: Unix time in milliseconds.
+    #: The ends of the budget's day and month, in Unix milliseconds.
     day_ends_ms: int = 0
     month_ends_ms: int = 0
 

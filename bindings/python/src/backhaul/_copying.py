@@ -1,4 +1,4 @@
-"""The small steps from the library's memory to values."""
+"""Conversions from the library's memory to values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def known_size(raw: int) -> int | None:
 
 
 def something(raw: int) -> int | None:
-    """0 stands for nothing."""
+    """Returns None for 0."""
     return raw or None
 
 
@@ -47,7 +47,7 @@ def chosen(raw: int) -> bool | None:
 
 
 def has_more(batch: BatchHandle) -> bool:
-    """Whether there was more than the listing allowed."""
+    """Whether there were more items than the listing allowed."""
     more: bool = library.bh_batch_more(batch.pointer)
     return more
 

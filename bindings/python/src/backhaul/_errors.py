@@ -1,4 +1,4 @@
-"""Exceptions: one class for each family of statuses, chosen in one table by the status's name in the header."""
+"""Exceptions: one class for each group of statuses. A table maps the names of statuses in the header to the classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ._requests import Enqueued
 
 
 class Outcome(Protocol):
-    """What an error tells of a verb that goes on: a ``Ticket``."""
+    """The part of a ``Ticket`` that an error has for a verb that continues."""
 
     @property
     def done(self) -> bool: ...
@@ -24,7 +24,7 @@ class Outcome(Protocol):
 
 
 class BackhaulError(Exception):
-    """Anything the library refuses or reports. The message is one sentence: what was wrong, and what to do."""
+    """An error that the library returns. The message is one sentence: what was wrong, and what to do."""
 
     def __init__(
         self,
@@ -36,19 +36,19 @@ class BackhaulError(Exception):
         index: int | None = None,
     ) -> None:
         super().__init__(message)
-        #: The status that was answered.
+        #: The status that the call returned.
         self.status = status
-        #: One sentence.
+        #: The message, which is one sentence.
         self.message = message
-        #: What ``detail`` counts in: errno, CURLcode, an HTTP status, a process id…
+        #: The kind of number in ``detail``: errno, CURLcode, HTTP status, process id…
         self.domain = domain
-        #: The code below the status, or 0.
+        #: A more specific code, or 0.
         self.detail = detail
-        #: Number of the first wrong item, where several were given.
+        #: The index of the first wrong item, if several were given.
         self.index = index
-        #: Of a verb that was not answered in time, which goes on: ask it for the outcome, do not repeat the verb.
+        #: The ticket of a verb that timed out and continues. It has the outcome later; do not repeat the verb.
         self.ticket: Outcome | None = None
-        #: For an enqueue that was refused: the results of the requests that were applied, in their order.
+        #: For a refused enqueue: the results of the requests that were applied, in their order.
         self.applied: Sequence[Enqueued] = ()
 
     def __str__(self) -> str:
@@ -73,7 +73,7 @@ class InvalidHandle(BackhaulError, ValueError):
 
 
 class Forked(BackhaulError):
-    """The object belongs to the parent process; open the application again in this one."""
+    """The object belongs to the parent process. Open the application again in this process."""
 
 
 class NotFound(BackhaulError, LookupError):
@@ -81,32 +81,32 @@ class NotFound(BackhaulError, LookupError):
 
 
 class Conflict(BackhaulError):
-    """Something else has what was asked for: a key, a destination, a name."""
+    """Another task or object already has the requested key, destination or name."""
 
 
 class AlreadyExists(Conflict, FileExistsError):
-    """A file with the destination's name, or something else, is already there."""
+    """A file or another object with the destination's name exists."""
 
 
 class InUse(BackhaulError):
-    """Another consumer has the session."""
+    """Another consumer is attached to the session."""
 
     @property
     def process(self) -> int | None:
-        """Process id of the consumer."""
+        """The process id of the consumer."""
         return self.detail if self.domain is Domain.PROCESS else None
 
 
 class Timeout(BackhaulError, TimeoutError):
-    """The wait ended before the operation did. The operation goes on: ask its ``ticket`` for the outcome."""
+    """The wait ended before the operation did. The operation continues, and its ``ticket`` has the outcome later."""
 
 
 class WrongState(BackhaulError):
-    """The session, task or handle is not in a state or role that allows this."""
+    """The state of the session or task, or the role of the handle, does not allow this."""
 
 
 class EventsOutstanding(WrongState):
-    """Events were handed out and not acknowledged; ``detail`` is their number."""
+    """Delivered events are not acknowledged; ``detail`` is their number."""
 
 
 class Invalidated(WrongState):
@@ -114,7 +114,7 @@ class Invalidated(WrongState):
 
 
 class Completed(WrongState):
-    """The session was completed, which ended this object; attach again."""
+    """The session was completed, which ended this object. Attach again."""
 
 
 class StoreError(BackhaulError):
@@ -122,16 +122,17 @@ class StoreError(BackhaulError):
 
 
 class EngineError(BackhaulError):
-    """The engine does not answer, speaks another protocol or stopped."""
+    """The engine does not reply, uses another protocol, or has stopped."""
 
     @property
     def process(self) -> int | None:
-        """Process id of an engine that does not answer; with a ``ticket`` the verb goes on once it does."""
+        """The process id of an engine that does not reply. With a ``ticket`` the verb continues when the engine does.
+        """
         return self.detail if self.domain is Domain.PROCESS else None
 
 
 class DaemonUnavailable(EngineError):
-    """The daemon is not found or cannot be started; the message names the places that were searched, or the reason."""
+    """The daemon is not found or cannot be started. The message has the searched paths, or the reason."""
 
 
 class ResourceError(BackhaulError):
@@ -139,11 +140,11 @@ class ResourceError(BackhaulError):
 
 
 class TransferError(BackhaulError):
-    """Why a task did not succeed."""
+    """The reason why a task did not succeed."""
 
 
 class AuthenticationRequired(TransferError):
-    """The server or proxy asks for a credential that was refused or does not serve."""
+    """The server or proxy requires a credential, and it was refused or is not usable."""
 
 
 _FAMILIES: dict[str, type[BackhaulError]] = {
@@ -200,7 +201,8 @@ _FAMILIES: dict[str, type[BackhaulError]] = {
 def error_for(
     status: int, message: str = "", *, domain: int = 0, detail: int = 0, index: int | None = None
 ) -> BackhaulError:
-    """The exception of a status. A status without a family, such as one of a newer library, is the base class."""
+    """Returns the exception for a status. A status without its own class, such as one of a newer library, has the base
+    class."""
     name: bytes = library.bh_status_name(status)
     family = _FAMILIES.get(name.decode(), BackhaulError)
     text = message or library.bh_status_text(status).decode()
@@ -208,12 +210,12 @@ def error_for(
 
 
 def invalid(message: str, index: int | None = None) -> BackhaulError:
-    """For what cannot even be said in C, such as a string with a NUL inside."""
+    """Returns the exception for a value that cannot be passed to C, such as a string with a NUL."""
     return error_for(Status.INVALID_ARGUMENT, message, index=index)
 
 
 def error_from(status: int, details: bh_error) -> BackhaulError:
-    """The exception of a call that answered ``status`` and filled ``details``."""
+    """Returns the exception for a call that returned ``status`` and filled ``details``."""
     return error_for(
         status,
         details.message.decode("utf-8", "replace"),

@@ -1,4 +1,4 @@
-"""Events: what hosts are told, once and durably."""
+"""Events: durable facts for hosts."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ from ._values import Challenge
 
 
 class Acknowledging(Protocol):
-    """What an event asks of the session that it came from."""
+    """The part of a session that its events use."""
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int: ...
 
 
 @dataclass(frozen=True)
 class Event:
-    """A durable fact addressed to the host: a task, group or round has ended, a credential is asked for, or an activity
-    is due."""
+    """A durable fact for the host: a task, group or round has ended, a credential is requested, or an activity is
+    due."""
 
-    #: Grows; never used twice in a store.
+    #: Ids increase, and are never reused in a store.
     id: int
     kind: EventKind
-    #: Which round ended, or to which the task belonged.
+    #: The round that ended, or that the task belongs to.
     round: int
-    #: Unix time of the commit in milliseconds.
+    #: The time of the commit in Unix milliseconds.
     time_ms: int
-    #: 0 for an event that is not of a task, and so are the fields below.
+    #: 0 if the event does not belong to a task. Then the fields below are unset, too.
     task_id: int
-    #: Succeeded, failed or cancelled; None for an event that is not of a task.
+    #: Succeeded, failed or cancelled; None if the event does not belong to a task.
     state: TaskState | None
-    #: OK, or why the task did not succeed.
+    #: OK, or the reason why the task did not succeed.
     status: Status
     error_domain: Domain
     error_detail: int
     error_message: str | None
-    #: As enqueued.
+    #: The URL as enqueued.
     url: str | None
-    #: After redirects; None when no answer came.
+    #: The URL after redirects; None without a response.
     final_url: str | None
-    #: Where the whole, synced file lies; None unless succeeded.
+    #: The path of the complete, synced file; None unless the task succeeded.
     path: str | None
     media_type: str | None
-    #: Idempotency key.
+    #: The idempotency key.
     key: str | None
-    #: Of the last answer, or 0.
+    #: The status of the last response, or 0.
     http_status: int
-    #: How many requests were sent.
+    #: The number of attempts.
     attempts: int
-    #: Bytes of the file.
+    #: The size of the file in bytes.
     size: int
-    #: Body bytes received over all attempts.
+    #: Body bytes received in all attempts.
     bytes_received: int
     user_data: bytes
-    #: Chosen headers of the last answer.
+    #: Selected headers of the last response.
     headers: tuple[tuple[str, str], ...]
-    #: The first bytes of the body of an answer that was not accepted.
+    #: The first bytes of the body of a response that was not accepted.
     error_body: bytes
-    #: Of a challenge that is still open; None when it was answered meanwhile, and for other events.
+    #: The challenge, if it is still open; None if it was answered, and for other events.
     challenge: Challenge | None
-    #: Of the task, or that has finished.
+    #: The group of the task, or the group that has finished.
     group: str | None
-    #: Of EventKind.GROUP_FINISHED: how its tasks ended since it last finished.
+    #: For EventKind.GROUP_FINISHED: how many tasks ended so since the group last finished.
     group_succeeded: int
     group_failed: int
     group_cancelled: int
-    #: Of a file whose digest was computed: as ``Request.checksum``.
+    #: The computed digest of the file, in the form of ``Request.checksum``.
     checksum: str | None
-    #: Body bytes sent over all attempts.
+    #: Body bytes sent in all attempts.
     bytes_sent: int
-    #: Of an upload that succeeded: the answer's body, its first 65,536 bytes.
+    #: For an upload that succeeded: the first 65,536 bytes of the response's body.
     response_body: bytes
-    #: None for an event that is not of a task.
+    #: None if the event does not belong to a task.
     task_kind: TaskKind | None
-    #: Of EventKind.ACTIVITY: its identifier.
+    #: For EventKind.ACTIVITY: its identifier.
     activity: str | None
     _session: Acknowledging = field(repr=False, compare=False)
 
@@ -95,12 +95,12 @@ class Event:
 
     @property
     def is_task_ended(self) -> bool:
-        """Whether it tells the end of a task."""
+        """Whether the event is the end of a task."""
         return self.kind is EventKind.TASK_ENDED
 
     @property
     def is_challenge(self) -> bool:
-        """Whether a server or proxy asks for a credential. To acknowledge it is not to answer it."""
+        """Whether a server or proxy requires a credential. Acknowledging the event does not answer the challenge."""
         return self.kind is EventKind.CHALLENGE
 
     @property
@@ -110,7 +110,7 @@ class Event:
 
     @property
     def succeeded(self) -> bool:
-        """Whether a task ended well: with a whole file, or with an upload that was accepted."""
+        """Whether a task succeeded: it has a complete file, or its upload was accepted."""
         return self.state is TaskState.SUCCEEDED
 
     @property
@@ -119,15 +119,16 @@ class Event:
 
     @property
     def error(self) -> BackhaulError | None:
-        """Why the task did not succeed, as an exception to raise or to show."""
+        """The reason why the task did not succeed, as an exception to raise or to show."""
         if self.status is Status.OK:
             return None
         return error_for(self.status, self.error_message or "", domain=self.error_domain, detail=self.error_detail)
 
     def header(self, name: str) -> str | None:
-        """A chosen header of the last answer, by its name in any case."""
+        """Returns a selected header of the last response, by its name in any case."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), None)
 
     def acknowledge(self, *, timeout: float | None = None) -> None:
-        """The host has made use of this event: it never comes again, and an unclaimed kept file of it is removed."""
+        """Acknowledges the event after the host has processed it: it never comes again, and its unclaimed kept file is
+        removed."""
         self._session.acknowledge([self], timeout=timeout)

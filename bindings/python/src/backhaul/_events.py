@@ -15,7 +15,7 @@ from ._waiting import Deadline, Patience, readable, wait_readable
 
 
 class EventSource:
-    """The events of one session's handle. They know ``session``, to be acknowledged by it."""
+    """The events of one session's handle. Each event has ``session``, which acknowledges it."""
 
     def __init__(self, session: Acknowledging, application: ApplicationHandle, handle: SessionHandle) -> None:
         self._session = session
@@ -31,7 +31,7 @@ class EventSource:
         return self._handle.descriptor
 
     def start(self, after: int, maximum: int) -> Ticket[Events]:
-        """What is there now; does not wait for events."""
+        """Returns the events that are there now, without waiting for others."""
         cursor, size = _writing.cursor(after), _writing.maximum(maximum)
         return Ticket.start(
             self._application, self._read, library.bh_session_poll, self._handle.pointer, cursor, size
@@ -43,16 +43,16 @@ class EventSource:
             found = self.start(after, maximum).result_soon(deadline)
             if found.items or deadline.is_over:
                 return found
-            # The descriptor may be readable for events before this place: then wait a little, do not spin.
+            # The descriptor may be readable for events before this cursor. The pause prevents a busy loop.
             if wait_readable(self.descriptor, deadline.slice_ms() / 1000):
                 patience.sleep(deadline)
 
 
 class EventStream(Iterator[Event], AsyncIterator[Event]):
-    """The events of a session in the order of commit, each once. For ``for`` and for ``async for``.
+    """The events of a session in the order of their commit, each once. For ``for`` and for ``async for``.
 
-    It remembers its place, and acknowledges nothing: what was not acknowledged comes again in another stream, also in
-    another process.
+    The stream keeps its cursor and acknowledges nothing: an unacknowledged event comes again in another stream, also
+    in another process.
     """
 
     def __init__(self, source: EventSource, after: int, timeout: float | None, maximum: int) -> None:
@@ -61,7 +61,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
         self._maximum = maximum
         self._fetched: deque[Event] = deque()
         self._fetched_through = after
-        #: Id of the last event that was given out.
+        #: The id of the last event that was returned.
         self.cursor = after
 
     def __iter__(self) -> EventStream:
@@ -86,7 +86,7 @@ class EventStream(Iterator[Event], AsyncIterator[Event]):
                 return self._next()
             if deadline.is_over:
                 raise StopAsyncIteration
-            # The descriptor may be readable for events before this stream's place: then wait a little, do not spin.
+            # The descriptor may be readable for events before this stream's cursor. The pause prevents a busy loop.
             if await readable(self._source.descriptor, deadline.remaining):
                 await patience.pause()
 

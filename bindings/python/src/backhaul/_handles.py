@@ -1,4 +1,4 @@
-"""Ownership: each object here owns one C handle, closes it once, and refuses to hand out a closed one."""
+"""Ownership: each object here owns one C handle, closes it once, and never returns a closed one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ Pointer = TypeVar("Pointer", bound=c_void_p)
 
 
 def new_error() -> bh_error:
-    """A bh_error as BH_INIT makes it."""
+    """Returns a bh_error as BH_INIT makes it."""
     return bh_error(sizeof(bh_error))
 
 
 def call(function: Callable[..., int], *arguments: Any) -> None:
-    """Calls a function that returns a bh_status and takes a bh_error last; raises what it reports."""
+    """Calls a function that returns a bh_status and takes a bh_error as its last argument. Raises the error."""
     details = new_error()
     status = function(*arguments, byref(details))
     if status != Status.OK:
@@ -31,7 +31,7 @@ def call(function: Callable[..., int], *arguments: Any) -> None:
 def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
     """Starts an operation: calls its function with BH_START as the time-out, and NULL for each result."""
     details = new_error()
-    # Behind the time-out are the results and the error.
+    # The results and the error follow the time-out.
     results = len(function.argtypes) - len(arguments) - 2  # type: ignore[attr-defined]
     status = function(*arguments, START, *[None] * results, byref(details))
     if status != Status.STARTED:
@@ -40,11 +40,11 @@ def start(function: Callable[..., int], *arguments: Any) -> TicketHandle:
 
 
 class Handle(Generic[Pointer]):
-    """One C handle. Closing twice, from several threads, or by the garbage collector is harmless."""
+    """One C handle. Closing it twice, from several threads, or by the garbage collector is harmless."""
 
-    #: What the error about a closed one calls it.
+    #: The name of the object in the error about a closed one.
     noun = "handle"
-    #: Whether dropping it without closing deserves a ResourceWarning, as files do.
+    #: Whether dropping it without closing causes a ResourceWarning, as for files.
     warns = False
 
     def __init__(self, pointer: Pointer, release: Callable[[Pointer], None]) -> None:
@@ -53,7 +53,7 @@ class Handle(Generic[Pointer]):
 
     @property
     def pointer(self) -> Pointer:
-        """The C handle. Another thread may close it at any time: the library then answers that it is closed."""
+        """The C handle. Another thread may close it at any time; the library then returns that it is closed."""
         pointer: Pointer | None = self.__dict__.get("_pointer")
         if pointer is None:
             raise error_for(Status.INVALID_HANDLE, f"the {self.noun} is closed; open it again")
@@ -64,7 +64,8 @@ class Handle(Generic[Pointer]):
         return "_pointer" not in self.__dict__
 
     def close(self) -> None:
-        # One atomic step instead of a lock: a child forked while another thread holds a lock could never close.
+        # This is one atomic step without a lock: a child that is forked while another thread holds a lock could never
+        # close.
         pointer: Pointer | None = self.__dict__.pop("_pointer", None)
         if pointer is not None:
             self._release(pointer)
@@ -104,7 +105,7 @@ class SessionHandle(Handle[bh_session]):
 
     @property
     def progress_descriptor(self) -> int:
-        """The session's descriptor of progress readings, owned by the library."""
+        """The session's descriptor for progress, owned by the library."""
         return _descriptor(library.bh_session_progress_fd, self.pointer)
 
 
@@ -129,7 +130,7 @@ def _descriptor(function: Callable[..., int], pointer: c_void_p) -> int:
 
 
 def take(kind: type[Pointer], function: Callable[..., int], *arguments: Any) -> Pointer:
-    """Calls a function whose last output is a handle and returns that handle."""
+    """Calls a function whose last output is a handle, and returns that handle."""
     pointer = kind()
     call(function, *arguments, byref(pointer))
     return pointer

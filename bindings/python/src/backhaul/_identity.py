@@ -1,4 +1,4 @@
-"""Which task or event is meant: its id, or anything that has it; and which of many."""
+"""Values that identify a task or an event: its id, or an object that has the id. Also the selection of tasks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._constants import TaskState
 
 
 class Identified(Protocol):
-    """A task, a listed task or an event: anything with the id that is meant."""
+    """An object with an id: a task, a listed task or an event."""
 
     @property
     def id(self) -> int: ...
@@ -19,7 +19,7 @@ Identity = Union[int, Identified]
 
 
 class Among(TypedDict, total=False):
-    """Narrows a choice of tasks: to those in one of these states, and to those of a group."""
+    """Restricts a selection of tasks to those in one of these states, and to those of a group."""
 
     states: Iterable[TaskState]
     group: str | None

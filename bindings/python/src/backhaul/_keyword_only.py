@@ -1,4 +1,4 @@
-"""``dataclass`` with ``kw_only`` also before Python 3.10, which does not have it: there, only the type hints say so."""
+"""``dataclass`` with ``kw_only``. Before Python 3.10, which lacks it, only the type hints enforce it."""
 
 from __future__ import annotations
 

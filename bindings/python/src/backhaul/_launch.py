@@ -1,4 +1,5 @@
-"""Launches and engines: which program is started when sessions need their host, and who runs the transfers."""
+"""Launches and engines: the program that is launched when sessions need their host, and the process that runs
+transfers."""
 
 from __future__ import annotations
 
@@ -13,29 +14,29 @@ from ._values import SessionInfo
 
 @dataclass(frozen=True)
 class LaunchCommand:
-    """A program to run when sessions need their host and none is connected. No shell is involved. 0 stands for the
+    """A program to launch when sessions need their host and none is connected. It runs without a shell. 0 means the
     library's default."""
 
-    #: Absolute path of an executable file: for a script its interpreter, ``sys.executable``.
+    #: The absolute path of an executable file; for a script that of its interpreter, such as ``sys.executable``.
     program: Path
-    #: Those after the program's name, such as the absolute path of the script.
+    #: The arguments after the program's name, such as the absolute path of the script.
     arguments: Sequence[str | Path] = ()
     #: Additions to the environment of a launched program, which is otherwise a clean one.
     environment: Mapping[str, str] = field(default_factory=dict)
-    #: Absolute; None: the user's home directory.
+    #: The absolute path; None: the user's home directory.
     working_directory: Path | None = None
-    #: A launched host that has attached no session by then is asked to end and launched again.
+    #: A launched host that has attached no session by then gets SIGTERM, and is launched again.
     attach_timeout_ms: int = 0
-    #: Before the next launch when one has ended without completing; doubles.
+    #: The delay after a launch that ended without completing. It doubles up to ``longest_delay_ms``.
     first_delay_ms: int = 0
     longest_delay_ms: int = 0
-    #: In a row without completing, then the application is left alone until a host of it connects of itself.
+    #: After so many launches in a row without completing, launches stop until a host connects by itself.
     maximum_launches: int = 0
 
 
 @dataclass(frozen=True)
 class LaunchInfo:
-    """A launch command as it is registered, and how it fares."""
+    """A registered launch command, and the state of its launches."""
 
     application: str
     program: str
@@ -44,15 +45,15 @@ class LaunchInfo:
     environment: Mapping[str, str]
     working_directory: str | None
     state: LaunchState
-    #: In a row without completing.
+    #: The number of launches in a row without completing.
     launches: int
-    #: Unix time in milliseconds, or 0.
+    #: The time of the next launch in Unix milliseconds, or 0.
     next_launch_ms: int
-    #: Of the launched host, or None.
+    #: The process id of the launched host, or None.
     process_id: int | None
-    #: When it was launched, in milliseconds of Unix time, or 0.
+    #: The time of its launch in Unix milliseconds, or 0.
     started_ms: int
-    #: Why the last launch failed.
+    #: The reason why the last launch failed.
     error_message: str | None
 
     @property
@@ -66,35 +67,35 @@ class LaunchInfo:
 
 @dataclass(frozen=True)
 class Launch:
-    """The launch that this program was started by."""
+    """The launch that started this program."""
 
-    #: Grows with each launch of the store.
+    #: Ids increase with each launch of the store.
     id: int
-    #: How many in a row, this one included: 1 unless earlier ones did not complete.
+    #: The number of launches in a row, including this one: 1 unless earlier ones did not complete.
     launches: int
-    #: Attention.FINISHED, CHALLENGE and ACTIVITY of its sessions.
+    #: The flags Attention.FINISHED, CHALLENGE and ACTIVITY of its sessions.
     attention: Attention
-    #: Those that need their host and are not completed.
+    #: The sessions that need their host and are not completed.
     sessions: tuple[SessionInfo, ...]
 
 
 @dataclass(frozen=True)
 class EngineInfo:
-    """Who runs the transfers of a store."""
+    """The process that runs the transfers of a store."""
 
     process_id: int
-    #: Of its library, such as "1.0.0".
+    #: The version of its library, such as "1.0.0".
     version: str
     #: Hosting.DAEMON or Hosting.EMBEDDED.
     hosting: Hosting
-    #: Unix time in milliseconds.
+    #: The start in Unix milliseconds.
     started_ms: int
     #: The store's path, as this program opened it.
     store: str
-    #: Whether it is a daemon in the control group of this process, so that a service manager that stops this program's
-    #: service ends the daemon with it.
+    #: Whether it is a daemon in the control group of this process: a service manager that stops this program's service
+    #: then ends the daemon, too.
     shares_control_group: bool
-    #: Handles that are open on the store, this one included.
+    #: The number of open handles on the store, including this one.
     connections: int
 
     @property

@@ -1,4 +1,4 @@
-"""Finds and loads libbackhaul.so, and makes sure that it is the library these declarations were written for."""
+"""Finds and loads libbackhaul.so, and checks that it fits these declarations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ _NAME = "libbackhaul.so.1"
 
 
 def _candidates() -> list[str]:
-    """Where the library may be, best first. A path that is set must work; nothing else is tried then."""
+    """Returns the places of the library, best first. A path in BACKHAUL_LIBRARY must work; no other place is tried
+    then."""
     chosen = os.environ.get("BACKHAUL_LIBRARY")
     if chosen:
         return [chosen]
@@ -49,7 +50,7 @@ def _declare(loaded: ctypes.CDLL) -> None:
 
 
 def differences(manifest: Mapping[str, Any]) -> list[str]:
-    """What in a layout manifest (``bh_abi_json``) contradicts the declarations of this package."""
+    """Returns the differences between a layout manifest (``bh_abi_json``) and the declarations of this package."""
     found: list[str] = []
     structs: dict[str, Any] = manifest.get("structs", {})
     for declared in (*_ctypes.GROWING, *_ctypes.FIXED):
@@ -62,7 +63,7 @@ def differences(manifest: Mapping[str, Any]) -> list[str]:
         grown = declared in _ctypes.GROWING and built["size"] > size
         if built["size"] != size and not grown:
             found.append(f"{name} has {built['size']} bytes instead of {size}")
-        # A newer library may use what is reserved here.
+        # A newer library may use fields that are reserved here.
         for field in (entry[0] for entry in declared._fields_ if not entry[0].startswith("reserved")):
             offset = getattr(declared, field).offset
             if built["fields"].get(field) != offset:
@@ -86,7 +87,7 @@ def _check(loaded: ctypes.CDLL) -> None:
 
 
 def load() -> ctypes.CDLL:
-    """The loaded and checked library. Raises ImportError with one sentence that says what to do."""
+    """Returns the loaded and checked library. Raises ImportError with one sentence that says what to do."""
     loaded = _open()
     _declare(loaded)
     _check(loaded)
@@ -97,6 +98,6 @@ library = load()
 
 
 def version() -> str:
-    """The version of the library that is loaded, such as ``0.1.0``."""
+    """Returns the version of the loaded library, such as ``0.1.0``."""
     text: bytes = library.bh_version_string()
     return text.decode()

@@ -1,4 +1,4 @@
-"""Enumerations of a library that may grow."""
+"""Enumerations that accept values of newer libraries."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class OpenEnum(IntEnum):
-    """An enumeration that also takes values which only a newer library knows."""
+    """An enumeration that also accepts values which only a newer library has."""
 
     @classmethod
     def _missing_(cls, value: object) -> OpenEnum | None:
@@ -19,9 +19,9 @@ class OpenEnum(IntEnum):
 
 
 class FinalStates(OpenEnum):
-    """The base of TaskState."""
+    """The base class of TaskState."""
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more will happen to the task."""
+        """Whether the task has ended."""
         return self.name in ("SUCCEEDED", "FAILED", "CANCELLED")

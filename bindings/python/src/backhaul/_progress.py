@@ -1,4 +1,4 @@
-"""Live progress of running tasks, blocking or in asyncio. What nobody reads is replaced by what is newer."""
+"""Live progress of running tasks, blocking or in asyncio. A newer reading of a task replaces an unread one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._waiting import Deadline, Patience, readable
 
 
 def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress]:
-    """The newest readings of all tasks that have changed since the last call on this handle."""
+    """Returns the newest readings of all tasks that have changed since the last call on this handle."""
     deadline = Deadline(timeout)
     while True:
         batch = take(bh_batch, library.bh_session_poll_progress, handle.pointer, deadline.slice_ms())
@@ -25,8 +25,11 @@ def poll_progress(handle: SessionHandle, timeout: float | None) -> list[Progress
 
 
 class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]):
-    """Readings of a session's running tasks, for ``for`` and for ``async for``: each step waits for the first, and
-    gives the newest of every task that has changed since the step before. The first step begins the watching."""
+    """Progress of a session's running tasks, for ``for`` and for ``async for``.
+
+    Each step waits for a reading, and returns the newest one of every task that has changed since the step before.
+    The first step starts the watch.
+    """
 
     def __init__(self, verbs: SessionVerbs, handle: SessionHandle, interval: float, timeout: float | None) -> None:
         self._verbs = verbs
@@ -61,6 +64,6 @@ class ProgressStream(Iterator["list[Progress]"], AsyncIterator["list[Progress]"]
                 return found
             if deadline.is_over:
                 raise StopAsyncIteration
-            # Another task of this program may have taken the readings: then wait a little, do not spin.
+            # Another coroutine or thread of this program may have taken the readings. The pause prevents a busy loop.
             if await readable(self._handle.progress_descriptor, deadline.remaining):
                 await patience.pause()

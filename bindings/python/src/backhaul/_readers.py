@@ -1,4 +1,4 @@
-"""From a struct of the library to a value, field by field: a field that is called the same in both needs no line."""
+"""Converts structs of the library to values, field by field. A field with the same name in both needs no entry."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._library import library
 Value = TypeVar("Value")
 Conversion = Callable[[Any], Any]
 
-#: Annotation -> how such a field is made of what C has; None: it is that itself.
+#: Annotation -> the conversion of such a field from C's value; None: the value is used as it is.
 _CONVERSIONS: Mapping[str, Conversion | None] = {
     "int": None,
     "int | None": something,
@@ -30,13 +30,13 @@ _CONVERSIONS: Mapping[str, Conversion | None] = {
 
 
 def _sized(name: str) -> Conversion:
-    """Bytes: a pointer, and a size beside it."""
+    """Converts bytes: a pointer, with a size in another field."""
     both = attrgetter(name, f"{name}_size")
     return lambda raw: data(*both(raw))
 
 
 def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
-    """Several items: a pointer, and a count beside it, as ``headers`` and ``header_count``."""
+    """Converts several items: a pointer, with a count in another field, such as ``headers`` and ``header_count``."""
 
     def of(name: str) -> Conversion:
         both = attrgetter(name, f"{name[:-1]}_count")
@@ -45,7 +45,7 @@ def _counted(convert: Callable[[Any, int], Any]) -> Callable[[str], Conversion]:
     return of
 
 
-#: Annotation -> the conversion of a struct, for a field that is made of two.
+#: Annotation -> the conversion of the struct, for a value that is made of two fields.
 _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
     "bytes": _sized,
     "Headers": _counted(header_pairs),
@@ -55,12 +55,12 @@ _PAIRS: Mapping[str, Callable[[str], Conversion]] = {
 
 
 def enumeration(annotation: str) -> Any:
-    """The enumeration that an annotation names, such as ``str | Preset | None``; None: it names none."""
+    """Returns the enumeration that an annotation names, such as ``str | Preset | None``; None without one."""
     return next((vars(_constants)[word] for word in annotation.split(" | ") if word in vars(_constants)), None)
 
 
 def part(annotation: str) -> Any:
-    """The part of a configuration that an annotation names, such as ``RetryPolicy``; None: it names none."""
+    """Returns the part of a configuration that an annotation names, such as ``RetryPolicy``; None without one."""
     kind = vars(_rules).get(annotation)
     return kind if dataclasses.is_dataclass(kind) else None
 
@@ -79,21 +79,22 @@ def _conversion(annotation: str, kind_of_c: Any) -> Conversion | None:
 
 
 def _member(kind: Any) -> Conversion:
-    """As ``kind``, which is four times slower; it makes what only a newer library knows."""
+    """The same as ``kind``, and four times as fast. ``kind`` makes members for values of a newer library."""
     known = {int(member): member for member in kind}
     return lambda raw: known.get(raw) or kind(raw)
 
 
 def _optional(convert: Conversion) -> Conversion:
-    """0 stands for nothing."""
+    """Converts 0 to None."""
     return lambda raw: convert(raw) if raw else None
 
 
 class Reader(Generic[Value]):
-    """Makes values of a dataclass or named tuple of structs. The annotation of each field says how.
+    """Makes values of a dataclass or named tuple from structs. The annotation of each field determines its conversion.
 
-    ``renamed``: Python's name -> C's. ``converted``: how a field is made of C's, where the annotation does not say it.
-    ``computed``: how one is made of the struct. Fields whose name begins with ``_`` are given by the caller.
+    ``renamed`` maps Python's names to C's. ``converted`` has the conversion of fields whose annotation does not
+    determine it. ``computed`` has functions of the whole struct. The caller gives fields whose names begin with
+    ``_``.
     """
 
     def __init__(
@@ -115,13 +116,13 @@ class Reader(Generic[Value]):
             name = (renamed or {}).get(field, field)
             computation = of_struct.get(field) or (_PAIRS[annotation](name) if annotation in _PAIRS else None)
             if computation:
-                # Any field does in its place.
+                # Any field serves as the input, because the computation replaces its value.
                 name = next(iter(types))
                 self._computations.append((position, computation))
             elif conversion := of_field.get(field) or _conversion(annotation, types[name]):
                 self._conversions.append((position, conversion))
             names.append(name)
-        # One call for all fields: half the time of a listing is spent on them.
+        # One call reads all fields, because half the time of a listing is spent here.
         self._get = attrgetter(*names)
 
     def __call__(self, raw: Structure, *more: Any) -> Value:
@@ -135,14 +136,14 @@ class Reader(Generic[Value]):
 
 
 def _fields(value: Any) -> list[tuple[str, str]]:
-    """Name and annotation of each field that is not given by the caller."""
+    """Returns the name and annotation of each field that the caller does not give."""
     if not dataclasses.is_dataclass(value):
         return [(name, kind.__forward_arg__) for name, kind in value.__annotations__.items()]
     return [(field.name, str(field.type)) for field in dataclasses.fields(value) if not field.name.startswith("_")]
 
 
 def _by_position(value: Any) -> Any:
-    """The initializer for fields in their order: that of a part takes keywords only."""
+    """Returns an initializer that takes the fields in order. That of a part accepts only keywords."""
     if part(value.__name__) is not value:
         return value
     names = [field.name for field in dataclasses.fields(value)]
@@ -150,7 +151,7 @@ def _by_position(value: Any) -> Any:
 
 
 def items(batch: BatchHandle, kind: ItemKind, read: Reader[Value], *more: Any) -> list[Value]:
-    """The items of a batch. ``more`` are the fields that the caller gives."""
+    """Returns the items of a batch. ``more`` has the fields that the caller gives."""
     pointer, struct, size = batch.pointer, read.struct, sizeof(read.struct)
     addresses = [library.bh_batch_item(pointer, index, kind, size) for index in range(library.bh_batch_count(pointer))]
     return [read(struct.from_address(address), *more) for address in addresses]

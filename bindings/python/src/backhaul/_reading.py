@@ -1,4 +1,4 @@
-"""From the library's structs to values. Everything is copied, so that a batch can be released at once."""
+"""Converts the library's structs to values. Everything is copied, so that a batch can be released at once."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from ._values import Challenge, Progress, SessionInfo, TaskInfo
 
 
 class Events(NamedTuple):
-    """What one poll returned."""
+    """The result of one poll."""
 
     items: list[Event]
-    #: Whether there was more than the poll allowed.
+    #: Whether there were more events than the poll allowed.
     more: bool
 
 
 def _additions(raw: bh_launch_info) -> dict[str, str]:
-    """Of the environment."""
+    """Returns the additions to the environment."""
     additions = texts(raw.environment, raw.environment_count)
     return {name: value for name, _, value in (addition.partition("=") for addition in additions)}
 
 
 def _concerned(raw: bh_launch) -> tuple[SessionInfo, ...]:
-    """The sessions of a launch."""
+    """Returns the sessions of a launch."""
     return tuple(_session_info(raw.sessions[index].contents) for index in range(raw.session_count))
 
 

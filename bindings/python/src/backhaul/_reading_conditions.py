@@ -1,4 +1,4 @@
-"""From the library's structs to conditions, waits, networks and activities."""
+"""Converts the library's structs to conditions, wait records, networks and activities."""
 
 from __future__ import annotations
 

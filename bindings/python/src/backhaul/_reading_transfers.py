@@ -1,4 +1,4 @@
-"""From the library's structs to configurations, limits, attempts and the results of an enqueue."""
+"""Converts the library's structs to configurations, limits, attempts and the results of an enqueue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What to transfer, and what an enqueue did with it."""
+"""Requests, and the results of an enqueue."""
 
 from __future__ import annotations
 
@@ -17,77 +17,81 @@ class Part:
 
     name: str
     value: str | bytes | None = field(default=None, repr=False)
-    #: Absolute path, read as the request's ``body_source`` says.
+    #: The absolute path of a file, which is read according to the request's ``body_source``.
     file: Path | None = None
-    #: Told to the server; None: the last part of ``file``, none for a value.
+    #: The file name that is sent to the server; None: the last part of ``file``, and none for a value.
     file_name: str | None = None
-    #: None: application/octet-stream for a file, none for a value.
+    #: None: application/octet-stream for a file, and none for a value.
     media_type: str | None = None
 
 
 @dataclass(frozen=True)
 class Request:
-    """A download, or an upload: a request with a body (``body_file``, ``body`` or ``parts``) and without a destination
-    is an upload, and its event carries the answer's body. With both it is a download by that method."""
+    """A download or an upload.
 
-    #: http or https, without user name or password.
+    A request with a body (``body_file``, ``body`` or ``parts``) and without a destination is an upload, and its
+    event has the response's body. With both it is a download by that method.
+    """
+
+    #: An http or https URL without user name and password.
     url: str
-    #: Absolute path of the file to make; None: kept in the store until claimed, or an upload.
+    #: The absolute path of the file to make; None: the file is kept in the store until it is claimed, or the request is
+    #: an upload.
     destination: Path | None = None
-    #: Idempotency key: the same key again finds the same task, until the end of its round is acknowledged.
+    #: The idempotency key: the same key finds the same task again, until the end of its round is acknowledged.
     key: str | None = None
-    #: Sent to the URL's origin only. Not shown by ``repr``, for they may hold secrets.
+    #: These are sent only to the URL's origin. ``repr`` does not show them, because they may contain secrets.
     headers: Headers = field(default=(), repr=False)
-    #: Comes back with each event and listing.
+    #: This is returned with each event and listing.
     user_data: bytes = b""
     #: "fail", "replace" or "skip".
     if_exists: str | IfExists = IfExists.FAIL
-    #: Higher runs first within the session; -100 to 100, or PRIORITY_NOW.
+    #: A higher priority runs first within the session; -100 to 100, or PRIORITY_NOW.
     priority: int = 0
-    #: Waits for ``resume``.
+    #: Whether the task waits for ``resume``.
     suspended: bool = False
-    #: Permission bits of the file; None: 0o666 less the umask.
+    #: The permission bits of the file; None: 0o666 without the bits of the umask.
     mode: int | None = None
-    #: None: GET, with ``body_file`` or ``body`` PUT, with ``parts`` POST.
+    #: None: GET without a body, PUT with ``body_file`` or ``body``, POST with ``parts``.
     method: str | None = None
-    #: When the last live task of a group has ended, an event tells it.
+    #: The name of a group. An event reports that the last live task of the group has ended.
     group: str | None = None
     #: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits.
     checksum: str | None = None
-    #: Of the file in bytes, else Status.SIZE_MISMATCH.
+    #: The size of the file in bytes. Another size fails with Status.SIZE_MISMATCH.
     expected_size: int | None = None
-    #: Absolute path of a regular file.
+    #: The absolute path of a regular file.
     body_file: Path | None = None
-    #: Bytes from memory, kept in the store; at most a mebibyte.
+    #: Bytes of at most one mebibyte, which are stored.
     body: bytes | None = field(default=None, repr=False)
-    #: A form.
+    #: The parts of a form.
     parts: Sequence[Part] = ()
-    #: What ``body_file`` and the files of ``parts`` are to the engine: "reference", "snapshot" or "consume".
+    #: How the engine takes ``body_file`` and the files of ``parts``: "reference", "snapshot" or "consume".
     body_source: str | BodySource = BodySource.REFERENCE
-    #: What expires: "none", "headers" or "url".
+    #: The part of the request that expires: "none", "headers" or "url".
     refresh: str | Refresh = Refresh.NONE
-    #: Until when that is good: the host is asked before an attempt starts later. None: it is asked at a 401 or 403.
+    #: Until when that part is valid: an attempt that starts later asks the host first. None: only a 401 or 403 does.
     expires: Moment | None = None
     policy: Policy | None = None
-    #: Fetched only if the server has another version than the one that an earlier task of the session has put at the
-    #: destination: else the task succeeds with ``http_status`` 304. Needs ``if_exists="replace"``.
+    #: Fetches the file only if the server has another representation than the one that an earlier task of the session
+    #: put at the destination. Otherwise the task succeeds with ``http_status`` 304. It needs ``if_exists="replace"``.
     if_changed: bool = False
-    #: The destination is a directory, which exists; the file's name in it is the server's, and the event has the path.
+    #: The destination is an existing directory. The server names the file in it, and the event has the path.
     named_by_server: bool = False
     #: The server's Repr-Digest and Content-Digest are not verified.
     ignores_digests: bool = False
-    #: Before this it does not start.
+    #: The task does not start before this time.
     earliest_start: Moment | None = None
-    #: From this on it waits for no preset's wishes any more, its session's included; not before ``earliest_start``.
+    #: From this time on presets do not hold the task, including its session's preset; not before ``earliest_start``.
     latest_start: Moment | None = None
-    #: An upper bound in bytes, for budgets: it waits when less is left; None: ``expected_size``, or not known.
+    #: An upper bound in bytes, for budgets: the task waits while less is left. None: ``expected_size``, or unknown.
     expected_bytes_received: int | None = None
-    #: The same; None: the body's size.
+    #: An upper bound for the sent bytes; None: the body's size.
     expected_bytes_sent: int | None = None
 
 
 class TransferOptions(TypedDict, total=False):
-    """Fields of ``Request`` that downloads and uploads have."""
+    """Fields of ``Request`` for downloads and uploads."""
 
     key: str | None
     headers: Headers
@@ -107,7 +111,7 @@ class TransferOptions(TypedDict, total=False):
 
 
 class DownloadOptions(TransferOptions, total=False):
-    """Fields of ``Request`` that downloads have."""
+    """Fields of ``Request`` for downloads."""
 
     if_exists: str | IfExists
     mode: int | None
@@ -124,18 +128,18 @@ class DownloadOptions(TransferOptions, total=False):
 class Enqueued(NamedTuple):
     """The task of one request."""
 
-    #: Number of the request, from 0.
+    #: The index of the request, from 0.
     request: int
     task_id: int
     disposition: Disposition
-    #: Of a task that the idempotency key found; None: it is new.
+    #: The state of a task that the idempotency key found; None: the task is new.
     state: TaskState | None = None
-    #: Of the end of a found task, while it is not acknowledged.
+    #: The event id of a found task's end, while it is not acknowledged.
     event_id: int | None = None
 
     @property
     def is_new(self) -> bool:
-        """False when the idempotency key found an earlier task."""
+        """False if the idempotency key found an earlier task."""
         return self.disposition is Disposition.NEW
 
     @property
@@ -145,5 +149,5 @@ class Enqueued(NamedTuple):
 
     @property
     def is_acknowledged(self) -> bool:
-        """Whether its event was acknowledged. No event of the task comes again; another transfer needs another key."""
+        """Whether its end is acknowledged. Then no event of the task comes, and another transfer needs another key."""
         return self.has_ended and self.event_id is None

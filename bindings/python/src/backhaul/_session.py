@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
     from typing_extensions import Unpack
 
-#: Requests of one call into the library.
+#: The most requests in one call of the library.
 ENQUEUE_CHUNK = 10_000
 
 
 class Session(SessionTasks):
-    """A session of an application. Closing it gives up its role; transfers go on and events stay.
+    """A session of an application. Closing it gives up its role; transfers continue and events are kept.
 
-    Each verb waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same verbs in a
-    form that returns a Ticket at once: ``await session.start.cancel([task])``.
+    Each verb waits for the engine up to ``timeout`` seconds (30 by default). ``session.start`` has the same verbs in
+    a form that returns a Ticket at once: ``await session.start.cancel([task])``.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Session(SessionTasks):
         self._handle = handle
         self._events = EventSource(self, application, handle)
         self.identifier = identifier
-        #: What this handle may do.
+        #: The role of this handle.
         self.role = role
-        #: Whether opening it made the session; False when it was there.
+        #: Whether opening it created the session; False if the session existed.
         self.created = created
         #: The verbs in their started form.
         self.start = SessionVerbs(self, self._events, application, handle)
@@ -54,7 +54,7 @@ class Session(SessionTasks):
     def __repr__(self) -> str:
         return f"<Session {self.identifier!r}{' closed' if self._handle.closed else ''}>"
 
-    # Handing over
+    # Enqueue
 
     def download(
         self,
@@ -64,8 +64,8 @@ class Session(SessionTasks):
         timeout: float | None = None,
         **options: Unpack[DownloadOptions],
     ) -> Task:
-        """Hands over one download; the options are fields of ``Request``, such as ``key``, ``headers``, ``if_exists``
-        and ``checksum``. When it returns, the task survives the end of this process and a power loss."""
+        """Enqueues one download. The options are fields of ``Request``, such as ``key``, ``headers``, ``if_exists`` and
+        ``checksum``. When it returns, the task survives the end of this process and a power loss."""
         return self.start.download(url, destination, **options).result(timeout)
 
     def upload(
@@ -78,17 +78,23 @@ class Session(SessionTasks):
         timeout: float | None = None,
         **options: Unpack[TransferOptions],
     ) -> Task:
-        """Hands over one upload, of a file or of bytes (by PUT), or of a form (by POST); the options are fields of
-        ``Request``. Its event has the answer's body. When it returns, the task survives as a download does; a file is
-        needed until it has ended, unless ``body_source`` says otherwise."""
+        """Enqueues one upload of a file or of bytes (with PUT), or of a form (with POST). The options are fields of
+        ``Request``.
+
+        Its event has the response's body. When it returns, the task survives as a download does. The file must exist
+        until the task has ended, unless ``body_source`` says otherwise.
+        """
         return self.start.upload(url, body_file, body=body, parts=parts, **options).result(timeout)
 
     def enqueue(
         self, requests: Iterable[Request], *, chunk: int = ENQUEUE_CHUNK, timeout: float | None = None
     ) -> list[Enqueued]:
-        """Enqueues many requests, read from the iterable in chunks. Each chunk is checked whole before any of it is
-        applied, and ``timeout`` holds for each. When a request is refused, the error's ``index`` is its number and
-        ``applied`` has the results of those that were applied; with idempotency keys the call may be repeated."""
+        """Enqueues many requests, read from the iterable in chunks.
+
+        Each chunk is checked completely before any request of it is applied, and ``timeout`` holds for each chunk.
+        If a request is refused, the error's ``index`` is its number, and ``applied`` has the results of the applied
+        ones. With idempotency keys the call can be repeated.
+        """
         done: list[Enqueued] = []
         remaining = iter(requests)
         while True:
@@ -104,36 +110,43 @@ class Session(SessionTasks):
     # Events
 
     def events(self, *, after: int = 0, timeout: float | None = None, maximum: int = PAGE) -> EventStream:
-        """The events after an id (0: from the first that is not acknowledged), for ``for`` and ``async for``. Waits
-        for each next one; with a ``timeout`` it ends when none has come for so many seconds (0: what is there now)."""
+        """Yields the events after an id (0: from the first unacknowledged one), for ``for`` and ``async for``.
+
+        It waits for each next event. With a ``timeout`` it ends when no event came for so many seconds (0: only the
+        events that are there now).
+        """
         return EventStream(self._events, after, timeout, maximum)
 
     def poll(self, after: int = 0, maximum: int = PAGE, *, timeout: float | None = None) -> Events:
-        """Up to ``maximum`` events after an id, waiting up to ``timeout`` seconds (None: any time) for the first."""
+        """Returns up to ``maximum`` events after an id. Waits up to ``timeout`` seconds (None: no limit) for the
+        first."""
         return self._events.poll(after, maximum, timeout)
 
     def acknowledge(self, events: Iterable[Identity], *, timeout: float | None = None) -> int:
-        """Events, or their ids, that the host has made use of: they never come again. Returns how many were there."""
+        """Acknowledges events, given by themselves or their ids, after the host has processed them: they never come
+        again. Returns how many of them existed."""
         return self.start.acknowledge(events).result(timeout)
 
     def acknowledge_through(self, event: Identity, *, timeout: float | None = None) -> int:
-        """Acknowledges all events that were handed out up to and including this one."""
+        """Acknowledges all delivered events up to and including this one."""
         return self.start.acknowledge_through(event).result(timeout)
 
     def complete(self, *, timeout: float | None = None) -> None:
-        """Says that nothing is outstanding: every event that was handed out is acknowledged. It ends the launch for
-        this session; when this object was attached for the launch its later calls raise Completed, and attaching again
-        works at once. Harmless without a launch, and when repeated."""
+        """Reports that the host has processed all delivered events, which must be acknowledged.
+
+        It ends the launch for this session. If this object was attached for the launch, its later calls raise
+        Completed, and attaching again works at once. Without a launch, and when repeated, it has no effect.
+        """
         self.start.complete().result(timeout)
 
     def fileno(self) -> int:
-        """A descriptor that is readable while there are events that were not handed out. Only to be waited on."""
+        """A descriptor that is readable while there are undelivered events. Use it only for waiting."""
         return self._handle.descriptor
 
     # Credentials
 
     def challenges(self, *, timeout: float | None = None) -> list[Challenge]:
-        """The challenges that are open. Their tasks wait with Reason.CREDENTIAL."""
+        """The open challenges. Their tasks wait with Reason.CREDENTIAL."""
         return self.start.challenges().result(timeout)
 
     def respond(
@@ -150,11 +163,14 @@ class Session(SessionTasks):
         expires: Moment | None = None,
         timeout: float | None = None,
     ) -> None:
-        """Answers an open challenge and acknowledges its event: with ``user`` and ``password`` for the schemes Basic
-        and Digest (both empty for Negotiate: the user's own Kerberos ticket), with ``headers`` such as
-        ``{"Authorization": "Bearer …"}``, with the new ``url`` of a refresh, with ``refuse=True``, and the tasks that
-        wait for it fail, or with ``default=True``, and they go on without. ``keep`` stores the answer, so that the next
-        engine has it; it is asked for again when it ``expires``. Raises NotFound when it is not open any more."""
+        """Responds to an open challenge, and acknowledges its event.
+
+        The response is one of these: ``user`` and ``password`` for the schemes Basic and Digest (both empty for
+        Negotiate: the user's own Kerberos ticket); ``headers`` such as ``{"Authorization": "Bearer …"}``; the new
+        ``url`` of a refresh; ``refuse=True``, which fails the waiting tasks; ``default=True``, with which they
+        continue without a credential. ``keep`` stores the response for later engines. When it ``expires``, the host
+        is asked again. Raises NotFound if the challenge is not open any more.
+        """
         verb = self.start.respond(
             challenge,
             user=user,
@@ -171,12 +187,12 @@ class Session(SessionTasks):
     # Activities
 
     def set_activity(self, activity: Activity, *, timeout: float | None = None) -> None:
-        """Makes the activity, durably, or takes the place of the one with its identifier, whose next window stays
-        unless ``first`` or ``interval_ms`` is another. At most 1,000 in a session."""
+        """Makes the activity, durably, or replaces the one with its identifier, whose next window stays unless
+        ``first`` or ``interval_ms`` changes. A session has at most 1,000."""
         self.start.set_activity(activity).result(timeout)
 
     def remove_activity(self, identifier: str, *, timeout: float | None = None) -> None:
-        """Removes it; tasks that it has made go on. Raises NotFound."""
+        """Removes the activity; its tasks continue. Raises NotFound."""
         self.start.remove_activity(identifier).result(timeout)
 
     def activities(self, *, timeout: float | None = None) -> list[ActivityInfo]:
@@ -186,18 +202,20 @@ class Session(SessionTasks):
     # Progress
 
     def progress(self, interval: float = 0.5, *, timeout: float | None = None) -> ProgressStream:
-        """Live readings of the running tasks, for ``for`` and ``async for``: each step gives a list with the newest of
-        every task that has changed, at most one for each task in ``interval`` seconds (0.1 to 60). With a ``timeout``
-        it ends when none has come for so many seconds."""
+        """Yields live progress of the running tasks, for ``for`` and ``async for``.
+
+        Each step returns a list with the newest reading of every task that has changed, at most one for each task in
+        ``interval`` seconds (0.1 to 60). With a ``timeout`` it ends when no reading came for so many seconds.
+        """
         return ProgressStream(self.start, self._handle, interval, timeout)
 
     def watch_progress(self, interval: float = 0.5, *, timeout: float | None = None) -> None:
-        """Begins the stream of readings that ``poll_progress`` gives; an interval of 0 ends it."""
+        """Starts the stream of readings for ``poll_progress``; an interval of 0 ends it."""
         self.start.watch_progress(interval).result(timeout)
 
     def poll_progress(self, *, timeout: float | None = 0) -> list[Progress]:
-        """The newest readings of all tasks that have changed since the last call, waiting up to ``timeout`` seconds
-        (None: without an end) for the first."""
+        """Returns the newest readings of all tasks that have changed since the last call. Waits up to ``timeout``
+        seconds (None: without a limit) for the first."""
         return poll_progress(self._handle, timeout)
 
     # The session itself
@@ -207,18 +225,20 @@ class Session(SessionTasks):
         return self.start.configuration().result(timeout)
 
     def set_configuration(self, configuration: SessionConfiguration, *, timeout: float | None = None) -> None:
-        """Replaces the stored configuration; ``dataclasses.replace(session.configuration(), …)`` makes a changed one.
-        It applies to attempts that start after that; ``bytes_per_second``, the limits on tasks, connections and
-        history, and shorter delays and time-outs apply at once."""
+        """Replaces the stored configuration. ``dataclasses.replace(session.configuration(), …)`` changes single fields.
+
+        It applies to attempts that start later. ``bytes_per_second``, the limits on tasks, connections and history,
+        and shorter delays and time-outs apply at once.
+        """
         self.start.set_configuration(configuration).result(timeout)
 
     def invalidate(self, *, cancel: bool = False, timeout: float | None = None) -> None:
-        """No further task can be enqueued. Tasks end, or are cancelled; when all events are acknowledged the session is
-        removed and its identifier is free again."""
+        """Allows no further enqueue. The tasks continue to their end, or are cancelled. When all events are
+        acknowledged, the session is removed, and its identifier can be used again."""
         self.start.invalidate(cancel=cancel).result(timeout)
 
     def close(self) -> None:
-        """Frees the handle and gives up its role. Harmless when repeated."""
+        """Frees the handle and gives up its role. Closing again is harmless."""
         self._handle.close()
 
     def __enter__(self) -> Session:

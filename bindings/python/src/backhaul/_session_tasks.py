@@ -1,4 +1,4 @@
-"""What a session tells of its tasks, and what it does with them."""
+"""The tasks of a session: listings, and verbs that change them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class SessionTasks:
-    """The part of a session that is about its tasks."""
+    """The part of a session that concerns its tasks."""
 
     #: The verbs in their started form.
     start: SessionVerbs
@@ -33,8 +33,11 @@ class SessionTasks:
         group: str | None = None,
         timeout: float | None = None,
     ) -> Iterator[TaskInfo]:
-        """Tasks by id with their live progress, fetched in pages: these tasks or all, in these states or any, of this
-        group or any. Ended tasks are listed until their event is acknowledged."""
+        """Yields tasks by id with their live progress, fetched in pages.
+
+        ``tasks``, ``states`` and ``group`` restrict the listing; None and an empty list of states mean all. An ended
+        task is listed until its event is acknowledged.
+        """
         chosen, wanted, after = None if tasks is None else list(tasks), list(states), 0
         while True:
             page = self.start.tasks(chosen, states=wanted, group=group, after=after).result(timeout)
@@ -48,18 +51,21 @@ class SessionTasks:
         return self.start.task(task).result(timeout)
 
     def attempts(self, task: Identity, *, timeout: float | None = None) -> list[Attempt]:
-        """What was measured of the requests of a task that is listed or in the history, oldest first; of many the first
-        and the newest, at most 100. Raises NotFound."""
+        """The attempts of a task that is listed or in the history, oldest first. Of many it has the first and the
+        newest, at most 100. Raises NotFound."""
         return self.start.attempts(task).result(timeout)
 
     def waits(self, task: Identity, *, timeout: float | None = None) -> list[Wait]:
-        """When and why a task that is listed or in the history has waited, oldest first; of many the newest 1,000.
-        Waits for a slot, for a rate and for a response are too short and too many to be recorded. Raises NotFound."""
+        """The wait records of a task that is listed or in the history, oldest first; of many the newest 1,000.
+
+        Waits for a slot, for a rate and for a response are not recorded, because they are short and frequent. Raises
+        NotFound.
+        """
         return self.start.waits(task).result(timeout)
 
     def history(self, after: Identity = 0, *, timeout: float | None = None) -> Iterator[TaskInfo]:
-        """Tasks whose event was acknowledged, by id, those after one, fetched in pages. The session keeps the newest,
-        as many as its ``history_limit`` says."""
+        """Yields tasks whose event was acknowledged, by id, after a given one, fetched in pages. The session keeps the
+        newest ``history_limit`` of them."""
         last = after if isinstance(after, int) else after.id
         while True:
             page = self.start.history(last).result(timeout)
@@ -71,21 +77,21 @@ class SessionTasks:
     def cancel(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Ends these tasks (None: all) as cancelled and removes their part files; ``states`` and ``group`` narrow the
-        choice, here and below. Returns how many changed."""
+        """Ends these tasks (None: all) as cancelled, and removes their part files. ``states`` and ``group`` restrict
+        the selection, here and below. Returns how many tasks changed."""
         return self.start.cancel(tasks, **among).result(timeout)
 
     def suspend(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Stops these tasks (None: all) and keeps what is there. Returns how many changed."""
+        """Stops these tasks (None: all), and keeps their received bytes. Returns how many tasks changed."""
         return self.start.suspend(tasks, **among).result(timeout)
 
     def resume(
         self, tasks: Iterable[Identity] | None = None, *, timeout: float | None = None, **among: Unpack[Among]
     ) -> int:
-        """Lets suspended tasks run and sends waiting ones to their next attempt at once, as far as the conditions allow
-        it; not before ``earliest_start``. Returns how many changed."""
+        """Releases suspended tasks, and ends the retry delay of waiting ones, as far as conditions and
+        ``earliest_start`` allow. Returns how many tasks changed."""
         return self.start.resume(tasks, **among).result(timeout)
 
     def set_priority(
@@ -96,7 +102,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Higher runs first within the session; -100 to 100, or PRIORITY_NOW. Returns how many changed."""
+        """Sets the priority. A higher one runs first within the session; -100 to 100, or PRIORITY_NOW. Returns how many
+        tasks changed."""
         return self.start.set_priority(priority, tasks, **among).result(timeout)
 
     def set_rate(
@@ -107,8 +114,8 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """Limits each of these tasks (None: all) to so many bytes per second, both ways, from now on; 0: to no less
-        than the session and the engine. Returns how many changed."""
+        """Limits each of these tasks (None: all) to so many bytes per second, in both directions together; 0: only the
+        limits of the session and the engine apply. Returns how many tasks changed."""
         return self.start.set_rate(bytes_per_second, tasks, **among).result(timeout)
 
     def set_constraints(
@@ -120,7 +127,7 @@ class SessionTasks:
         **among: Unpack[Among],
     ) -> int:
         """Replaces the own constraints of each of these tasks (None: all); constraints of None removes them. Those of
-        the session stay. Returns how many changed."""
+        the session stay. Returns how many tasks changed."""
         return self.start.set_constraints(constraints, tasks, **among).result(timeout)
 
     def reschedule(
@@ -132,9 +139,13 @@ class SessionTasks:
         timeout: float | None = None,
         **among: Unpack[Among],
     ) -> int:
-        """When each of these tasks (None: all) is to start from now on; None: at once, and no latest start. What may
-        start now waits no longer, what runs goes on, and its next try waits. Raises InvalidArgument, and changes
-        nothing, where the latest start of a task would be before its earliest. Returns how many changed."""
+        """Sets the earliest and the latest start of each of these tasks (None: all). A start of None means at once, or
+        no latest start.
+
+        A task that may start now stops waiting. A running task continues, and its next attempt waits. Raises
+        InvalidArgument and changes nothing if the latest start of a task would be before its earliest. Returns how
+        many tasks changed.
+        """
         starts = self.start.reschedule(tasks, earliest_start=earliest_start, latest_start=latest_start, **among)
         return starts.result(timeout)
 

@@ -1,4 +1,4 @@
-"""The started form of each verb of a session: what the blocking methods wait for, and what asyncio awaits."""
+"""The started form of each verb of a session. The blocking methods wait for it, and asyncio code awaits it."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-#: Tasks of one page of a listing.
+#: The number of tasks on one page of a listing.
 PAGE = 1_000
 
 
 class Host(Acknowledging, Controlling, Protocol):
-    """The session that results belong to: tasks and events ask it for more."""
+    """The session of the results: tasks and events call it."""
 
 
 class SessionVerbs:
-    """The started form of each verb: returns a Ticket at once. ``await`` it, or ask it for its ``result()``."""
+    """The started form of each verb, which returns a Ticket at once. ``await`` it, or call its ``result()``."""
 
     def __init__(
         self, session: Host, events: EventSource, application: ApplicationHandle, handle: SessionHandle
@@ -65,13 +65,14 @@ class SessionVerbs:
         return Ticket.start(self._application, read, function, self._handle.pointer, *arguments)
 
     def enqueue(self, requests: Sequence[Request], *, first: int = 0) -> Ticket[list[Enqueued]]:
-        """All in one call, checked whole before anything is applied. ``first``: the number of the first, for errors."""
+        """Enqueues all requests in one call, which checks them all before it applies any. ``first`` is the index of the
+        first request, for errors."""
         return self._enqueue(requests, first, lambda results: results)
 
     def download(
         self, url: str, destination: Path | None = None, **options: Unpack[DownloadOptions]
     ) -> Ticket[Task]:
-        """One download; the options are fields of ``Request``."""
+        """Enqueues one download. The options are fields of ``Request``."""
         return self._one(Request(url, destination, **options))
 
     def upload(
@@ -83,7 +84,7 @@ class SessionVerbs:
         parts: Sequence[Part] = (),
         **options: Unpack[TransferOptions],
     ) -> Ticket[Task]:
-        """One upload of a file, of bytes or of a form; the options are fields of ``Request``."""
+        """Enqueues one upload of a file, of bytes or of a form. The options are fields of ``Request``."""
         if (body_file is not None) + (body is not None) + bool(parts) != 1:
             raise invalid("an upload is of a body_file, of a body or of parts; give exactly one of them")
         return self._one(Request(url, body_file=body_file, body=body, parts=parts, **options))
@@ -118,7 +119,7 @@ class SessionVerbs:
             raise
 
     def poll(self, after: int = 0, maximum: int = PAGE) -> Ticket[_reading.Events]:
-        """What is there now; does not wait for events."""
+        """Returns the events that are there now, without waiting for others."""
         return self._events.start(after, maximum)
 
     def acknowledge(self, events: Iterable[Identity]) -> Ticket[int]:
@@ -195,7 +196,7 @@ class SessionVerbs:
         after: int = 0,
         maximum: int = PAGE,
     ) -> Ticket[list[TaskInfo]]:
-        """One page of the listing: tasks with ids greater than ``after``."""
+        """Returns one page of the listing: tasks with ids greater than ``after``."""
         chosen = None if tasks is None else list(tasks)
         if chosen is not None and not chosen:
             return AnsweredTicket([])
@@ -223,7 +224,7 @@ class SessionVerbs:
         )
 
     def history(self, after: int = 0, maximum: int = PAGE) -> Ticket[list[TaskInfo]]:
-        """One page of the history: tasks with ids greater than ``after``."""
+        """Returns one page of the history: tasks with ids greater than ``after``."""
         return self._start(
             from_batch(_reading.tasks),
             library.bh_session_history,
@@ -275,7 +276,7 @@ class SessionVerbs:
     ) -> Ticket[int]:
         chosen = None if tasks is None else list(tasks)
         selected = _writing.selection(chosen, **among)
-        # In C an empty list means all tasks. Here None does, and an empty list none.
+        # In C an empty list means all tasks. Here None means all, and an empty list means none.
         if chosen is not None and not chosen:
             return AnsweredTicket(0)
         return self._start(count_only, function, selected, *arguments)
@@ -291,6 +292,6 @@ class SessionVerbs:
 
 
 def _renumber(error: BackhaulError, first: int) -> None:
-    """Counts the index of a chunk's error from the beginning of all requests."""
+    """Converts the index of a chunk's error to an index of all requests."""
     if error.index is not None:
         error.index += first

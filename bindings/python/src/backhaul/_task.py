@@ -17,7 +17,7 @@ from ._values import TaskInfo
 
 
 class Controlling(Protocol):
-    """What a task asks of the session that it is of."""
+    """The part of a session that its tasks use."""
 
     identifier: str
 
@@ -65,15 +65,16 @@ class Controlling(Protocol):
 
 
 class Task:
-    """One transfer that was enqueued. ``info()`` asks how it stands."""
+    """One enqueued transfer. ``info()`` returns its current state."""
 
     def __init__(self, session: Controlling, task_id: int, enqueued: Enqueued | None = None) -> None:
         self._session = session
-        #: Grows; never used twice in a store.
+        #: Ids increase, and are never reused in a store.
         self.id = task_id
-        #: What the enqueue found that gave it: its ``is_acknowledged`` tells that no event of the task comes any more.
+        #: The result of the enqueue that returned this task. If its ``is_acknowledged`` is true, no event of the task
+        #: comes.
         self.enqueued = enqueued
-        #: Whether this enqueue made it; False when the idempotency key found it.
+        #: Whether this enqueue made the task; False if the idempotency key found it.
         self.is_new = enqueued is not None and enqueued.is_new
 
     def __repr__(self) -> str:
@@ -86,27 +87,27 @@ class Task:
         return hash(self.id)
 
     def info(self, *, timeout: float | None = None) -> TaskInfo:
-        """How it stands now. Raises NotFound once its event is acknowledged."""
+        """Returns its current state. Raises NotFound once its event is acknowledged."""
         return self._session.task(self.id, timeout=timeout)
 
     def cancel(self, *, timeout: float | None = None) -> bool:
-        """Ends it as cancelled. False when it had ended."""
+        """Ends it as cancelled. Returns False if it had ended."""
         return self._session.cancel([self.id], timeout=timeout) > 0
 
     def suspend(self, *, timeout: float | None = None) -> bool:
-        """Stops it and keeps what is there. False when it had ended or was suspended."""
+        """Stops it, and keeps its received bytes. Returns False if it had ended or was suspended."""
         return self._session.suspend([self.id], timeout=timeout) > 0
 
     def resume(self, *, timeout: float | None = None) -> bool:
-        """Lets it run, or sends it to its next attempt at once. False when nothing changed."""
+        """Releases it, or ends its retry delay. Returns False if nothing changed."""
         return self._session.resume([self.id], timeout=timeout) > 0
 
     def set_priority(self, priority: int, *, timeout: float | None = None) -> bool:
-        """Higher runs first within the session; -100 to 100, or PRIORITY_NOW."""
+        """Sets the priority. A higher one runs first within the session; -100 to 100, or PRIORITY_NOW."""
         return self._session.set_priority(priority, [self.id], timeout=timeout) > 0
 
     def set_rate(self, bytes_per_second: int, *, timeout: float | None = None) -> bool:
-        """Limits it to so many bytes per second from now on; 0: to no less than its session and the engine."""
+        """Limits it to so many bytes per second; 0: only the limits of its session and the engine apply."""
         return self._session.set_rate(bytes_per_second, [self.id], timeout=timeout) > 0
 
     def set_constraints(self, constraints: Constraints | None, *, timeout: float | None = None) -> bool:
@@ -120,8 +121,8 @@ class Task:
         latest_start: Moment | None = TIME_UNCHANGED,
         timeout: float | None = None,
     ) -> bool:
-        """When it is to start from now on; None: at once, and no latest start. Raises InvalidArgument where the latest
-        would be before the earliest. False when it had ended, or is to start so already."""
+        """Sets its earliest and latest start; None: at once, and no latest start. Raises InvalidArgument if the latest
+        would be before the earliest. Returns False if it had ended, or has these starts already."""
         return (
             self._session.reschedule(
                 [self.id], earliest_start=earliest_start, latest_start=latest_start, timeout=timeout
@@ -130,12 +131,12 @@ class Task:
         )
 
     def attempts(self, *, timeout: float | None = None) -> list[Attempt]:
-        """What was measured of its requests, oldest first. Raises NotFound when the history has lost it, too."""
+        """The metrics of its attempts, oldest first. Raises NotFound if it is not in the history either."""
         return self._session.attempts(self.id, timeout=timeout)
 
     def waits(self, *, timeout: float | None = None) -> list[Wait]:
-        """When and why it has waited, oldest first; ``info()`` tells why it waits now. Raises NotFound when the history
-        has lost it, too."""
+        """Its wait records, oldest first; ``info()`` has the current reason. Raises NotFound if it is not in the
+        history either."""
         return self._session.waits(self.id, timeout=timeout)
 
     def claim(

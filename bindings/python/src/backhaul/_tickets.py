@@ -1,4 +1,4 @@
-"""Tickets: verbs that were started. Blocking code asks for the result, asyncio code awaits it."""
+"""Tickets: started verbs. Blocking code calls ``result``, asyncio code awaits the ticket."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ._waiting import DEFAULT_SECONDS, Deadline, Patience, readable
 
 Result = TypeVar("Result")
 
-#: While a verb is awaited its ticket is looked at this often even if the descriptor tells nothing: another thread may
-#: have fetched the news.
+#: While a verb is awaited, its ticket is checked this often even if the descriptor is not readable: another thread may
+#: have fetched the notification.
 _LOOK_SECONDS = 0.25
 
 _PROBE_MS = 10
 
-#: How long an engine may take to answer although the host's own wait is over.
+#: How long an engine may take to reply after the host's own wait is over.
 _ANSWER_SECONDS = 5.0
 
 
 class Ticket(Generic[Result]):
-    """A verb that was started. It goes on whatever happens to the ticket."""
+    """A started verb. It continues even if the ticket is dropped."""
 
     def __init__(
         self, application: ApplicationHandle, handle: TicketHandle, read: Callable[[TicketHandle], Result]
@@ -46,7 +46,7 @@ class Ticket(Generic[Result]):
         function: Callable[..., int],
         *arguments: Any,
     ) -> Ticket[Result]:
-        """Starts the operation of a function; ``read`` takes the result out of the ended ticket."""
+        """Starts the operation of a function. ``read`` converts the result of the ended ticket."""
         return cls(application, start(function, *arguments), read)
 
     def _is_answered(self, wait_ms: int = 0) -> bool:
@@ -58,14 +58,14 @@ class Ticket(Generic[Result]):
         return bool(status != Status.TIMEOUT)
 
     def _has_failed(self) -> bool:
-        # The status of a verb that failed so, or of one that is not answered because the engine is stopped: an answered
-        # ticket does not wait.
+        # BH_ENGINE_UNRESPONSIVE may be the status of a verb that failed with it, or mean that a stopped engine has not
+        # replied. A ticket with a reply returns at once.
         start = time.monotonic()
         library.bh_ticket_wait(self._handle.pointer, _PROBE_MS, None)
         return time.monotonic() - start < _PROBE_MS / 2000
 
     def _take(self) -> Result:
-        # Sessions and batches can be taken once, so the outcome is kept.
+        # Sessions and batches can be taken only once, so the outcome is stored.
         if self._outcome is None:
             self._outcome = self._first_take()
             self._handle.close()
@@ -85,11 +85,12 @@ class Ticket(Generic[Result]):
 
     @property
     def done(self) -> bool:
-        """Whether the answer is there."""
+        """Whether the reply has arrived."""
         return self._is_answered()
 
     def result(self, timeout: float | None = None) -> Result:
-        """Waits for the answer, up to ``timeout`` seconds (default 30), and returns or raises it. May be repeated."""
+        """Waits for the reply, up to ``timeout`` seconds (default 30), and returns or raises it. It can be called
+        again."""
         deadline = Deadline(DEFAULT_SECONDS if timeout is None else timeout)
         while not self._is_answered(deadline.slice_ms()):
             if deadline.is_over:
@@ -97,8 +98,11 @@ class Ticket(Generic[Result]):
         return self._take()
 
     def result_soon(self, deadline: Deadline) -> Result:
-        """The answer to a question of which the engine need not wait for anything. One that is slow has a few seconds
-        beyond the deadline, so that a wait of no time gets what is there; one whose process is stopped has none."""
+        """Waits for the reply to a verb for which the engine need not wait.
+
+        A slow engine has a few seconds more than the deadline, so that a wait of no time returns what is there. An
+        engine whose process is stopped has no extra time.
+        """
         remaining = deadline.remaining
         latest = Deadline(DEFAULT_SECONDS if remaining is None else max(_ANSWER_SECONDS, remaining))
         while not self._is_answered(latest.slice_ms()):
@@ -113,7 +117,7 @@ class Ticket(Generic[Result]):
     def _unanswered(self) -> BackhaulError:
         details = new_error()
         status = library.bh_ticket_wait(self._handle.pointer, 0, byref(details))
-        # Between the last look and this one the answer may have come; who asks the ticket gets it.
+        # The reply may have come since the last check. The ticket has it.
         error = error_from(status, details) if status != Status.OK else error_for(Status.TIMEOUT)
         error.ticket = self
         return error
@@ -131,8 +135,8 @@ class Ticket(Generic[Result]):
 
 
 def _fetch(application: ApplicationHandle) -> int:
-    """Fetches all answered tickets, so that they no longer make the descriptor readable. Every waiting coroutine was
-    woken by the descriptor and looks at its own ticket."""
+    """Fetches all tickets with a reply, so that they no longer make the descriptor readable. The descriptor has woken
+    every waiting coroutine, and each checks its own ticket."""
     fetched = 0
     while take(bh_ticket, library.bh_application_next_ticket, application.pointer).value is not None:
         fetched += 1
@@ -140,14 +144,14 @@ def _fetch(application: ApplicationHandle) -> int:
 
 
 class AnsweredTicket(Ticket[Result]):
-    """For a verb that had nothing to do."""
+    """A ticket for a verb that had nothing to do."""
 
     def __init__(self, result: Result) -> None:
         self._outcome = lambda: result
 
 
 def from_batch(read: Callable[[BatchHandle], Result]) -> Callable[[TicketHandle], Result]:
-    """Reads a ticket whose verb answers with a batch."""
+    """Returns a reader for tickets of verbs whose reply is a batch."""
 
     def reader(ticket: TicketHandle) -> Result:
         return released(BatchHandle(take(bh_batch, library.bh_ticket_batch, ticket.pointer)), read)
@@ -163,7 +167,7 @@ def count_only(ticket: TicketHandle) -> int:
 
 
 def wait_only(ticket: TicketHandle) -> None:
-    """Reads a ticket whose verb has no result but success."""
+    """Reads a ticket whose verb has no result except success."""
     details = new_error()
     status = library.bh_ticket_wait(ticket.pointer, 0, byref(details))
     if status != Status.OK:

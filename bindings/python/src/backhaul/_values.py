@@ -1,4 +1,4 @@
-"""What hosts get: tasks, progress, challenges, sessions. Plain values; all times are UTC."""
+"""Values for hosts: tasks, progress, challenges, sessions. All times are UTC."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from ._types import moment, moment_or_none
 
 @dataclass(frozen=True)
 class TaskInfo:
-    """A task as it stands now, with live progress."""
+    """The current state of a task, with live progress."""
 
     id: int
     round: int
     state: TaskState
-    #: Why it is not moving.
+    #: The reason why the task does not run.
     reason: Reason
     reason_text: str | None
-    #: Unix time in milliseconds when it will be looked at again, or 0.
+    #: When the engine tries or checks again, in Unix milliseconds, or 0.
     next_attempt_ms: int
     url: str
-    #: None: kept in the store.
+    #: None: the file is kept in the store.
     destination: str | None
     key: str | None
     user_data: bytes
     priority: int
-    #: Of the last failed attempt or of the end, else OK.
+    #: The status of the last failed attempt or of the end, else OK.
     status: Status
     error_message: str | None
     http_status: int
     attempts: int
-    #: Bytes of the file that are here.
+    #: The number of the file's bytes that are stored.
     offset: int
-    #: Bytes of the whole file; None when no answer has told.
+    #: The size of the whole file; None while no response has stated it.
     size: int | None
-    #: Over the last seconds; 0 when not moving.
+    #: The average of the last seconds; 0 when the task does not run.
     bytes_per_second: int
-    #: Unix time in milliseconds.
+    #: The time of the enqueue in Unix milliseconds.
     enqueued_ms: int
     kind: TaskKind
     group: str | None
     #: Bytes of the request's body that were sent in this attempt.
     body_sent: int
-    #: Of the request's body; 0 without one.
+    #: The size of the request's body; 0 without one.
     body_size: int
-    #: Unix time in milliseconds, or 0.
+    #: The end in Unix milliseconds, or 0.
     ended_ms: int
-    #: Where the file of a succeeded download lies.
+    #: The path of a succeeded download's file.
     path: str | None
-    #: Unix time in milliseconds before which it does not start, or 0.
+    #: The earliest start in Unix milliseconds, or 0.
     earliest_start_ms: int
-    #: Unix time in milliseconds from which on it waits for no preset's wishes, or 0.
+    #: The time in Unix milliseconds from which on presets do not hold the task, or 0.
     latest_start_ms: int
-    #: As its request told.
+    #: The upper bounds that the request stated.
     expected_bytes_received: int | None
     expected_bytes_sent: int | None
-    #: The task's own, as enqueued or set since; None: none, and in the history.
+    #: The task's own constraints, as enqueued or set later; None without any, and in the history.
     constraints: Constraints | None = None
 
     @property
@@ -84,27 +84,27 @@ class TaskInfo:
 
 
 class Progress(NamedTuple):
-    """A live reading of a task that runs."""
+    """A live reading of a running task."""
 
     task_id: int
     state: TaskState
-    #: Why it is not moving.
+    #: The reason why the task does not run.
     reason: Reason
-    #: Bytes of the file that are here.
+    #: The number of the file's bytes that are stored.
     offset: int
-    #: Bytes of the whole file; None when no answer has told.
+    #: The size of the whole file; None while no response has stated it.
     size: Optional[int]
-    #: Over the last seconds, both ways.
+    #: The average of the last seconds, in both directions.
     bytes_per_second: int
     #: Bytes of the request's body that were sent in this attempt.
     body_sent: int
-    #: Of the request's body; 0 without one.
+    #: The size of the request's body; 0 without one.
     body_size: int
 
     @property
     def fraction(self) -> float | None:
-        """Between 0 and 1: of the file, or of the body until an answer has told the file's size; None while neither is
-        known."""
+        """A number between 0 and 1: the part of the file, or of the body while no response has stated the file's size.
+        None if both sizes are unknown."""
         if self.size is not None:
             return min(1.0, self.offset / self.size) if self.size else 1.0
         return min(1.0, self.body_sent / self.body_size) if self.body_size else None
@@ -112,27 +112,30 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True)
 class Challenge:
-    """A question for a credential, for one protection space: the origin and the realm; or for what a request's
-    ``refresh`` names. It stays open until it is answered with ``session.respond``, whatever happens to its event."""
+    """A demand for a credential for one protection space, which is the origin and the realm; or for the part of a
+    request that ``refresh`` names.
 
-    #: Grows; never used twice in a store.
+    It stays open until ``session.respond`` answers it, even if its event is acknowledged.
+    """
+
+    #: Ids increase, and are never reused in a store.
     id: int
-    #: Who asks.
+    #: Whether a server, a proxy or a refresh requires it.
     kind: ChallengeKind
-    #: How the credential may be given.
+    #: The authentication schemes that the host can use.
     schemes: Scheme
-    #: "https://example.org:443", of the server or of the proxy.
+    #: The origin of the server or of the proxy, such as "https://example.org:443".
     origin: str
     realm: str | None
-    #: Answers in a row that did not serve.
+    #: The number of refused responses in a row.
     failures: int
-    #: Unix time of its opening in milliseconds.
+    #: The time of its opening in Unix milliseconds.
     time_ms: int
-    #: When this was read.
+    #: The number of waiting tasks when this was read.
     waiting_tasks: int
-    #: Of ChallengeKind.REFRESH for a URL, whose space is this task alone; otherwise 0.
+    #: For ChallengeKind.REFRESH of a URL, which concerns only this task; otherwise 0.
     task_id: int = 0
-    #: Of the same: as it is now. Not shown by ``repr``, for it may be signed.
+    #: For the same: the current URL. ``repr`` does not show it, because it may be signed.
     url: str | None = field(default=None, repr=False)
 
     @property
@@ -145,29 +148,29 @@ class SessionInfo:
     """A session as listings show it."""
 
     identifier: str
-    #: Number of the current or last round; 0 before the first enqueue.
+    #: The number of the current or last round; 0 before the first enqueue.
     round: int
-    #: Tasks that have not ended.
+    #: The number of tasks that have not ended.
     live_tasks: int
-    #: Events that are not acknowledged.
+    #: The number of events that are not acknowledged.
     events: int
     attention: Attention
     #: Whether it was invalidated and still has tasks or events.
     is_invalidated: bool
-    #: Process id of the consumer, or None.
+    #: The process id of the consumer, or None.
     consumer: int | None
-    #: Unix time in milliseconds.
+    #: The time of its creation in Unix milliseconds.
     created_ms: int
-    #: Challenges that are not answered.
+    #: The number of open challenges.
     open_challenges: int
-    #: Unix time in milliseconds since when the consumer's process is seen to be stopped (SIGSTOP, debugger, freezer),
-    #: or 0.
+    #: When the engine saw that the consumer's process is stopped (SIGSTOP, debugger, freezer), in Unix milliseconds, or
+    #: 0.
     consumer_stopped_ms: int
-    #: Handles that wait with Role.CONSUME_WHEN_FREE.
+    #: The number of handles that wait with Role.CONSUME_WHEN_FREE.
     waiting_consumers: int
-    #: How the launch of the application fares, as far as it concerns this session.
+    #: The state of the application's launch, as far as it concerns this session.
     launch_state: LaunchState
-    #: Unix time in milliseconds, or 0.
+    #: The time of the next launch in Unix milliseconds, or 0.
     next_launch_ms: int
 
     @property
@@ -176,7 +179,7 @@ class SessionInfo:
 
     @property
     def consumer_stopped(self) -> datetime | None:
-        """Since when the consumer's process is seen to be stopped."""
+        """When the engine saw that the consumer's process is stopped, or None."""
         return moment_or_none(self.consumer_stopped_ms)
 
     @property

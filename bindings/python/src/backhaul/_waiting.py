@@ -1,4 +1,4 @@
-"""Waiting without an end and without deafness: in slices for blocking calls, on descriptors for asyncio."""
+"""Waiting: in short slices for blocking calls, so that signals are handled, and on descriptors for asyncio."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from weakref import WeakKeyDictionary
 from ._numbers import WAIT_MAXIMUM
 
 if TYPE_CHECKING:
-    # Whoever awaits has loaded it; for everybody else it would be half the time that the package takes to load.
+    # A program that awaits has loaded asyncio. For other programs it would be half the time to load the package.
     import asyncio
 
-#: Python runs signal handlers between C calls only: no call waits longer than this, so that Ctrl-C is heard.
+#: Python runs signal handlers only between C calls. No call waits longer than this, so that Ctrl-C works.
 SLICE_SECONDS = 0.2
 
-#: What BH_WAIT_DEFAULT means.
+#: The value of BH_WAIT_DEFAULT.
 DEFAULT_SECONDS = 30.0
 
 
 class Deadline:
-    """A moment up to which one may wait. Seconds of None: without an end."""
+    """The time until which a call may wait. Seconds of None: without a limit."""
 
     def __init__(self, seconds: float | None) -> None:
         self._end = None if seconds is None else time.monotonic() + max(0.0, seconds)
@@ -35,7 +35,7 @@ class Deadline:
         return self.remaining == 0.0
 
     def slice_ms(self) -> int:
-        """How long the next C call may wait, in milliseconds: at least 1 unless the time is over."""
+        """Returns how long the next C call may wait, in milliseconds: at least 1 unless the time is over."""
         remaining = self.remaining
         seconds = SLICE_SECONDS if remaining is None else min(SLICE_SECONDS, remaining)
         return min(WAIT_MAXIMUM, max(1, round(seconds * 1000)) if seconds > 0 else 0)
@@ -46,7 +46,7 @@ _loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Waiters] = WeakKeyDictiona
 
 
 def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
-    """Wakes all who wait for a descriptor. It stays readable until they have acted, so it is not watched meanwhile."""
+    """Wakes all waiters of a descriptor. It stays readable until they have acted, so it is not watched meanwhile."""
     loop.remove_reader(descriptor)
     for future in _loops[loop].pop(descriptor, set()):
         if not future.done():
@@ -54,7 +54,8 @@ def _wake(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
 
 
 async def readable(descriptor: int, seconds: float | None) -> bool:
-    """Waits until a descriptor is readable; any number may wait for one. False when the time was over first."""
+    """Waits until a descriptor is readable. Several coroutines may wait for one. Returns False if the time was over
+    first."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -66,7 +67,7 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
     mine = waiters[descriptor]
     mine.add(future)
     try:
-        # Before Python 3.12 a `wait_for` that is cancelled in the moment of the result returns it, and goes on.
+        # Before Python 3.12 a `wait_for` that is cancelled when its result arrives returns the result and continues.
         done, _ = await asyncio.wait((future,), timeout=seconds)
         return bool(done)
     finally:
@@ -77,14 +78,15 @@ async def readable(descriptor: int, seconds: float | None) -> bool:
 
 
 def wait_readable(descriptor: int, seconds: float) -> bool:
-    """The same for blocking code, which hears signals meanwhile."""
+    """The same for blocking code, which handles signals meanwhile."""
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
     return bool(poller.poll(seconds * 1000))
 
 
 class Patience:
-    """Growing pauses for a descriptor that stays readable for somebody else's reason, so that no processor spins."""
+    """Growing pauses for a descriptor that stays readable for another reason, so that the loop does not use the
+    processor."""
 
     def __init__(self, longest: float) -> None:
         self._longest = longest
@@ -99,7 +101,7 @@ class Patience:
         await asyncio.sleep(self._grow())
 
     def sleep(self, deadline: Deadline) -> None:
-        """The same for blocking code, no longer than the deadline."""
+        """The same for blocking code, not beyond the deadline."""
         remaining = deadline.remaining
         time.sleep(self._grow() if remaining is None else min(self._grow(), remaining))
 

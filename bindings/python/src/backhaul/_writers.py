@@ -1,4 +1,4 @@
-"""From a value to a struct of the library, field by field: a field that is called the same in both needs no line."""
+"""Converts values to structs of the library, field by field. A field with the same name in both needs no entry."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ._readers import enumeration, field_types, part
 from ._writing import INT32, UINT32, UINT64, choice, copied, header_array, moment_ms, number, path, text, word
 
 Struct = TypeVar("Struct", bound=Structure)
-#: Writes what was given into the struct. The last: the number of the request, for errors.
+#: Writes a value into the struct. The last argument is the index of the request, for errors.
 Writing = Callable[[Any, Any, "int | None"], None]
 
 _RANGES: Mapping[Any, range] = {c_int32: INT32, c_uint32: UINT32, c_uint64: UINT64}
 
-#: Annotation -> how such a field is checked and made what C has.
+#: Annotation -> the check and conversion of such a field to C's value.
 _CONVERSIONS: Mapping[str, Callable[[str, Any, int | None], Any]] = {
     "str": text,
     "str | None": text,
@@ -67,7 +67,7 @@ def _headers(slot: Any, value: Any, index: int | None) -> None:
 
 
 def flag(bit: int) -> Writing:
-    """Of a bool that is one of the struct's flags."""
+    """Returns the conversion of a bool that is one of the struct's flags."""
 
     def write(slot: Any, value: Any, index: int | None) -> None:
         if value:
@@ -77,11 +77,11 @@ def flag(bit: int) -> Writing:
 
 
 class Writer(Generic[Struct]):
-    """Fills structs from values of a dataclass. The annotation of each field says how; a field that has its default
-    stays as C has it, zero or NULL.
+    """Fills structs from values of a dataclass. The annotation of each field determines its conversion.
 
-    ``renamed``: Python's name -> C's. ``words``: what messages call a field, unless by its name. ``special``: how one
-    is written where the annotation does not say it. ``omitted``: fields that are only read.
+    A field that has its default is not written: it stays zero or NULL. ``renamed`` maps Python's names to C's.
+    ``words`` has the words for fields in messages, if they differ from the names. ``special`` has conversions that
+    the annotation does not determine. ``omitted`` has fields that are only read.
     """
 
     def __init__(
@@ -140,5 +140,5 @@ def _writing(name: str, annotation: str, types: Mapping[str, Any], words: Mappin
 
 
 def _whole(name: str, writer: Writer[Any]) -> Writing:
-    """Of a struct in the struct."""
+    """Returns the conversion of an embedded struct."""
     return lambda slot, value, index: setattr(slot, name, writer(value, index))

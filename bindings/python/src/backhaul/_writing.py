@@ -1,4 +1,4 @@
-"""From values to the library's structs. Checks only what C could not be told; the library judges the rest."""
+"""Converts values to the library's structs. It checks only what C cannot represent; the library checks the rest."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _terminated(what: str, encoded: bytes, index: int | None) -> bytes:
 
 
 def text(what: str, value: str | None, index: int | None = None) -> bytes | None:
-    """A string for C."""
+    """Returns a string for C."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -52,7 +52,7 @@ def text(what: str, value: str | None, index: int | None = None) -> bytes | None
 
 
 def path(what: str, value: Path | None, index: int | None = None) -> bytes | None:
-    """A path for C, as the file system knows it."""
+    """Returns a path for C, in the encoding of the file system."""
     if value is None:
         return None
     if not isinstance(value, (str, os.PathLike)):
@@ -61,7 +61,8 @@ def path(what: str, value: Path | None, index: int | None = None) -> bytes | Non
 
 
 def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, int]:
-    """A copy of bytes that lives as long as what it is assigned to, and their number."""
+    """Returns a pointer to a copy of the bytes, and their number. The copy lives as long as the object that it is
+    assigned to."""
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise invalid(f"the {what} is a {type(value).__name__} instead of bytes", index)
     data = bytes(value)
@@ -72,13 +73,14 @@ def copied(what: str, value: Any, index: int | None = None) -> tuple[c_void_p, i
 INT32 = range(-(2**31), 2**31)
 UINT32 = range(2**32)
 UINT64 = range(2**64)
-#: Milliseconds given for seconds are beyond it.
+#: Milliseconds that were given in place of seconds are outside of this range.
 _MOMENTS = range(1, 253_402_300_800_000)
 
 
 def number(what: str, value: int, kind: range, index: int | None = None) -> int:
-    """An integer that fits its C type; ctypes would cut it silently."""
-    # A range looks at each of its numbers for anything but a plain int, such as an enumeration's member.
+    """Returns an integer that fits its C type. ctypes would truncate it silently."""
+    # For values other than a plain int, such as a member of an enumeration, `in` would compare each number of the
+    # range.
     if not isinstance(value, int) or int(value) not in kind:
         raise invalid(f"the {what} is {value!r}, which is no integer from {kind[0]} to {kind[-1]}", index)
     return int(value)
@@ -97,8 +99,8 @@ def role(value: int) -> int:
 
 
 def word(what: str, value: str | int, kind: type[IntEnum], index: int | None = None) -> int:
-    """The number of a choice that is given as a number or by its name in any case."""
-    if isinstance(value, int):  # a member of an enumeration is one
+    """Returns the number of a choice that is given as a number, or by its name in any case."""
+    if isinstance(value, int):  # this includes members of enumerations
         return number(what, value, INT32, index)
     try:
         return kind[value.upper()].value
@@ -112,7 +114,7 @@ def if_exists(value: str | int, index: int | None = None) -> int:
 
 
 def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
-    """Unix milliseconds; 0 for None."""
+    """Returns Unix milliseconds; 0 for None."""
     if value is None:
         return 0
     if isinstance(value, datetime):
@@ -129,12 +131,12 @@ def moment_ms(what: str, value: Moment | None, index: int | None = None) -> int:
 
 
 def start_ms(what: str, value: Moment | None) -> int:
-    """Unix milliseconds; 0 for None; TIME_UNCHANGED as it is."""
+    """Returns Unix milliseconds; 0 for None; TIME_UNCHANGED unchanged."""
     return TIME_UNCHANGED if value == TIME_UNCHANGED else moment_ms(what, value)
 
 
 def identity(value: Identity) -> int:
-    """The id of a task or an event, given itself or what has it."""
+    """Returns the id of a task or an event, given by its id or by an object that has it."""
     return number("id", value if isinstance(value, int) else value.id, UINT64)
 
 
@@ -159,7 +161,7 @@ def choice(what: str, value: bool | None, index: int | None = None) -> int:
 
 
 def launch(command: LaunchCommand | None) -> Any:
-    """A pointer to a bh_launch_command, or None."""
+    """Returns a pointer to a bh_launch_command, or None."""
     if command is None:
         return None
     if isinstance(command.arguments, (str, bytes)):
@@ -188,7 +190,7 @@ def launch(command: LaunchCommand | None) -> Any:
 
 
 def _addition(name: str, value: str) -> bytes:
-    # What is said as one text in C could smuggle another name in.
+    # In C name and value are one text, so a name with '=' could set another variable.
     if not name or "=" in name:
         raise invalid(f"{name!r} is no name of an environment variable; give one without '='")
     encoded = text(f"environment variable {name}", f"{name}={value}")
@@ -221,7 +223,7 @@ def application_options(
 
 
 def challenge(value: Challenge | int) -> int:
-    """The id of a challenge. An event has an id, too, which is another."""
+    """Returns the id of a challenge. An event is refused, because its id is another one."""
     if not isinstance(value, (int, Challenge)):
         raise invalid(f"the challenge is a {type(value).__name__}; give the Challenge, such as event.challenge")
     return number("challenge", value if isinstance(value, int) else value.id, UINT64)
@@ -238,7 +240,7 @@ def response(
     keep: bool = False,
     expires: Moment | None = None,
 ) -> bh_challenge_response:
-    """Exactly one answer: a user with a password, headers, a URL, a refusal, or to go on without."""
+    """Returns exactly one response: a user with a password, headers, a URL, a refusal, or the default handling."""
     has_credential = user is not None or password is not None
     if has_credential + (headers is not None) + (url is not None) + bool(refuse) + bool(default) != 1:
         raise invalid(
@@ -267,9 +269,9 @@ def response(
 
 
 def interval_ms(seconds: float) -> int:
-    """Milliseconds of a progress interval; the library judges whether it is a good one."""
+    """Returns the milliseconds of a progress interval. The library checks the range."""
     try:
-        # Anything but 0 is at least a millisecond: 0 would end the stream.
+        # A value other than 0 becomes at least one millisecond, because 0 would end the stream.
         milliseconds = max(1, round(seconds * 1000)) if seconds else 0
     except (TypeError, ValueError, OverflowError):
         raise invalid(f"the interval is {seconds!r}; give seconds, such as 0.5") from None
@@ -279,7 +281,8 @@ def interval_ms(seconds: float) -> int:
 def selection(
     tasks: Iterable[Identity] | None, states: Iterable[TaskState] = (), group: str | None = None
 ) -> Any:
-    """A pointer to a bh_task_selection; None for all tasks. Not for an empty list: in C that means all."""
+    """Returns a pointer to a bh_task_selection; None for all tasks. The list must not be empty, which means all in C.
+    """
     bits = 0
     for state in states:
         bits |= 1 << TaskState(state)

@@ -1,4 +1,4 @@
-"""From networks and activities to the library's structs."""
+"""Converts networks and activities to the library's structs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From requests and configurations to the library's structs."""
+"""Converts requests and configurations to the library's structs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ._rules import Constraints, Policy
 from ._writers import Writer, flag
 from ._writing import copied, path, text
 
-#: What messages call the fields of policies and sessions that need another word than their name.
+#: The words for fields of policies and sessions in messages, if they differ from the names.
 _WORDS = {
     "http_version": "HTTP version",
     "redirects": "policy for redirects",
@@ -71,13 +71,14 @@ _request = Writer(
         "ignores_digests": flag(RequestFlags.IGNORES_DIGESTS),
         "parts": _fill_parts,
     },
-    # A list of thousands has mostly one policy, which `requests` writes once.
+    # Thousands of requests mostly share one policy, which `requests` writes once.
     omitted={"policy"},
 )
 
 
 def requests(values: Sequence[Request], first: int = 0) -> Array[bh_request]:
-    """An array of bh_request that keeps alive what it points to. ``first``: the number of the first one, for errors."""
+    """Returns an array of bh_request that keeps alive what it points to. ``first`` is the index of the first request,
+    for errors."""
     array = (bh_request * len(values))()
     policies: dict[int, Any] = {}
     for index, (slot, request) in enumerate(zip(array, values), first):
