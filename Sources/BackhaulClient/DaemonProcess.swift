@@ -44,7 +44,8 @@ enum DaemonProcess {
         // A wrong command line, or a store that cannot be served, does not change by a restart. The next client gets
         // these errors.
         service.restart = .init(
-            delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000, restartPreventExitCodes: [1, 2])
+            delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
+            restartPreventExitCodes: [1, 2])
         service.stopTimeoutMilliseconds = 10_000
         // If the manager is missing or refuses, the caller starts a detached process.
         return try? manager.startService(service)

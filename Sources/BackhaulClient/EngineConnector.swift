@@ -70,7 +70,8 @@ struct EngineConnector: Sendable {
             case .none: break
             }
             if hosting.isDaemon { try starter.supervise(directory) }
-            if deadline.hasPassed { throw (directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory) }
+            if deadline.hasPassed { throw (
+                directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory) }
             // If another store or none has the path now, `run` opens the path again.
             guard directory.isAtPath else { return }
             // The engine's process may be starting or ending: its lock and its socket do not change in one step.
@@ -162,7 +163,8 @@ struct EngineConnector: Sendable {
     private func serveSocket(
         _ directory: StoreDirectory, replyDeadline deadline: Deadline, _ starter: inout DaemonStarter
     ) throws(Failure) -> ConnectResult {
-        guard let transport = try? SocketClientTransport(directory: directory), let peer = transport.peer else { return .none }
+        guard let transport = try? SocketClientTransport(directory: directory), let peer =
+            transport.peer else { return .none }
         guard peer.isSameUser else {
             throw Failure(
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",
@@ -184,7 +186,8 @@ struct EngineConnector: Sendable {
         }
         if case .failed(let failure) = opening { throw failure }
         if let welcome {
-            switch VersionNegotiation.action(own: .current, engine: welcome, mayRequestExit: hosting.isDaemon && starter.mayRequestExit) {
+            let mayRequestExit = hosting.isDaemon && starter.mayRequestExit
+            switch VersionNegotiation.action(own: .current, engine: welcome, mayRequestExit: mayRequestExit) {
             case .proceed: break
             case .refuse(let failure): throw failure
             case .requestExit:

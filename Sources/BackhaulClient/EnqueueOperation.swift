@@ -58,8 +58,8 @@ final class EnqueueOperation: Sendable {
         application.send(.enqueue(handle, chunk)) { self.replied(number, start, $0) }
     }
 
-    /// The caller passes no further chunks. The operation sends `remaining` when there is room. `failure`: the reason for
-    /// which the caller could not make the next request.
+    /// The caller passes no further chunks. The operation sends `remaining` when there is room. `failure`: the reason
+    /// for which the caller could not make the next request.
     func end(_ remaining: [[Request]] = [], _ failure: Failure? = nil) {
         state.withLock { state in
             state.isEnded = true
@@ -78,7 +78,8 @@ final class EnqueueOperation: Sendable {
             send(chunk)
         }
         let outcome: Ticket.Outcome? = state.withLock { state in
-            guard state.isEnded, state.open == 0, state.firstFailure != nil || state.remaining.isEmpty, !state.isCompleted
+            guard state.isEnded, state.open == 0, state.firstFailure != nil
+                || state.remaining.isEmpty, !state.isCompleted
             else { return nil }
             state.isCompleted = true
             // Chunks after a refused one may have been applied already. The outcome has their items too.

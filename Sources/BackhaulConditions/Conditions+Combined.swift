@@ -65,7 +65,8 @@ extension Conditions {
             && ioPressurePercent.value == other.ioPressurePercent.value
             && memoryPressurePercent.value == other.memoryPressurePercent.value
             && network.value == other.network.value && isMetered.value == other.isMetered.value
-            && connectivity.value == other.connectivity.value && isPreparingForSleep.value == other.isPreparingForSleep.value
+            && connectivity.value == other.connectivity.value
+                && isPreparingForSleep.value == other.isPreparingForSleep.value
     }
 }
 

@@ -95,7 +95,8 @@ final class EngineLoop {
         let endings = tasks.endings
         return StartParts(
             loader: TaskLoader(
-                runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability, conditionParts,
+                runtime, tasks.scheduler, base.transfers, base.calendar, base.credentials, tasks.reachability,
+                conditionParts,
                 conditions),
             context: TransferContext(
                 runtime, services, base, tasks, conditionParts,

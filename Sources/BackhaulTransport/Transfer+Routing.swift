@@ -27,7 +27,9 @@ extension Transfer {
     /// The message when nothing was received for the request time-out.
     var timeoutMessage: String {
         let limit = request.requestTimeoutMilliseconds
-        if let pendingCertificateFile { return "\(pendingCertificateFile) cannot be read: its file system has not answered for \(limit) ms" }
+        if let pendingCertificateFile {
+            return "\(pendingCertificateFile) cannot be read: its file system has not answered for \(limit) ms"
+        }
         guard timing.isConnected else {
             return "no connection to \(respondent) could be made within \(limit) ms; try again later"
         }
@@ -38,7 +40,9 @@ extension Transfer {
     /// proxy's.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
-        if status != 401, status != 407, let serverCredentialNumber { acceptedCredentials.append(serverCredentialNumber) }
+        if status != 401, status != 407, let serverCredentialNumber {
+            acceptedCredentials.append(serverCredentialNumber)
+        }
         if status != 407 || isTunnelled, let proxyCredentialNumber { acceptedCredentials.append(proxyCredentialNumber) }
         if isTunnelled { proxy = nil }
     }

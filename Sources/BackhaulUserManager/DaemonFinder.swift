@@ -22,7 +22,8 @@ public struct DaemonFinder: Sendable {
         } else if let environment, !environment.isEmpty {
             places = [environment]
         } else {
-            places = Self.pathsBeside(image) + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
+            places = Self.pathsBeside(image)
+                + ["/usr/local", "/usr"].map { "\($0)/libexec/backhaul/\(Self.programName)" }
         }
     }
 

@@ -36,7 +36,8 @@ public struct TransientService: Equatable, Sendable {
         public var restartPreventExitCodes: [Int32]
 
         public init(
-            delayMilliseconds: UInt64, attempts: UInt32, startLimitIntervalMilliseconds: UInt64, restartPreventExitCodes: [Int32] = []
+            delayMilliseconds: UInt64, attempts: UInt32, startLimitIntervalMilliseconds: UInt64,
+            restartPreventExitCodes: [Int32] = []
         ) {
             self.delayMilliseconds = delayMilliseconds
             self.attempts = attempts
@@ -84,7 +85,8 @@ public struct TransientService: Equatable, Sendable {
         }
         if let workingDirectory { properties.append(("WorkingDirectory", .string(workingDirectory))) }
         if let restart { properties += restart.properties }
-        if let stopTimeoutMilliseconds { properties.append(("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds)))) }
+        if let stopTimeoutMilliseconds { properties.append(
+            ("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds)))) }
         if let slice { properties.append(("Slice", .string(slice))) }
         return properties
     }

@@ -98,8 +98,8 @@ public final class UserManager {
     /// Starts the service and waits until its program runs. If there is no program or it fails immediately, throws, and
     /// the manager does not restart it.
     ///
-    /// A unit that exists with this name is not changed. It is started if it is not running, and `alreadyExisted` is set. So
-    /// two processes that start the same service at the same time both succeed.
+    /// A unit that exists with this name is not changed. It is started if it is not running, and `alreadyExisted` is
+    /// set. So two processes that start the same service at the same time both succeed.
     @discardableResult
     public func startService(_ service: TransientService) throws(Failure) -> StartedService {
         let deadline = Deadline.after(milliseconds: UserManager.callTimeoutMilliseconds)

@@ -58,12 +58,12 @@ extension FieldExchange {
     }
 
     func choice(_ given: inout Int32, _ value: inout Bool, _ name: String) throws(Failure) {
-        guard isReading else { return given = Choice.code(value) }
+        guard isReading else { return given = TriState.code(value) }
         value = try PolicyArgument.choice(given, name) ?? value
     }
 
     func choice(_ given: inout Int32, _ value: inout Bool?, _ name: String) throws(Failure) {
-        guard isReading else { return given = Choice.code(value) }
+        guard isReading else { return given = TriState.code(value) }
         value = try PolicyArgument.choice(given, name)
     }
 

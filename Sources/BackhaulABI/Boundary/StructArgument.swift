@@ -9,7 +9,8 @@ enum StructArgument {
     static let largestSize = 65_536
 
     /// A copy of as much as the host's version has; fields that it does not know yet are as in `empty`, that is zero.
-    /// `minimumSize`: size of the struct's first version. `available`: bytes that surely belong to the struct, when known.
+    /// `minimumSize`: size of the struct's first version. `available`: bytes that surely belong to the struct, when
+    /// known.
     static func read<Struct: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, minimumSize: Int, available: Int = largestSize
     ) throws(Failure) -> Struct {
@@ -69,7 +70,8 @@ enum StructArgument {
         guard size >= minimumSize, size <= available else {
             throw Failure(
                 .invalidArgument,
-                "\(name) has struct_size \(told), but \(minimumSize) to \(available) can be; initialize it with BH_INIT")
+                "\(name) has struct_size \(told), but \(minimumSize) to \(available) can be; "
+                    + "initialize it with BH_INIT")
         }
         guard size % MemoryLayout<Int>.alignment == 0 else {
             throw Failure(

@@ -131,7 +131,8 @@ struct NetworkManagerView {
     private func network(_ properties: [String: BusValue]) -> Reading<Network> {
         let title = NetworkManagerView.title
         guard case .path(let path)? = properties["PrimaryConnection"] else {
-            return Reading(source: NetworkManagerView.unexpectedValue("PrimaryConnection", properties["PrimaryConnection"]))
+            return Reading(
+                source: NetworkManagerView.unexpectedValue("PrimaryConnection", properties["PrimaryConnection"]))
         }
         if path == "/" { return Reading(source: "\(title) has no connection with the default route") }
         switch connection {

@@ -80,7 +80,9 @@ final class OpenPart {
     }
 
     /// How much of the file may be what this download has written. Nil: it is another file, or nothing is known of it.
-    private func knownContent(_ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartFingerprint]) -> KnownContent? {
+    private func knownContent(
+        _ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartFingerprint]
+    ) -> KnownContent? {
         let synced: UInt64
         let isSameBoot: Bool
         switch trusted {
@@ -99,7 +101,8 @@ final class OpenPart {
                     : length > 0 ? KnownContent(length: length, check: PartVerification(reading: length)) : nil
             }
             if isWhole, let checksum = footprint.checksum {
-                return KnownContent(length: length, check: PartVerification([.init(length: length, checksum: checksum)]))
+                return KnownContent(
+                    length: length, check: PartVerification([.init(length: length, checksum: checksum)]))
             }
         }
         return knownContent(status, synced, isSameBoot, stamps)

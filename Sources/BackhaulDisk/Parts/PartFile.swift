@@ -153,7 +153,8 @@ public final class PartFile: Sendable {
             then(
                 Result { () throws(Failure) in
                     let directory = try context.directories.directory(of: location.destination)
-                    return try PlaceOperation(files: context.files, location: location, intent: intent).inspect(in: directory)
+                    return try PlaceOperation(
+                        files: context.files, location: location, intent: intent).inspect(in: directory)
                 })
         }
     }

@@ -44,7 +44,8 @@ struct PlaceOperation {
                 }
                 return FileStamp(part)
             }
-            if let final = try files.status(in: directory.number, name), matchesIntent(final) { return FileStamp(final) }
+            if let final = try files.status(
+                in: directory.number, name), matchesIntent(final) { return FileStamp(final) }
         } catch {
             throw error.code == EEXIST ? .exists(path) : .disk(error, path)
         }

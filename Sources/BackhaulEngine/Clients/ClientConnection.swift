@@ -38,7 +38,8 @@ final class ClientConnection {
     private var opening: Set<HandleID> = []
 
     init(
-        id: ConnectionID, isLocal: Bool, isBackpressured: @escaping () -> Bool, deliver: @escaping (EngineMessage) -> Void
+        id: ConnectionID, isLocal: Bool, isBackpressured: @escaping () -> Bool,
+        deliver: @escaping (EngineMessage) -> Void
     ) {
         self.id = id
         self.isLocal = isLocal

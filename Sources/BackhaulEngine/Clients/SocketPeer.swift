@@ -24,8 +24,8 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
-    /// Whether the peer has been behind since the last `sendDeferredNotices`, so that notices may have been kept back. It lasts
-    /// over several writes, because one write may send only a part of the bytes.
+    /// Whether the peer has been behind since the last `sendDeferredNotices`, so that notices may have been kept back.
+    /// It lasts over several writes, because one write may send only a part of the bytes.
     private var wasBackpressured = false
     /// Notices that are sent when the peer has caught up. Only the newest event of each session is kept.
     private var deferredEvents: [ByteString: EventID] = [:]

@@ -66,7 +66,8 @@ struct BodyCommands {
                     .map(UInt64.init)
                 refuse(failure)
             case .success(let files):
-                insert(items, into: session, bodies: IngestedBodies(handedOver: handedOver, files: files, positions: owners))
+                insert(items, into: session, bodies: IngestedBodies(
+                    handedOver: handedOver, files: files, positions: owners))
             }
             return []
         }

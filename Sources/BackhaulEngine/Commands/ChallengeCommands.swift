@@ -62,7 +62,8 @@ extension Transaction {
                     expiresMilliseconds: lifetime.expiresMilliseconds), of: session)
         }
         var refreshed = RefreshedRequest(
-            challenge: challenge.id, expiresMilliseconds: lifetime.expiresMilliseconds, isDeclined: response == .standard)
+            challenge: challenge.id, expiresMilliseconds: lifetime.expiresMilliseconds,
+            isDeclined: response == .standard)
         if case .headers(let headers) = response { refreshed.headers = headers }
         if case .url(let url) = response { refreshed.url = url }
         try credentials.refresh(challenge, with: refreshed, origin: origin, in: session)

@@ -167,7 +167,8 @@ struct SessionCommands {
     func list() {
         let application = call.connection.application ?? ""
         call.read({ (transaction) throws(Failure) in
-            (infos: try transaction.sessions.infos(application: application), storedFacts: try transaction.storedFacts(application))
+            (infos: try transaction.sessions.infos(application: application),
+             storedFacts: try transaction.storedFacts(application))
         }, reply: { listing in
             var infos = engine.clients.withWaiting(listing.infos, of: application)
             engine.hosts.launches.describe(&infos, of: application, listing.storedFacts)

@@ -33,8 +33,8 @@ final class BudgetAccounting {
     private var lastTransferTime: Int64?
     /// The time until which the network is read, by the boot clock.
     private(set) var readsNetworkUntil: Int64?
-    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least `nearEndBytes`
-    /// left of each.
+    /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least
+    /// `nearEndBytes` left of each.
     private var sessionsFarFromEnd: Set<SessionID> = []
     /// Set when a budget was used up in this iteration of the loop. No task transfers more until the engine has decided
     /// which tasks stop.
@@ -99,8 +99,8 @@ final class BudgetAccounting {
         return effects
     }
 
-    /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte. Returns
-    /// true if it is.
+    /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte.
+    /// Returns true if it is.
     func updateNetworkReading() -> Bool {
         readsNetworkUntil = nil
         guard let end = lastTransferTime.map({ $0 + Self.networkReadMilliseconds }), end > runtime.now,

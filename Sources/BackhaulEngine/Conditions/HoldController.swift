@@ -46,7 +46,8 @@ final class HoldController {
     // MARK: Groups
 
     func group(of task: StoredTask) -> ConstraintGroup {
-        ConstraintGroup(session: task.session, constraints: task.constraints, networkScope: scheduler.networkScope(of: task))
+        ConstraintGroup(
+            session: task.session, constraints: task.constraints, networkScope: scheduler.networkScope(of: task))
     }
 
     func group(of task: RunningTask) -> ConstraintGroup {
@@ -316,7 +317,8 @@ final class HoldController {
     /// them starts, because loads of other lanes may delay `prune`.
     func forgetEmptyGroups(of lane: Lane, _ running: any RunningTasks) {
         let left = groups.filter { group, state in
-            state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope && !mayWait(group)
+            state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope
+                && !mayWait(group)
         }
         guard !left.isEmpty else { return }
         var inUse: Set<ConstraintGroup> = []

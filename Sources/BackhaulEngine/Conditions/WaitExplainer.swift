@@ -54,7 +54,8 @@ struct WaitExplainer {
         var infos: [HoldInfo] = []
         for count in counts {
             guard let lane = scheduler.lanes[count.lane], let name = names[count.session] else { continue }
-            let group = ConstraintGroup(session: count.session, constraints: count.constraints, networkScope: lane.networkScope)
+            let group = ConstraintGroup(
+                session: count.session, constraints: count.constraints, networkScope: lane.networkScope)
             guard holds.groups[group]?.held == nil else {
                 tasks[group, default: 0] += count.count
                 continue

@@ -154,7 +154,9 @@ final class LaunchController {
         if checksAgain { check(at: name) }
     }
 
-    private func facts(_ application: LaunchedApplication, _ storedFacts: LaunchedApplication.StoredFacts) -> LaunchDecision.Facts {
+    private func facts(
+        _ application: LaunchedApplication, _ storedFacts: LaunchedApplication.StoredFacts
+    ) -> LaunchDecision.Facts {
         let hasHost = clients.all.contains { connection in
             guard let hello = connection.hello, hello.application == application.name else { return false }
             return !hello.isObserver && !application.owns(connection)

@@ -181,7 +181,9 @@ final class LaunchedApplication {
 
     // MARK: Facts
 
-    func facts(_ storedFacts: StoredFacts, hasHost: Bool, stopped: inout StoppedProcesses, now: Int64) -> LaunchDecision.Facts {
+    func facts(
+        _ storedFacts: StoredFacts, hasHost: Bool, stopped: inout StoppedProcesses, now: Int64
+    ) -> LaunchDecision.Facts {
         var waiting: [LaunchCoverage.Waiting] = []
         for session in storedFacts.waiting {
             let consumer = session.consumer.flatMap { processes.contains($0) ? nil : $0 }

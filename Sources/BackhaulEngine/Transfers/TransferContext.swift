@@ -32,7 +32,8 @@ final class TransferContext {
     let hooks: Hooks
 
     init(
-        _ runtime: any Runtime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts, _ conditionParts: ConditionParts,
+        _ runtime: any Runtime, _ services: Services, _ base: BaseParts, _ tasks: TaskParts,
+        _ conditionParts: ConditionParts,
         _ hooks: Hooks
     ) {
         self.runtime = runtime

@@ -81,7 +81,8 @@ extension TransferRunner {
     }
 
     private func park(
-        _ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?, _ record: AttemptRecord, _ failures: UInt32,
+        _ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?, _ record: AttemptRecord,
+        _ failures: UInt32,
         _ replacing: ChallengeID?
     ) {
         let (context, id, session) = (attempt.context, attempt.task.id, attempt.task.session)
@@ -98,7 +99,8 @@ extension TransferRunner {
                 park(authChallenge, checkpoint)
             case .success(let parking):
                 attempt.authentication.authChallenge = nil
-                context.apply(context.credentials.commitChallenge(authChallenge.space, parking.parked?.challenge, session))
+                context.apply(
+                    context.credentials.commitChallenge(authChallenge.space, parking.parked?.challenge, session))
                 take(.concluded)
                 guard let parked = parking.parked else { return }
                 context.scheduler.due(at: parked.nextDue)
@@ -115,7 +117,8 @@ extension TransferRunner {
     /// Ends the credential state, because the attempt is over.
     func endCredentialUse() {
         if let authChallenge = attempt.authentication.authChallenge {
-            attempt.context.apply(attempt.context.credentials.commitChallenge(authChallenge.space, nil, attempt.task.session))
+            attempt.context.apply(
+                attempt.context.credentials.commitChallenge(authChallenge.space, nil, attempt.task.session))
         }
         attempt.authentication.authChallenge = nil
         attempt.endProbe()

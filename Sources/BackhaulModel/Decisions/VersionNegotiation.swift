@@ -8,8 +8,8 @@ public enum VersionNegotiation {
     }
 
     /// Decides in the client.
-    /// - mayRequestExit: the client has a daemon to start, and has not asked too often. That daemon may be older than the
-    /// client.
+    /// - mayRequestExit: the client has a daemon to start, and has not asked too often. That daemon may be older than
+    /// the client.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
         if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))

@@ -24,12 +24,14 @@ struct RequestTable {
     /// Replaces what was recorded before. Does nothing if there is nothing to store.
     func write(_ response: ResponseSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
         guard
-            response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty || response.errorBody != nil
+            response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty
+                || response.errorBody != nil
                 || response.responseBody != nil || checksum != nil
         else { return }
         try connection.run(
             Self.writeResponse, .id(task), .optional(response.finalURL), .optional(response.mediaType),
-            .optional(HeaderBlob.pack(response.headers)), .optional(response.errorBody), .optional(response.responseBody),
+            .optional(
+                HeaderBlob.pack(response.headers)), .optional(response.errorBody), .optional(response.responseBody),
             .optional(checksum?.text))
     }
 

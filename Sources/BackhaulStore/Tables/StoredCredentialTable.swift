@@ -28,7 +28,9 @@ struct StoredCredentialTable {
         try connection.all(Self.selectAll, read: Self.credential)
     }
 
-    private static func credential(_ row: inout Row) throws(Failure) -> (session: SessionID, credential: StoredCredential) {
+    private static func credential(_ row: inout Row) throws(Failure) -> (
+        session: SessionID, credential: StoredCredential
+    ) {
         let session = row.sessionID("session_id")
         let kind = ProtectionSpace.Kind(rawValue: row.number("kind")) ?? .server
         let origin = row.text("origin")

@@ -20,10 +20,11 @@ struct HopCredentials {
 
     init() {}
 
-    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyCredential` replaces
-    ///   it.
+    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyCredential`
+    /// replaces   it.
     init(
-        server: SessionCredentials.Credential?, proxy proxyCredential: SessionCredentials.Credential?, through route: ProxyRoute?
+        server: SessionCredentials.Credential?, proxy proxyCredential: SessionCredentials.Credential?,
+        through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
         // The proxy has sent no challenge yet. libcurl uses the strongest scheme that the proxy offers.
@@ -67,7 +68,8 @@ struct HopCredentials {
     var belongsToConnection: Bool { needsToken || needsProxyToken }
 
     mutating func present(_ negotiateTokens: NegotiateTokens) {
-        if needsToken, let token = negotiateTokens.server { headers = [HeaderField("Authorization", "Negotiate \(token)")] }
+        if needsToken, let token = negotiateTokens.server { headers = [HeaderField(
+            "Authorization", "Negotiate \(token)")] }
         guard needsProxyToken, let token = negotiateTokens.proxy else { return }
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }

@@ -69,7 +69,8 @@ enum TransferFailure {
             return (Failure(.tlsFailed, message, domain: .curl, detail: detail), isTransient)
         }
         let classification = classification(report, headIsWhole: headIsWhole, hasReceived: hasReceived)
-        let sentence = "\(clause(classification.status, report.refused ?? respondent)): \(words(classification.status, report))"
+        let clause = clause(classification.status, report.refused ?? respondent)
+        let sentence = "\(clause): \(words(classification.status, report))"
         let failure = Failure(classification.status, sentence, domain: .curl, detail: detail)
         return (failure, classification.isTransient)
     }

@@ -74,7 +74,8 @@ struct Reschedule: Command {
         let whose = task.map { "Of transfer \($0.id) " } ?? ""
         let advice = task == nil ? "" : "; give both, or none"
         throw .usage(
-            "\(whose)--latest-start, \(Text.dateAndTime(latest)), is before --earliest-start, \(Text.dateAndTime(earliest))"
+            "\(whose)--latest-start, \(Text.dateAndTime(latest)), is before "
+                + "--earliest-start, \(Text.dateAndTime(earliest))"
                 + "\(advice).")
     }
 }

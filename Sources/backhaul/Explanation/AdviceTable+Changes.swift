@@ -11,9 +11,11 @@ extension AdviceTable {
         guard let asked = facts.origin(reason) else { return [] }
         return [
             Advice(
-                "Session '\(Text.visible(waitExplanation.session))' asks for this (\(Text.visible(asked.text))). Let all its "
+                "Session '\(Text.visible(waitExplanation.session))' asks for this "
+                    + "(\(Text.visible(asked.text))). Let all its "
                     + "transfers \(anyway):",
-                command(["configure"] + overridingOptions(to: facts.requirements.constraints, nothing: ["0", "all", ""])))
+                command(
+                    ["configure"] + overridingOptions(to: facts.requirements.constraints, nothing: ["0", "all", ""])))
         ]
     }
 
@@ -23,13 +25,15 @@ extension AdviceTable {
         let isOne = waitExplanation.count == 1
         // One command is right for all, whether a preset asks or an option.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
-        let numbers = waitExplanation.count <= waitExplanation.transfers.count ? asking.map { String($0.id) } : ["TASK..."]
+        let numbers = waitExplanation.count <= waitExplanation.transfers.count
+            ? asking.map { String($0.id) } : ["TASK..."]
         let who = isOne ? "It asks" : "They ask"
         return [
             Advice(
                 "\(who) for this \(isOne ? "itself" : "themselves") (\(Text.visible(asked.text))). Let "
                     + "\(it) \(anyway.replacing("as they are", with: isOne ? "as it is" : "as they are"))\(kept):",
-                command(["constrain"] + numbers + overridingOptions(to: stated, nothing: ["default", "default", "default"])))
+                command(["constrain"] + numbers + overridingOptions(
+                    to: stated, nothing: ["default", "default", "default"])))
         ]
     }
 
@@ -40,7 +44,8 @@ extension AdviceTable {
         }
         return [
             Advice(
-                "\(pronounWithVerb) handed over by a program that was launched (--discretionary-if-launched). Go on anyway"
+                "\(pronounWithVerb) handed over by a program that was launched "
+                    + "(--discretionary-if-launched). Go on anyway"
                     + "\(kept):",
                 ofTransfers("constrain", options: ["--none"]))
         ]

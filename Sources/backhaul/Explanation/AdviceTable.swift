@@ -37,7 +37,8 @@ struct AdviceTable {
             [
                 Advice(
                     "Make room on the file system of "
-                        + (waitExplanation.one?.destination.map { Text.visible($0) } ?? "the store or of the files' folder")
+                        + (waitExplanation.one?.destination.map { Text.visible($0) }
+                            ?? "the store or of the files' folder")
                         + "."),
                 Advice("Go on at once after that:", ofTransfers("resume")),
             ]

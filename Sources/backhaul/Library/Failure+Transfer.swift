@@ -20,7 +20,8 @@ extension CommandError {
         }
         return .failure(
             failure.withMessage(
-                "\(address.redacted): \(destination) is the file of another transfer of this session, with another URL or "
+                "\(address.redacted): \(destination) is the file of another transfer of this session, "
+                    + "with another URL or "
                     + "other options, that has not ended or whose end nobody has read; see `backhaul tasks`"))
     }
 }

@@ -36,7 +36,8 @@ struct DownloadOptions {
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
         guard !urls.isEmpty else { throw .usage("There is no URL.") }
         let destinations = try DownloadOptions.destinations(arguments, urls)
-        let checksum = try arguments.value("checksum").map { text throws(CommandError) in try Checksum.normalized(text) }
+        let checksum =
+            try arguments.value("checksum").map { text throws(CommandError) in try Checksum.normalized(text) }
         let size = try arguments.bytes("size")
         if urls.count > 1 && (checksum != nil || size != nil) {
             throw .usage("--checksum and --size are of one file, but there are \(urls.count) URLs.")

@@ -25,7 +25,8 @@ struct StartOptions {
         sent = try arguments.bytes("expected-bytes-sent")
         if let earliest, let latest, latest < earliest {
             throw .usage(
-                "--latest-start, \(Text.dateAndTime(latest)), is before --earliest-start, \(Text.dateAndTime(earliest)).")
+                "--latest-start, \(Text.dateAndTime(latest)), is before "
+                    + "--earliest-start, \(Text.dateAndTime(earliest)).")
         }
     }
 

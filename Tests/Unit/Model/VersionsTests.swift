@@ -9,7 +9,8 @@ import Testing
     ) -> VersionNegotiation.Action {
         let versions = Versions(wire: wire, library: library)
         return VersionNegotiation.action(
-            own: own, engine: Welcome(versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
+            own: own, engine: Welcome(
+                versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
     }
 
     @Test("an older daemon is asked to exit, with the same protocol or another")

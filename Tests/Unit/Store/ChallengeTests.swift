@@ -4,7 +4,9 @@ import Testing
 @testable import BackhaulStore
 
 extension AuthenticationChallenge {
-    static func example(realm: String? = "staff", _ schemes: String = "Basic realm=\"staff\"") -> AuthenticationChallenge {
+    static func example(
+        realm: String? = "staff", _ schemes: String = "Basic realm=\"staff\""
+    ) -> AuthenticationChallenge {
         var authChallenge = AuthenticationChallenge(
             ResponseHead(
                 status: 401, finalURL: "https://example.org/files/1", isHTTP2: false,

@@ -59,7 +59,8 @@ struct QueryPlanTests {
             let authChallenge = AuthenticationChallenge.example()
             let record = AttemptRecord(attempts: 1, attemptsWithoutProgress: 0, bytesReceived: 0)
             let parked = try transaction.challenges.park(
-                ids[6], record, for: authChallenge, replacing: ChallengeID(rawValue: 7), bootMilliseconds: 1, now: 1).parked
+                ids[6], record, for: authChallenge, replacing: ChallengeID(rawValue: 7),
+                bootMilliseconds: 1, now: 1).parked
             let open = try transaction.challenges.find(parked?.challenge ?? ChallengeID(rawValue: 0))
             if let open {
                 _ = try transaction.challenges.parkWithoutAttempt([ids[7]], for: open.id, bootMilliseconds: 1, now: 1)
@@ -112,7 +113,8 @@ struct QueryPlanTests {
             _ = try transaction.events.acknowledge(session, .ids([EventID(rawValue: 1)]))
             _ = try transaction.events.acknowledge(session, .through(EventID(rawValue: 2)))
             try transaction.leftovers.forget(try transaction.leftovers.all(limit: 9))
-            try transaction.bodies.forgetReturned(try transaction.bodies.bodiesToReturn(after: "", limit: 9).map(\.name))
+            try transaction.bodies.forgetReturned(
+                try transaction.bodies.bodiesToReturn(after: "", limit: 9).map(\.name))
             _ = try transaction.leftovers.storeTag()
             try transaction.commands.remember(command, reply: [1])
             _ = try transaction.commands.reply(to: command)
@@ -209,7 +211,8 @@ struct QueryPlanTests {
         try tables.sessions.setHistoryCount(0, of: session)
         try tables.sessions.remove(SessionID(rawValue: 9_999))
         try tables.validators.write(
-            StoredRepresentation(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
+            StoredRepresentation(
+                version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
         try tables.cookies.insert("c", of: session)
         try tables.networks.write(NetworkSettings(name: "away"))
         try tables.activities.remove(ActivityID(rawValue: 9_999))

@@ -22,7 +22,8 @@ struct VersionTests {
     ) throws {
         let id = try store.enqueue([.numbered(number)], in: session)[0]
         try store.run { (transaction) throws(Failure) in
-            _ = try transaction.attempts.recordIntent(id, FinishIntent(device: 1, inode: 2, size: size), response: response)
+            _ = try transaction.attempts.recordIntent(
+                id, FinishIntent(device: 1, inode: 2, size: size), response: response)
             try transaction.destinations.recordRepresentation(
                 of: id, at: Self.path, of: Self.url, in: session, inode: .max, size: size, modifiedNanoseconds: -1)
             _ = try transaction.endings.record(id, Outcome(state: .succeeded, path: Self.path), now: 3_000)

@@ -86,7 +86,8 @@ struct NginxTests {
             let record = await transferClient.fetch(request(url, caFile: nginx.caFile))
             // nginx listens on 127.0.0.1 only.
             #expect(record.failure?.status == .connectionFailed)
-            let named = await transferClient.fetch(request("https://localhost:\(nginx.tlsPort)/small", caFile: nginx.caFile))
+            let named = await transferClient.fetch(
+                request("https://localhost:\(nginx.tlsPort)/small", caFile: nginx.caFile))
             #expect(named.end == .complete)
         }
     }

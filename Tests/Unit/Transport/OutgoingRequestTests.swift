@@ -23,7 +23,9 @@ final class Zeros: TransferBody {
 
 @Suite("Sending a body")
 struct OutgoingRequestTests {
-    private static func send(_ size: UInt64, to server: RawServer, _ transferClient: TransferClient) async -> TransferRecord {
+    private static func send(
+        _ size: UInt64, to server: RawServer, _ transferClient: TransferClient
+    ) async -> TransferRecord {
         await transferClient.event { client, done in
             let recorder = RecordingDelegate()
             recorder.onEnd = { record in

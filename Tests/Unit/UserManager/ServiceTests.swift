@@ -94,7 +94,8 @@ struct ServiceTests {
     @Test("a killed service is restarted, but not one that succeeds or exits with an excluded code")
     func endings() throws {
         var service = service("echo $$ >new; mv new process; exec sleep 600")
-        service.restart = .init(delayMilliseconds: 1, attempts: 9, startLimitIntervalMilliseconds: 60_000, restartPreventExitCodes: [6])
+        service.restart = .init(
+            delayMilliseconds: 1, attempts: 9, startLimitIntervalMilliseconds: 60_000, restartPreventExitCodes: [6])
         let first = try #require(try manager.startService(service).process)
         kill(first.processID, SIGKILL)
         try until { try manager.startService(service).process.map { $0 != first } ?? false }

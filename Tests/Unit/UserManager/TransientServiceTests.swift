@@ -44,7 +44,8 @@ import Testing
     func restart() {
         var service = service
         service.restart = .init(
-            delayMilliseconds: 1_500, attempts: 4, startLimitIntervalMilliseconds: UInt64.max, restartPreventExitCodes: [6])
+            delayMilliseconds: 1_500, attempts: 4, startLimitIntervalMilliseconds: UInt64.max,
+            restartPreventExitCodes: [6])
         let properties = properties(service)
         #expect(properties["Restart"] == .string("on-failure"))
         #expect(properties["RestartUSec"] == .uint64(1_500_000))

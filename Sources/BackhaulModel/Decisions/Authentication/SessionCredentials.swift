@@ -114,7 +114,8 @@ public struct SessionCredentials: Sendable {
         spaces[authChallenge.space] = space
     }
 
-    /// Called once for every task that `noteChallenge` the challenge: its waiting is committed, with this challenge or with none.
+    /// Called once for every task that `noteChallenge` the challenge: its waiting is committed, with this challenge or
+    /// with none.
     public mutating func commitChallenge(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)

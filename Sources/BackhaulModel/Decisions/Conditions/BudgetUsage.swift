@@ -40,7 +40,8 @@ public struct BudgetUsage: Hashable, Sendable {
         if let expected, expected > limit {
             return Hold(
                 .budget,
-                "it expects \(QuantityFormatter.bytes(expected)), more than \(whose) of \(amount), and it is stuck until "
+                "it expects \(QuantityFormatter.bytes(expected)), more than \(whose) of \(amount), "
+                    + "and it is stuck until "
                     + "there is a larger one")
         }
         let owned = owner == .session ? " of its session" : ""

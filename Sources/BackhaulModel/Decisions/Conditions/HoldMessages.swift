@@ -52,7 +52,8 @@ struct HoldMessages {
         let missing = NetworkKinds.all.subtracting(wanted)
         let waits =
             missing.names.count < wanted.names.count
-            ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))" : QuantityFormatter.list(wanted.names, "or")
+            ? "a network that is not \(QuantityFormatter.list(missing.names, "or"))"
+                : QuantityFormatter.list(wanted.names, "or")
         let kind = QuantityFormatter.list(network.kind.names)
         return Hold(.network, "it waits for \(waits); the way to the internet is now \(network.name) (\(kind))")
     }
@@ -92,7 +93,9 @@ struct HoldMessages {
     }
 
     /// `limit`: a higher pressure holds the task. `lower`: at this pressure it continues.
-    func pressure(_ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: PressuredResource) -> Hold {
+    func pressure(
+        _ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: PressuredResource
+    ) -> Hold {
         let sentence =
             settled(reading, "programs wait less for \(what.rawValue)")
             ?? "\(what.cause): some waited in \(value) % of the last 10 seconds (limit \(limit) %, it goes on at "

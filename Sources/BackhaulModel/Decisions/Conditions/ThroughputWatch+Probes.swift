@@ -28,7 +28,8 @@ extension ThroughputWatch {
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
-        guard let next = candidates.min(by: { (lastProbedAt[$0.lane] ?? .min) < (lastProbedAt[$1.lane] ?? .min) }) else {
+        let oldest = candidates.min { (lastProbedAt[$0.lane] ?? .min) < (lastProbedAt[$1.lane] ?? .min) }
+        guard let next = oldest else {
             return nil
         }
         let known = Set(lanes.map(\.lane))

@@ -2,8 +2,8 @@
 /// from all origins together, they pause. Then one task at a time, of all lanes, makes a slow probe.
 ///
 /// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only
-/// when it is older than `minimumTransferAge` and waited only for the network. A wait for our own rate limit, a disk or a
-/// response's first byte does not count. So many small files are never slow, and neither is a server that computes.
+/// when it is older than `minimumTransferAge` and waited only for the network. A wait for our own rate limit, a disk or
+/// a response's first byte does not count. So many small files are never slow, and neither is a server that computes.
 /// Transfers from this machine are left out.
 ///
 /// All times are milliseconds since boot.
@@ -81,7 +81,8 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     /// The rate of all sampled transfers over the last seconds; nil: there was no sample.
     public func bytesPerSecond(now: Int64) -> UInt64? {
-        guard let total, Self.bounded(now) - total.lastAt <= Self.minimumTransferAge, total.measured > 0 else { return nil }
+        guard let total, Self.bounded(now) - total.lastAt <= Self.minimumTransferAge, total.measured > 0
+        else { return nil }
         return total.bytesPerSecond
     }
 
@@ -159,7 +160,8 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         meters = meters.filter { now - $0.value.lastAt <= 3_600_000 }
         pauses = pauses.filter { !$0.value.isForgotten(now: now) }
         if meters.count > Self.limit {
-            for (scope, _) in meters.sorted(by: { $0.value.lastAt < $1.value.lastAt }).prefix(meters.count - Self.limit) {
+            let byAge = meters.sorted { $0.value.lastAt < $1.value.lastAt }
+            for (scope, _) in byAge.prefix(meters.count - Self.limit) {
                 meters[scope] = nil
             }
         }

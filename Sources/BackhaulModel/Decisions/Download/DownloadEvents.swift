@@ -85,7 +85,8 @@ extension DownloadMachine {
         case checkDestinationFile(size: UInt64?, Checksum.Algorithm?)
         /// Results in `knownRepresentationFound`.
         case findKnownRepresentation
-        /// Checks whether the file is unchanged since that representation was placed. Results in `destinationFileRechecked`.
+        /// Checks whether the file is unchanged since that representation was placed. Results in
+        /// `destinationFileRechecked`.
         case recheckDestinationFile(KnownRepresentation)
         /// Checks whether the server's file name is free. Results in `diskFailed` or in no event.
         case checkName(String)

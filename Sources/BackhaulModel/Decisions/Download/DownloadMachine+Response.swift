@@ -42,7 +42,8 @@ extension DownloadMachine {
     private func authChallenge(of head: ResponseHead) -> AuthenticationChallenge? {
         switch challenge {
         case .head:
-            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status) ? AuthenticationChallenge(head) : nil
+            terms.asksForCredentials && !terms.acceptedStatuses.contains(head.status)
+                ? AuthenticationChallenge(head) : nil
         case .nothing: nil
         case .authChallenge(let authChallenge): authChallenge
         }

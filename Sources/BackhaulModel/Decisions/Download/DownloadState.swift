@@ -189,7 +189,8 @@ extension DownloadMachine {
 
 extension DownloadMachine {
     public enum Phase: Sendable {
-        case ready, checkingSealedFile, checkingSpace, checkingDestinationFile, findingKnownRepresentation, opening, forgetting
+        case ready, checkingSealedFile, checkingSpace, checkingDestinationFile, findingKnownRepresentation, opening,
+            forgetting
         case requesting, recheckingDestinationFile, receiving, receivingErrorBody
         case sealing, recordingIntent, placing
         case saving, discarding, concluding, over

@@ -17,8 +17,8 @@ extension ResponseSummary {
         return chosen.contains { $0.lowercased() == name }
     }
 
-    /// `secrets` are removed from the headers that are not chosen. `SecretRedactor.redacted(head)` removes them from the
-    /// chosen ones.
+    /// `secrets` are removed from the headers that are not chosen. `SecretRedactor.redacted(head)` removes them from
+    /// the chosen ones.
     public init(_ head: ResponseHead, _ secrets: SecretRedactor = SecretRedactor()) {
         self.init()
         httpStatus = head.status

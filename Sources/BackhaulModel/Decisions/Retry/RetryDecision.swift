@@ -55,7 +55,8 @@ public enum RetryDecision: Equatable, Sendable {
     /// `jitter`: a random number of 0..<1; others count as the nearest.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
         let consecutiveFailures = attempt.madeProgress ? 0 : attempt.consecutiveFailures.addingSaturating(1)
-        let delay = policy.delay(consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
+        let delay = policy.delay(
+            consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
         // The task is checked again at its timeout at the latest, and then ends.
         let remaining = max(0, attempt.remainingMilliseconds)
         if attempt.reason == .diskFull {

@@ -139,7 +139,8 @@ struct TaskDelays {
 
     /// Returns the tasks whose latest start has come.
     func pastLatestStart(now: Int64, limit: Int64) throws(Failure) -> [PastLatestStartRow] {
-        try connection.all(Self.selectPastLatestStart, .integer(now), .integer(limit), read: PastLatestStartRow.init(row:))
+        try connection.all(
+            Self.selectPastLatestStart, .integer(now), .integer(limit), read: PastLatestStartRow.init(row:))
     }
 
     /// The next latest start, in Unix milliseconds.

@@ -4,7 +4,9 @@ import Testing
 
 @Suite("The challenge of a 401 or 407")
 struct AuthenticationChallengeTests {
-    private func authChallenge(_ fields: String..., status: Int32 = 401, proxy: String? = nil) -> AuthenticationChallenge? {
+    private func authChallenge(
+        _ fields: String..., status: Int32 = 401, proxy: String? = nil
+    ) -> AuthenticationChallenge? {
         let name = status == 407 ? "Proxy-Authenticate" : "WWW-Authenticate"
         return AuthenticationChallenge(
             ResponseHead(

@@ -72,7 +72,8 @@ struct CredentialLifetimeTests {
 
     @Test("a kept one is sent without probing its lane")
     mutating func kept() {
-        book.restore(StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
+        book.restore(
+            StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
         let credential = book.credential(server: Self.origin, url: "https://example.org/any")
         #expect(credential?.response == secret && credential?.scheme == .digest && credential?.number == 4)
         #expect(!book.isProbed(Self.origin))

@@ -23,7 +23,8 @@ struct SessionCredentialsTests {
 
     private func challenge(_ id: UInt64, _ authChallenge: AuthenticationChallenge, failures: UInt32 = 0) -> Challenge {
         Challenge(
-            id: ChallengeID(rawValue: id), space: authChallenge.space, schemes: authChallenge.schemes, failures: failures,
+            id: ChallengeID(rawValue: id), space: authChallenge.space, schemes: authChallenge.schemes,
+            failures: failures,
             timeMilliseconds: 0, waitingTasks: 1)
     }
 

@@ -26,7 +26,8 @@ struct DownloadResumeTests {
         attempt.after(.start, .opened(length: 500))
         attempt.expect(
             .head(head(200, "Content-Length: 0", "ETag: \"a\"")), .stopTransfer, .releaseSlot, .discardPart)
-        guard case .conclude(.retry(_, _, _, fromZero: true), let metadataOnly)? = attempt.handle(.discarded).first else {
+        guard case .conclude(.retry(_, _, _, fromZero: true), let metadataOnly)? = attempt.handle(.discarded).first
+        else {
             Issue.record("the download is not retried")
             return
         }

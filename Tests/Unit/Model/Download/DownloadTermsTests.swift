@@ -12,7 +12,9 @@ struct DownloadTermsTests {
         return terms
     }
 
-    private func conclusion(_ attempt: inout DownloadScript, _ event: DownloadMachine.Event) -> DownloadMachine.Conclusion? {
+    private func conclusion(
+        _ attempt: inout DownloadScript, _ event: DownloadMachine.Event
+    ) -> DownloadMachine.Conclusion? {
         for action in attempt.handle(event) { if case .conclude(let conclusion, _) = action { return conclusion } }
         return nil
     }
@@ -170,7 +172,8 @@ struct DownloadTermsTests {
 
     @Test("an existing file with the right checksum and size stays, without a request")
     func skips() {
-        var attempt = DownloadScript(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        var attempt = DownloadScript(
+            terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
         attempt.expect(.start, .checkDestinationFile(size: 7, .sha256))
         attempt.expect(.destinationFileChecked(DestinationFile(size: 7, checksum: right)), .releaseSlot, .discardPart)
         attempt.expect(.discarded, .conclude(.succeeded, nil))
@@ -178,10 +181,12 @@ struct DownloadTermsTests {
     }
 
     @Test("an existing file with another checksum or size is fetched", arguments: [
-        nil, DestinationFile(size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
+        nil, DestinationFile(
+            size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
     ])
     func doesNotSkip(_ found: DestinationFile?) {
-        var attempt = DownloadScript(terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
+        var attempt = DownloadScript(
+            terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
         attempt.after(.start)
         attempt.expect(.destinationFileChecked(found), .startTransfer(offset: 0, ifRange: nil))
     }

@@ -148,7 +148,8 @@ extension PushSimulation {
     }
 
     private mutating func readAhead() {
-        guard let window = engine.window, window.wantsMore, !engine.isReadingAhead, !engine.isBackpressured else { return }
+        guard let window =
+            engine.window, window.wantsMore, !engine.isReadingAhead, !engine.isBackpressured else { return }
         engine.isReadingAhead = true
         toStore.append(.readAhead(window))
     }

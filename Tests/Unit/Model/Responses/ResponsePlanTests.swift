@@ -34,18 +34,24 @@ struct ResponsePlanTests {
     func wholeFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
     @Test("with a status that is not a file", arguments: [
-        ResponseCase(.nothing, 300, expect: .fails(.httpStatus)), ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
-        ResponseCase(.nothing, 304, expect: .fails(.httpStatus)), ResponseCase(.nothing, 400, expect: .fails(.httpStatus)),
-        ResponseCase(.nothing, 401, expect: .fails(.httpStatus)), ResponseCase(.nothing, 403, expect: .fails(.httpStatus)),
-        ResponseCase(.nothing, 404, expect: .fails(.httpStatus)), ResponseCase(.nothing, 407, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, 300, expect: .fails(.httpStatus)), ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, 304, expect: .fails(.httpStatus)), ResponseCase(.nothing, 400, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, 401, expect: .fails(.httpStatus)), ResponseCase(.nothing, 403, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, 404, expect: .fails(.httpStatus)), ResponseCase(.nothing, 407, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 408, expect: .triesAgain), ResponseCase(.nothing, 410, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 412, expect: .fails(.httpStatus)), ResponseCase(.nothing, 429, expect: .triesAgain),
         ResponseCase(.nothing, 500, expect: .triesAgain), ResponseCase(.nothing, 501, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 502, expect: .triesAgain), ResponseCase(.nothing, 503, expect: .triesAgain),
         ResponseCase(.nothing, 504, expect: .triesAgain),
-        ResponseCase(.nothing, 505, expect: .fails(.httpStatus)), ResponseCase(.nothing, 599, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, 505, expect: .fails(.httpStatus)), ResponseCase(.nothing, 599, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 0, expect: .fails(.httpStatus)), ResponseCase(.nothing, -1, expect: .fails(.httpStatus)),
-        ResponseCase(.nothing, .max, expect: .fails(.httpStatus)), ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
+        ResponseCase(
+            .nothing, .max, expect: .fails(.httpStatus)), ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
         // The bytes stay, and the next attempt resumes them.
         ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
         ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
@@ -81,18 +87,21 @@ struct ResponsePlanTests {
 
     @Test("to a request for the rest, with a strong entity tag", arguments: [
         ResponseCase(
-            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", expect: .appends(of: 1000, through: 1000)),
+            .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
+            expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Content-Length: 500",
             expect: .appends(of: 1000, through: 1000)),
-        ResponseCase(.tagged, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", expect: .appends(of: 1000, through: 1000)),
+        ResponseCase(
+            .tagged, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
             expect: .appends(of: 1000, through: 1000)),
         // A part of the rest: a server may send less than requested.
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"", expect: .appends(of: 1000, through: 600)),
-        ResponseCase(.tagged, 206, "Content-Range: bytes 500-500/*", "ETag: \"a\"", expect: .appends(of: 1000, through: 501)),
+        ResponseCase(
+            .tagged, 206, "Content-Range: bytes 500-500/*", "ETag: \"a\"", expect: .appends(of: 1000, through: 501)),
         // The entity tag decides, not the date, because servers of a cluster may have different dates.
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", "Last-Modified: \(tuesday)",
@@ -124,7 +133,8 @@ struct ResponsePlanTests {
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
             "Content-Type: multipart/byteranges; boundary=x", expect: .triesAgainFromZero),
-        ResponseCase(.taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", expect: .triesAgainFromZero),
+        ResponseCase(
+            .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/*", "ETag: \"a\"", expect: .triesAgainFromZero),
         ResponseCase(
             .taggedOfUnknownSize, 206, "Content-Range: bytes 500-\(Self.largest)/*", "ETag: \"a\"",
             expect: .triesAgainFromZero),
@@ -175,10 +185,14 @@ struct ResponsePlanTests {
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", expect: .isWhole),
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
         ResponseCase(.datedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
-        ResponseCase(.datedOfUnknownSize, 416, "Content-Range: bytes */500", "Last-Modified: \(monday)", expect: .isWhole),
-        ResponseCase(.bytes(of: 500, Validator(entityTag: "\"a\"")), 416, "Content-Range: bytes */500", expect: .isWhole),
-        ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"b\"", expect: .triesAgainFromZero),
-        ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: W/\"a\"", expect: .triesAgainFromZero),
+        ResponseCase(
+            .datedOfUnknownSize, 416, "Content-Range: bytes */500", "Last-Modified: \(monday)", expect: .isWhole),
+        ResponseCase(
+            .bytes(of: 500, Validator(entityTag: "\"a\"")), 416, "Content-Range: bytes */500", expect: .isWhole),
+        ResponseCase(
+            .taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"b\"", expect: .triesAgainFromZero),
+        ResponseCase(
+            .taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: W/\"a\"", expect: .triesAgainFromZero),
         ResponseCase(
             .datedOfUnknownSize, 416, "Content-Range: bytes */500", "Last-Modified: \(tuesday)",
             expect: .triesAgainFromZero),

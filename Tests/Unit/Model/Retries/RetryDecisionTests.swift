@@ -50,12 +50,14 @@ struct RetryDecisionTests {
     }
 
     @Test("Failures that a server usually repeats are retried only a few times", arguments: [
-        RetryRow("truncated, the second time", truncated, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
+        RetryRow("truncated, the second time", truncated,
+            becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
             $0.consecutiveFailures = 1
         },
         RetryRow("truncated, the third time", truncated, becomes: refusal) { $0.consecutiveFailures = 2 },
         RetryRow("early response, the third time", early, becomes: refusal) { $0.consecutiveFailures = 2 },
-        RetryRow("lost, the third time", lost, becomes: .later(milliseconds: 4_000, consecutiveFailures: 3)) { $0.consecutiveFailures = 2 },
+        RetryRow("lost, the third time", lost, becomes: .later(
+            milliseconds: 4_000, consecutiveFailures: 3)) { $0.consecutiveFailures = 2 },
         RetryRow("early response to a POST", early, becomes: refusal) { $0.method = "POST" },
     ])
     func lasting(_ row: RetryRow) {
@@ -152,19 +154,22 @@ struct RetryDecisionTests {
     func methods(_ row: RetryRow) { check(row) }
 
     @Test("Only attempts without new durable bytes are counted", arguments: [
-        RetryRow("the last attempt", lost, becomes: refusal) { $0.consecutiveFailures = 2 } policy: { $0.maximumAttempts = 3 },
+        RetryRow("the last attempt", lost, becomes: refusal) { $0.consecutiveFailures =
+            2 } policy: { $0.maximumAttempts = 3 },
         RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
             $0.consecutiveFailures = 1
         } policy: { $0.maximumAttempts = 3 },
         RetryRow("a limit of one attempt", lost, becomes: refusal) { _ in } policy: { $0.maximumAttempts = 1 },
-        RetryRow("a limit of one attempt, with progress", lost, becomes: .later(milliseconds: 1_000, consecutiveFailures: 0)) {
+        RetryRow("a limit of one attempt, with progress", lost,
+            becomes: .later(milliseconds: 1_000, consecutiveFailures: 0)) {
             $0.consecutiveFailures = 9
             $0.madeProgress = true
         } policy: { $0.maximumAttempts = 1 },
         RetryRow("without a limit", lost, becomes: .later(milliseconds: 600_000, consecutiveFailures: .max)) {
             $0.consecutiveFailures = .max
         },
-        RetryRow("more than the limit, which was lowered", lost, becomes: refusal) { $0.consecutiveFailures = 50 } policy: {
+        RetryRow("more than the limit, which was lowered", lost,
+            becomes: refusal) { $0.consecutiveFailures = 50 } policy: {
             $0.maximumAttempts = 3
         },
         RetryRow("Retry-After adds no attempt", status(503), becomes: refusal) {
@@ -275,8 +280,10 @@ struct RetryDecisionTests {
     func newBeginnings(_ row: RetryRow) { check(row) }
 
     @Test("The delay ends at the task's deadline", arguments: [
-        RetryRow("sooner", lost, becomes: .later(milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
-        RetryRow("over", lost, becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
+        RetryRow("sooner", lost, becomes: .later(
+            milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
+        RetryRow(
+            "over", lost, becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
         RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
             $0.remainingMilliseconds = 400
             $0.retryAfterSeconds = 3_600

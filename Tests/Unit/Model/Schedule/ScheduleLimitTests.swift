@@ -8,7 +8,9 @@ struct ScheduleLimitTests {
     private let here = Origin(scheme: "https", server: "here.example", port: 443)
     private let there = Origin(scheme: "https", server: "there.example", port: 443)
 
-    private func schedule(_ limits: TestSchedule.EngineLimits, perLane: Int = 100, perSession: Int = 100) -> TestSchedule {
+    private func schedule(
+        _ limits: TestSchedule.EngineLimits, perLane: Int = 100, perSession: Int = 100
+    ) -> TestSchedule {
         var schedule = TestSchedule(engineLimits: limits, streamLimit: 8, readyTarget: 10)
         for session in ["a", "b"] { schedule.setLimits(.init(perLane: perLane, perSession: perSession), of: session) }
         return schedule

@@ -14,7 +14,8 @@ final class Images: NSObject, BackgroundApplicationDelegate {
 
     /// Creates the session at the first use, and attaches it in later runs.
     private(set) lazy var session = URLSession(
-        configuration: .background(withIdentifier: "pictures"), delegate: receivesEvents ? self : nil, delegateQueue: nil)
+        configuration: .background(
+            withIdentifier: "pictures"), delegate: receivesEvents ? self : nil, delegateQueue: nil)
 
     init(_ folder: Folder, receivesEvents: Bool) {
         self.folder = folder
