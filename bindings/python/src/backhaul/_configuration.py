@@ -37,28 +37,29 @@ class SessionConfiguration:
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
-    #: Faults of servers that a session accepts.
+    #: Violations by servers that a session tolerates.
     tolerances: Tolerances = Tolerances(0)
     #: True, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
-    #: True: 401 and 407 open a challenge, for which tasks wait. False, the default: they are failures, as other
-    #: statuses that are not accepted.
+    #: True: 401 and 407 open a challenge, and tasks wait for the response to it. False, the default: they are failures,
+    #: like other statuses that are not accepted.
     asks_for_credentials: bool | None = None
     #: True: tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background.
     #: Default False.
     discretionary_if_launched: bool | None = None
-    #: Launches a host although one consumes the session, when the session needs it and the consumer's process was
-    #: stopped for this long (SIGSTOP, debugger, freezer). 0: never. The library does not resume stopped processes.
+    #: If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs a host,
+    #: the engine launches another one. 0: never. The library does not resume stopped processes.
     launch_if_stopped_ms: int = 0
-    #: Default 60,000: time for ``constraints.minimum_bytes_per_second``.
+    #: Default 60,000: how long the rate must be below ``constraints.minimum_bytes_per_second`` before tasks pause.
     slow_after_ms: int = 0
-    #: Default 300,000: pause before the first probe of a slow origin; it doubles up to twelve times this.
+    #: Default 300,000: pause before the first probe of a slow origin; it doubles with each failed probe, up to twelve
+    #: times this.
     slow_pause_ms: int = 0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What all sessions of the store may use together. 0 is the default."""
+    """Limits for all sessions of the store together. 0 is the default."""
 
     #: Both directions; default: no limit.
     bytes_per_second: int = 0

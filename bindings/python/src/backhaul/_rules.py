@@ -25,7 +25,7 @@ class RetryPolicy:
     #: Default: all but RetryErrors.BAD_RESPONSE.
     errors: RetryErrors | None = None
     #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    #: server may have acted on them. False, the default: only when no server has.
+    #: server may have acted on them. False, the default: only when no server can have.
     unsafe_methods: bool | None = None
     #: Default "408,425,429,500,502-504".
     statuses: str | None = None
@@ -33,14 +33,14 @@ class RetryPolicy:
 
 @dataclass(frozen=True, kw_only=True)
 class TransferRules:
-    """What is accepted from a server, and for how long it is waited for."""
+    """Which responses are accepted, and how long a task waits for them."""
 
     #: Default 60,000 without a byte from the server (Apple: timeoutIntervalForRequest).
     request_timeout_ms: int = 0
     #: Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
-    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). It stands still while the task
-    #: is suspended.
+    #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time in
+    #: which the task is suspended.
     resource_timeout_ms: int = 0
     #: Which redirects are followed (RFC 9110, section 15.4). Default: Redirects.FOLLOW. "follow", "same_origin" or
     #: "none".
@@ -56,10 +56,10 @@ class TransferRules:
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """Conditions under which tasks run; otherwise they are held. Read back as they were given, 0 as 0. Where session
-    and request both have constraints, the stricter one holds."""
+    """Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
+    defaults. If session and request both have a constraint, the stricter one applies."""
 
-    #: A set of constraints by its common name. Default: no constraints. "discretionary" or "overnight".
+    #: A predefined set of constraints. Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None
     #: True: held while the machine runs on battery.
     requires_external_power: bool | None = None
@@ -67,7 +67,7 @@ class Constraints:
     requires_unmetered: bool | None = None
     #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: Held on battery with less, then until it has 5 more; 1 to 100.
+    #: Held on battery with less charge, and then until it has 5 more, or external power is there; 1 to 100.
     minimum_battery_percent: int = 0
     #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
@@ -82,7 +82,7 @@ class Constraints:
     #: Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    #: 10:00-14:00". An end before its begin is on the next day. Default: none.
+    #: 10:00-14:00". If the end is before the begin, it is on the next day. Default: none.
     quiet_hours: str | None = None
 
 
@@ -98,13 +98,13 @@ class TLS:
     client_key: Path | None = None
     #: "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     pinned_public_keys: str | None = None
-    #: Oldest version of TLS. Default: TLSVersion.TLS_1_2.
+    #: The oldest version of TLS that is accepted. Default: TLSVersion.TLS_1_2.
     minimum_version: TLSVersion | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Proxy:
-    """The way to servers."""
+    """The proxy through which servers are reached."""
 
     #: "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password;
     #: "none": no proxy; None: ``http_proxy``, ``https_proxy``, ``all_proxy`` and ``no_proxy`` of the engine's
@@ -122,7 +122,7 @@ class Proxy:
 class Budget:
     """Bytes that may move on one network, both directions."""
 
-    #: In a day of local time; 0: no limit; BUDGET_NOTHING: none.
+    #: In a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
     daily: int = 0
     #: In a calendar month.
     monthly: int = 0
@@ -130,10 +130,10 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Policy:
-    """How one task differs from its session. 0 and None: as the session's configuration says."""
+    """Settings of one task in place of its session's. 0 and None: the session's setting."""
 
     retry: RetryPolicy = RetryPolicy()
     rules: TransferRules = TransferRules()
     constraints: Constraints = Constraints()
-    #: Of this task, beside the session's limit; ``set_rate`` changes it.
+    #: Limit of this task; the session's limit also applies; ``set_rate`` changes it.
     bytes_per_second: int = 0

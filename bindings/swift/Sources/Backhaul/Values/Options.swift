@@ -14,7 +14,7 @@ public struct RetryPolicy: Hashable, Sendable {
     /// Default: all but `RetryErrors.badResponse`.
     public var errors: RetryErrors = []
     /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    /// server may have acted on them. `false`, the default: only when no server has.
+    /// server may have acted on them. `false`, the default: only when no server can have.
     public var unsafeMethods: Bool?
     /// Default "408,425,429,500,502-504".
     public var statuses: String?
@@ -45,14 +45,14 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 }
 
-/// What is accepted from a server, and for how long it is waited for. Nil stands for the default.
+/// Which responses are accepted, and how long a task waits for them. Nil stands for the default.
 public struct TransferRules: Hashable, Sendable {
     /// Default 60,000 ms without a byte from the server (Apple: timeoutIntervalForRequest).
     public var requestTimeout: Duration?
     /// Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
     public var httpVersion: HTTPVersion?
-    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). It stands still while the
-    /// task is suspended.
+    /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time
+    /// in which the task is suspended.
     public var resourceTimeout: Duration?
     /// Which redirects are followed (RFC 9110, section 15.4). Default: `RedirectPolicy.follow`.
     public var redirects: RedirectPolicy?
@@ -90,10 +90,10 @@ public struct TransferRules: Hashable, Sendable {
     }
 }
 
-/// Conditions under which tasks run; otherwise they are held. Read back as they were given, nil as nil. Where session
-/// and request both have constraints, the stricter one holds. Nil stands for the default.
+/// Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
+/// defaults. If session and request both have a constraint, the stricter one applies. Nil stands for the default.
 public struct Constraints: Hashable, Sendable {
-    /// A set of constraints by its common name. Default: no constraints.
+    /// A predefined set of constraints. Default: no constraints.
     public var preset: Preset?
     /// `true`: held while the machine runs on battery.
     public var requiresExternalPower: Bool?
@@ -102,7 +102,7 @@ public struct Constraints: Hashable, Sendable {
     public var requiresUnmetered: Bool?
     /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// Held on battery with less, then until it has 5 more; 1 to 100.
+    /// Held on battery with less charge, and then until it has 5 more, or external power is there; 1 to 100.
     public var minimumBatteryPercent: Int?
     /// Default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
@@ -117,7 +117,7 @@ public struct Constraints: Hashable, Sendable {
     /// no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    /// 10:00-14:00". An end before its begin is on the next day. Default: none.
+    /// 10:00-14:00". If the end is before the begin, it is on the next day. Default: none.
     public var quietHours: String?
 
     public init() {}
@@ -165,7 +165,7 @@ public struct TLS: Hashable, Sendable {
     public var clientKey: String?
     /// "sha256//BASE64;sha256//…": keys of the server (RFC 7469).
     public var pinnedPublicKeys: String?
-    /// Oldest version of TLS. Default: `TLSVersion.tls1_2`.
+    /// The oldest version of TLS that is accepted. Default: `TLSVersion.tls1_2`.
     public var minimumVersion: TLSVersion?
 
     public init() {}
@@ -215,22 +215,23 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
-    /// Faults of servers that a session accepts.
+    /// Violations by servers that a session tolerates.
     public var tolerances: Tolerances = []
     /// `true`, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
     public var sendsLaunchEvents: Bool?
-    /// `true`: 401 and 407 open a challenge, for which tasks wait. `false`, the default: they are failures, as other
-    /// statuses that are not accepted.
+    /// `true`: 401 and 407 open a challenge, and tasks wait for the response to it. `false`, the default: they are
+    /// failures, like other statuses that are not accepted.
     public var asksForCredentials: Bool?
     /// `true`: tasks of a launched host get `Preset.discretionary`, as Apple does with tasks of an app in the
     /// background. Default `false`.
     public var isDiscretionaryIfLaunched: Bool?
-    /// Launches a host although one consumes the session, when the session needs it and the consumer's process was
-    /// stopped for this long (SIGSTOP, debugger, freezer). Nil: never. The library does not resume stopped processes.
+    /// If the consumer's process was stopped for this long (SIGSTOP, debugger, freezer), and the session needs a host,
+    /// the engine launches another one. Nil: never. The library does not resume stopped processes.
     public var launchIfStopped: Duration?
-    /// Default 60,000 ms: time for `constraints.minimumBytesPerSecond`.
+    /// Default 60,000 ms: how long the rate must be below `constraints.minimumBytesPerSecond` before tasks pause.
     public var slowAfter: Duration?
-    /// Default 300,000 ms: pause before the first probe of a slow origin; it doubles up to twelve times this.
+    /// Default 300,000 ms: pause before the first probe of a slow origin; it doubles with each failed probe, up to
+    /// twelve times this.
     public var slowPause: Duration?
 
     public init(identifier: String) { self.identifier = identifier }
