@@ -85,8 +85,8 @@ public struct TaskPolicy: Equatable, Sendable {
 }
 
 extension TaskPolicy {
-    /// What a session says of each of its tasks. A rate is of all its tasks together, so it is not among it; nor are
-    /// constraints, of which a task has the stricter of both.
+    /// The policy that a session sets for each of its tasks. The rate limit is left out, because it applies to all
+    /// tasks together. Constraints are left out, because the stricter value of session and task counts for each.
     public init(_ session: SessionConfiguration) {
         maximumAttempts = session.maximumAttempts
         firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds

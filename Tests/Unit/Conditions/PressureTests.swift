@@ -20,7 +20,7 @@ struct PressureTests {
         #expect(percent == nil || text.contains("0x10"))
     }
 
-    @Test("the source tells a kernel without pressure from an unreadable file")
+    @Test("the source distinguishes a kernel without pressure information from an unreadable file")
     func missing() {
         let tree = FakeTree()
         let files = SystemTree(root: tree.root)

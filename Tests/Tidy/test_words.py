@@ -1,0 +1,106 @@
+"""Retired words do not come back into comments, documentation, test names and messages to users."""
+
+import ast
+import io
+import re
+import tokenize
+
+import pytest
+from tree import sources
+
+#: Retired word -> what to write. Words for persons are not used for programs; each other word has a plain synonym.
+RETIRED = {
+    r"whoever|whomever|whosoever": "name the process, thread or caller",
+    r"nobody|somebody|someone|anybody|anyone": "name the process, thread or caller",
+    r"anew": "again",
+    r"in vain": "without success",
+    r"lets? go|letting go": "release",
+    r"gives? way|gave way|makes? room": "preempt",
+    r"mends?|mended|mending": "repair, fix, restore",
+    r"hears?|heard": "receive, be notified",
+    r"learns?|learned": "receive, read, find out",
+    r"told|tells?|telling": "report, notify, return, show",
+    r"troubles?": "error, failure",
+    r"left alone|leaves? alone": "leave unchanged, give up",
+    r"held back|holds? back": "hold, delay",
+    r"goes on|went on|going on": "continue",
+    r"look(?:s|ed)? at|a look": "read, check",
+    r"what is said|nothing is said": "what is set",
+    r"nor (?:is|does|do|are)": "split the sentence",
+    r"stirs?|stirred": "schedule, wake",
+}
+WORDS = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): plain for words, plain in RETIRED.items()}
+
+#: Where a retired word has another meaning: file -> the words around it.
+ALLOWED = {
+    "CHANGELOG.md": "entries quote earlier versions",
+    "docs/glossary.md": "it lists the replaced words",
+    "Tests/Tidy/test_words.py": "it has the list",
+}
+
+#: A part of a line in which the word is a name: the account "nobody", a quoted message.
+NAMES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|user nobody|account nobody|nobody\(5\)")
+
+
+def swift_prose(text):
+    """Comments and the names of tests and suites, with their line numbers."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if (comment := re.search(r"(?:^|\s)///?(.*)", line)) and "://" not in line[:comment.start() + 3]:
+            yield number, comment[1]
+        if name := re.search(r'@(?:Test|Suite)\(\s*"((?:[^"\\]|\\.)*)"', line):
+            yield number, name[1]
+
+
+def python_prose(text):
+    """Comments, docstrings and the names of tests, with their line numbers."""
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            yield token.start[0], token.string
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node):
+            for offset, line in enumerate(node.body[0].value.value.split("\n")):
+                yield node.body[0].lineno + offset, line
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+            yield node.lineno, node.name.replace("_", " ")
+
+
+def c_prose(text):
+    """Comments, with their line numbers."""
+    for match in re.finditer(r"/\*.*?\*/|//[^\n]*", text, re.DOTALL):
+        first = text.count("\n", 0, match.start()) + 1
+        for offset, line in enumerate(match[0].split("\n")):
+            yield first + offset, line
+
+
+def prose(source):
+    match source.path.suffix:
+        case ".swift": return swift_prose(source.text)
+        case ".py": return python_prose(source.text)
+        case ".c" | ".h": return c_prose(source.text)
+        case ".md": return enumerate(source.text.split("\n"), 1)
+    return ()
+
+
+def retired(lines):
+    """Each retired word in the lines: its line, the word, and what to write."""
+    for number, line in lines:
+        for pattern, plain in WORDS.items():
+            for match in pattern.finditer(NAMES.sub("", line)):
+                yield number, match[0], plain
+
+
+def test_prose_has_no_retired_word():
+    found = [f"{source.name}:{number}: {word!r}: {plain}" for source in sources() if source.name not in ALLOWED
+             for number, word, plain in retired(prose(source))]
+    if found:
+        pytest.fail("\n".join(found), pytrace=False)
+
+
+@pytest.mark.parametrize(("suffix", "text"), [
+    ("swift", "let told = 1 // is told\n"), ("swift", '@Test("a task is told")\n'),
+    ("python", "told = 1  # is told\n"), ("python", 'def test_told():\n    """Sees."""\n'),
+    ("python", '"""It is told."""\n'), ("c", "int told; /* it\n is told */\n"),
+])
+def test_a_retired_word_is_found_in_prose_and_not_in_code(suffix, text):
+    lines = {"swift": swift_prose, "python": python_prose, "c": c_prose}[suffix](text)
+    assert [word for _, word, _ in retired(lines)] == ["told"]
