@@ -1,7 +1,7 @@
 /* A host that sets what networks cost, and repeats work with activities. */
 #include "fields.h"
 
-static void a_network_comes_back_as_it_was_said_until_nothing_is_said(void) {
+static void network_settings_are_stored_until_they_are_removed(void) {
     bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     bh_batch *batch = NULL;
@@ -93,5 +93,5 @@ static void an_activity_without_a_request_is_an_event(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(a_network_comes_back_as_it_was_said_until_nothing_is_said), TEST(activities_are_listed_changed_and_removed),
+MAIN(TEST(network_settings_are_stored_until_they_are_removed), TEST(activities_are_listed_changed_and_removed),
      TEST(an_activity_without_a_request_is_an_event))

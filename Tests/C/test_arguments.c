@@ -192,7 +192,7 @@ static void the_requests_of_an_enqueue_are_all_checked_first(void) {
 #undef CHECK_BAD
 }
 
-static void an_enqueue_needs_an_array_that_can_be(void) {
+static void an_enqueue_needs_a_valid_array(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -284,7 +284,7 @@ static void selections_and_ids_are_checked(void) {
     bh_application_close(application);
 }
 
-static void what_a_host_gave_comes_back_in_the_listing(void) {
+static void the_listing_has_the_values_of_the_request(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
@@ -313,6 +313,6 @@ static void what_a_host_gave_comes_back_in_the_listing(void) {
 
 MAIN(TEST(an_application_needs_its_options),
      TEST(a_session_needs_an_identifier_and_a_role), TEST(an_update_keeps_the_identifier),
-     TEST(the_requests_of_an_enqueue_are_all_checked_first), TEST(an_enqueue_needs_an_array_that_can_be),
+     TEST(the_requests_of_an_enqueue_are_all_checked_first), TEST(an_enqueue_needs_a_valid_array),
      TEST(polls_and_listings_hand_out_1_to_10000_items), TEST(selections_and_ids_are_checked),
-     TEST(what_a_host_gave_comes_back_in_the_listing))
+     TEST(the_listing_has_the_values_of_the_request))

@@ -26,7 +26,7 @@ static bh_session_configuration everything(void) {
     return given;
 }
 
-static void what_a_session_waits_for_comes_back_as_it_was_given(void) {
+static void session_constraints_are_read_back_unchanged(void) {
     bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
@@ -50,7 +50,7 @@ static void what_a_session_waits_for_comes_back_as_it_was_given(void) {
     bh_application_close(application);
 }
 
-static void what_cannot_be_waited_for_is_refused_by_its_name(void) {
+static void invalid_constraints_are_refused_by_field_name(void) {
     bh_application *application = open_application();
     bh_session *producer = create_session(application, "others", BH_ROLE_PRODUCE);
     bh_session_configuration given;
@@ -92,7 +92,7 @@ static void what_cannot_be_waited_for_is_refused_by_its_name(void) {
     bh_application_close(application);
 }
 
-static void starts_and_sizes_come_back_and_must_make_sense(void) {
+static void starts_and_expected_sizes_are_checked_and_read_back(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -126,7 +126,7 @@ static void starts_and_sizes_come_back_and_must_make_sense(void) {
     bh_application_close(application);
 }
 
-static void a_network_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
+static void invalid_network_settings_are_refused_by_field_name(void) {
     bh_application *application = open_application();
     bh_network network = BH_INIT(bh_network);
     char name[257];
@@ -161,7 +161,7 @@ static void a_network_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
     bh_application_close(application);
 }
 
-static void an_activity_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
+static void an_invalid_activity_is_refused_by_field_name(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_activity activity;
@@ -202,7 +202,7 @@ static void an_activity_that_cannot_be_is_refused_by_the_name_of_its_field(void)
     bh_application_close(application);
 }
 
-MAIN(TEST(what_a_session_waits_for_comes_back_as_it_was_given),
-     TEST(what_cannot_be_waited_for_is_refused_by_its_name), TEST(starts_and_sizes_come_back_and_must_make_sense),
-     TEST(a_network_that_cannot_be_is_refused_by_the_name_of_its_field),
-     TEST(an_activity_that_cannot_be_is_refused_by_the_name_of_its_field))
+MAIN(TEST(session_constraints_are_read_back_unchanged),
+     TEST(invalid_constraints_are_refused_by_field_name), TEST(starts_and_expected_sizes_are_checked_and_read_back),
+     TEST(invalid_network_settings_are_refused_by_field_name),
+     TEST(an_invalid_activity_is_refused_by_field_name))

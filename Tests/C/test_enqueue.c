@@ -129,7 +129,7 @@ static void the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_e
     bh_application_close(application);
 }
 
-static void an_enqueue_whose_results_are_not_wanted_returns_none(void) {
+static void an_enqueue_without_a_results_parameter_returns_none(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -148,4 +148,4 @@ MAIN(TEST(an_enqueue_that_was_refused_in_the_middle_returns_what_was_applied),
      TEST(a_refused_enqueue_is_repeated_without_the_request_that_was_refused),
      TEST(the_results_are_null_when_no_request_was_applied),
      TEST(the_results_are_null_when_the_role_or_the_handle_does_not_allow_an_enqueue),
-     TEST(an_enqueue_whose_results_are_not_wanted_returns_none))
+     TEST(an_enqueue_without_a_results_parameter_returns_none))

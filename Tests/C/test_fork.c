@@ -63,7 +63,7 @@ static void expect_whole(struct handles *all) {
     bh_application_close(all->application);
 }
 
-static void in_a_child_all_handles_are_the_parents(void) {
+static void handles_of_the_parent_are_refused_in_a_child(void) {
     struct handles all = open_all();
     expect_child(expect_forked, &all);
     /* The parent's handles still work. */
@@ -72,7 +72,7 @@ static void in_a_child_all_handles_are_the_parents(void) {
 
 static void expect_forked_in_grandchild(void *argument) { expect_child(expect_forked, argument); }
 
-static void in_a_grandchild_too(void) {
+static void handles_of_the_parent_are_refused_in_a_grandchild(void) {
     struct handles all = open_all();
     expect_child(expect_forked_in_grandchild, &all);
     expect_whole(&all);
@@ -92,7 +92,7 @@ static void use_anew(void *argument) {
     CHECK_STATUS(BH_INVALID_HANDLE, bh_session_complete(own.session, 5000, NULL));
 }
 
-static void a_child_may_open_the_application_anew(void) {
+static void a_child_may_open_the_application_again(void) {
     struct handles all = open_all();
     expect_child(use_anew, &all);
     expect_whole(&all);
@@ -146,11 +146,11 @@ static void a_child_made_while_other_threads_use_the_library_does_not_hang(void)
     fork_while_busy(200, make_and_drop_handles, expect_forked);
 }
 
-static void such_a_child_may_open_the_application_anew(void) {
+static void a_child_of_a_busy_parent_may_open_the_application_again(void) {
     fork_while_busy(20, make_and_drop_handles, use_anew);
 }
 
-static void nor_does_one_made_while_they_open_and_close_applications(void) {
+static void a_child_made_while_other_threads_open_and_close_applications_does_not_hang(void) {
     fork_while_busy(100, open_and_close, use_anew);
 }
 
@@ -170,15 +170,15 @@ static void be_process_1(void *argument) {
        rest. */
 }
 
-static void a_child_with_its_parents_process_id_is_a_child(void) {
+static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {
     /* Only root may create the namespace; without it this case cannot happen. */
     if (unshare(CLONE_NEWPID) != 0) return;
     expect_child(be_process_1, NULL);
 }
 
-MAIN(TEST(in_a_child_all_handles_are_the_parents), TEST(in_a_grandchild_too),
-     TEST(a_child_may_open_the_application_anew), TEST(a_child_may_be_the_first_to_open_it),
+MAIN(TEST(handles_of_the_parent_are_refused_in_a_child), TEST(handles_of_the_parent_are_refused_in_a_grandchild),
+     TEST(a_child_may_open_the_application_again), TEST(a_child_may_be_the_first_to_open_it),
      TEST(a_child_made_while_other_threads_use_the_library_does_not_hang),
-     TEST(such_a_child_may_open_the_application_anew),
-     TEST(nor_does_one_made_while_they_open_and_close_applications),
-     TEST(a_child_with_its_parents_process_id_is_a_child))
+     TEST(a_child_of_a_busy_parent_may_open_the_application_again),
+     TEST(a_child_made_while_other_threads_open_and_close_applications_does_not_hang),
+     TEST(a_child_with_the_process_id_of_its_parent_is_recognized))

@@ -13,7 +13,7 @@
         uint64_t later;                                                                                                \
     }
 
-static void bh_init_does_what_the_initializer_does(void) {
+static void bh_init_and_the_initializer_macro_give_the_same_struct(void) {
     bh_request initialized = BH_INIT(bh_request), again;
     memset(&again, 0x55, sizeof again);
     bh_init(&again, sizeof again);
@@ -109,7 +109,7 @@ static void an_unknown_field_of_a_response_is_refused_unless_it_is_0(void) {
     bh_application_close(application);
 }
 
-static void a_longer_error_is_filled_and_its_unknown_fields_are_left_alone(void) {
+static void a_longer_error_is_filled_without_its_unknown_fields(void) {
     LATER(bh_error) longer = {BH_INIT(bh_error), 7};
     longer.known.struct_size = sizeof longer;
     CHECK_STATUS(BH_INVALID_HANDLE, bh_ticket_wait(NULL, 0, &longer.known));
@@ -192,7 +192,7 @@ static void reserved_fields_of_a_selection_must_be_0(void) {
     bh_application_close(application);
 }
 
-static void requests_have_the_distance_that_the_first_says(void) {
+static void the_struct_size_of_the_first_request_is_the_stride_of_the_array(void) {
     enum { COUNT = 3 };
     struct {
         bh_request known;
@@ -224,7 +224,7 @@ static void requests_have_the_distance_that_the_first_says(void) {
     bh_application_close(application);
 }
 
-static void parts_have_the_distance_that_the_first_says(void) {
+static void the_struct_size_of_the_first_part_is_the_stride_of_the_array(void) {
     enum { COUNT = 3 };
     LATER(bh_part) longer[COUNT];
     bh_part parts[COUNT];
@@ -276,7 +276,7 @@ static void the_elements_of_an_array_have_one_struct_size(void) {
     bh_application_close(application);
 }
 
-static void nothing_is_read_behind_the_end_of_an_array(void) {
+static void nothing_is_read_past_the_end_of_an_array(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -301,7 +301,7 @@ static void nothing_is_read_behind_the_end_of_an_array(void) {
     bh_application_close(application);
 }
 
-static void the_first_struct_size_of_an_array_must_make_sense(void) {
+static void an_invalid_first_struct_size_of_an_array_is_refused(void) {
     static const size_t refused[] = {0,     8,        sizeof(bh_request) - 8, sizeof(bh_request) + 1,
                                      65544, SIZE_MAX, SIZE_MAX / 2 + 1};
     bh_application *application = open_application();
@@ -369,7 +369,7 @@ static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void
     bh_application_close(application);
 }
 
-static void an_item_of_another_kind_or_behind_the_last_is_null(void) {
+static void an_item_of_another_kind_or_past_the_last_is_null(void) {
     bh_application *application = open_application();
     bh_batch *limits = NULL;
     CHECK_STATUS(BH_OK, bh_store_limits(application, 20000, &limits, &error));
@@ -382,15 +382,16 @@ static void an_item_of_another_kind_or_behind_the_last_is_null(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(bh_init_does_what_the_initializer_does), TEST(an_unknown_field_is_refused_unless_it_is_0),
+MAIN(TEST(bh_init_and_the_initializer_macro_give_the_same_struct), TEST(an_unknown_field_is_refused_unless_it_is_0),
      TEST(an_unknown_field_of_a_struct_that_an_argument_points_to_is_refused_unless_it_is_0),
      TEST(an_unknown_field_of_a_response_is_refused_unless_it_is_0),
-     TEST(a_longer_error_is_filled_and_its_unknown_fields_are_left_alone),
+     TEST(a_longer_error_is_filled_without_its_unknown_fields),
      TEST(reserved_fields_of_a_session_must_be_0), TEST(reserved_fields_of_a_policy_must_be_0),
      TEST(reserved_fields_of_limits_must_be_0), TEST(reserved_fields_of_a_network_must_be_0),
-     TEST(reserved_fields_of_a_selection_must_be_0), TEST(requests_have_the_distance_that_the_first_says),
-     TEST(parts_have_the_distance_that_the_first_says),
-     TEST(the_elements_of_an_array_have_one_struct_size), TEST(nothing_is_read_behind_the_end_of_an_array),
-     TEST(the_first_struct_size_of_an_array_must_make_sense), TEST(an_item_of_a_smaller_size_ends_there),
+     TEST(reserved_fields_of_a_selection_must_be_0),
+     TEST(the_struct_size_of_the_first_request_is_the_stride_of_the_array),
+     TEST(the_struct_size_of_the_first_part_is_the_stride_of_the_array),
+     TEST(the_elements_of_an_array_have_one_struct_size), TEST(nothing_is_read_past_the_end_of_an_array),
+     TEST(an_invalid_first_struct_size_of_an_array_is_refused), TEST(an_item_of_a_smaller_size_ends_there),
      TEST(an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back),
-     TEST(an_item_of_another_kind_or_behind_the_last_is_null))
+     TEST(an_item_of_another_kind_or_past_the_last_is_null))

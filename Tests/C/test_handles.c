@@ -3,9 +3,9 @@
 
 static bh_error error = BH_INIT(bh_error);
 
-static void null_is_no_handle(void) { expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE); }
+static void null_is_refused_as_a_handle(void) { expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE); }
 
-static void what_was_never_a_handle_is_none(void) {
+static void a_pointer_that_was_never_a_handle_is_refused(void) {
     static const uintptr_t values[] = {1, 8, 16, 4096, 0xDEADBEEF, UINTPTR_MAX, UINTPTR_MAX - 15, UINTPTR_MAX / 2,
                                        (uintptr_t)1 << 46, ((uintptr_t)1 << 46) + 1, ((uintptr_t)1 << 46) + (1 << 20)};
     bh_application *application = open_application();
@@ -17,7 +17,7 @@ static void what_was_never_a_handle_is_none(void) {
     bh_application_close(application);
 }
 
-static void random_values_are_no_handles(void) {
+static void random_values_are_refused_as_handles(void) {
     uint64_t seed = 0x9E3779B97F4A7C15u;
     for (int round = 0; round < 2000; round++) {
         seed ^= seed << 13, seed ^= seed >> 7, seed ^= seed << 17;
@@ -45,7 +45,7 @@ static void a_handle_of_another_kind_is_refused(void) {
     bh_application_close(application);
 }
 
-static void a_closed_handle_is_refused_for_ever(void) {
+static void a_closed_handle_is_always_refused(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_ticket *ticket = NULL;
@@ -102,11 +102,11 @@ static void handles_may_be_closed_in_any_order_and_more_than_once(void) {
     bh_session_close(session);
 }
 
-static void a_call_without_an_error_struct_is_fine(void) {
+static void a_call_without_an_error_struct_is_valid(void) {
     for (size_t i = 0; i < CALL_COUNT; i++) CHECK(calls[i].make(NULL, 5000, NULL) == BH_INVALID_HANDLE);
 }
 
-static void an_error_struct_of_a_wrong_size_is_left_alone(void) {
+static void an_error_struct_of_a_wrong_size_is_not_changed(void) {
     static const size_t sizes[] = {0, 1, sizeof(bh_error) - 1, SIZE_MAX, (size_t)1 << 40};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         bh_error given, before;
@@ -138,9 +138,10 @@ static void a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_
     bh_application_close(application);
 }
 
-MAIN(TEST(null_is_no_handle), TEST(what_was_never_a_handle_is_none), TEST(random_values_are_no_handles),
-     TEST(a_handle_of_another_kind_is_refused), TEST(a_closed_handle_is_refused_for_ever),
+MAIN(TEST(null_is_refused_as_a_handle), TEST(a_pointer_that_was_never_a_handle_is_refused),
+     TEST(random_values_are_refused_as_handles),
+     TEST(a_handle_of_another_kind_is_refused), TEST(a_closed_handle_is_always_refused),
      TEST(closing_an_application_ends_its_sessions_and_tickets_but_no_batches),
-     TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_fine),
-     TEST(an_error_struct_of_a_wrong_size_is_left_alone),
+     TEST(handles_may_be_closed_in_any_order_and_more_than_once), TEST(a_call_without_an_error_struct_is_valid),
+     TEST(an_error_struct_of_a_wrong_size_is_not_changed),
      TEST(a_success_clears_status_and_ticket_of_a_reused_error_and_leaves_the_rest))

@@ -85,7 +85,7 @@ static void progress_is_read_every_tenth_of_a_second_to_every_minute(void) {
     bh_application_close(application);
 }
 
-static void a_host_that_nobody_launched_has_no_launch(void) {
+static void a_host_that_was_not_launched_has_no_launch(void) {
     bh_application *application = open_application();
     bh_batch *launch = NULL, *launches = NULL, *engine = NULL;
     CHECK_STATUS(BH_OK, bh_application_current_launch(application, 5000, &launch, &error));
@@ -133,5 +133,5 @@ static void a_registered_launch_command_is_listed_with_its_defaults_until_it_is_
 }
 
 MAIN(TEST(a_launch_command_is_a_program_with_arguments), TEST(a_response_is_a_refusal_a_credential_or_headers),
-     TEST(progress_is_read_every_tenth_of_a_second_to_every_minute), TEST(a_host_that_nobody_launched_has_no_launch),
+     TEST(progress_is_read_every_tenth_of_a_second_to_every_minute), TEST(a_host_that_was_not_launched_has_no_launch),
      TEST(a_registered_launch_command_is_listed_with_its_defaults_until_it_is_removed))

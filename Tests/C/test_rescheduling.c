@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static void starts_are_said_anew_and_must_make_sense(void) {
+static void rescheduled_starts_are_checked_and_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_task_selection selection = BH_INIT(bh_task_selection);
@@ -45,7 +45,7 @@ static void starts_are_said_anew_and_must_make_sense(void) {
     bh_application_close(application);
 }
 
-static void what_a_task_itself_states_is_listed_with_it(void) {
+static void a_tasks_own_constraints_are_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -74,7 +74,7 @@ static void what_a_task_itself_states_is_listed_with_it(void) {
     bh_application_close(application);
 }
 
-static void constraints_take_the_place_of_earlier_ones(void) {
+static void constraints_replace_earlier_ones(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = idle_request();
@@ -98,5 +98,5 @@ static void constraints_take_the_place_of_earlier_ones(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(starts_are_said_anew_and_must_make_sense), TEST(what_a_task_itself_states_is_listed_with_it),
-     TEST(constraints_take_the_place_of_earlier_ones))
+MAIN(TEST(rescheduled_starts_are_checked_and_listed), TEST(a_tasks_own_constraints_are_listed),
+     TEST(constraints_replace_earlier_ones))

@@ -23,7 +23,7 @@ static void *handle_for(const struct call *call, const struct handles *all) {
     return call->kind == SESSION ? (void *)all->session : (void *)all->ticket;
 }
 
-static void each_operation_is_started_with_a_ticket_and_leaves_outputs_alone(void) {
+static void each_started_operation_returns_a_ticket_and_sets_no_output(void) {
     struct handles all = open_all();
     bh_batch *sessions = NULL;
     for (size_t i = 0; i < CALL_COUNT; i++) {
@@ -65,7 +65,7 @@ static void a_start_without_an_error_is_refused_and_starts_nothing(void) {
     bh_application_close(all.application);
 }
 
-static void a_call_that_starts_nothing_refuses_to_be_started(void) {
+static void a_call_without_a_started_form_refuses_bh_start(void) {
     struct handles all = open_all();
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (calls[i].waiting != WAITS) continue;
@@ -149,9 +149,9 @@ static void a_wait_for_a_consumer_that_stays_ends_when_its_ticket_is_released(vo
     bh_application_close(all.application);
 }
 
-MAIN(TEST(each_operation_is_started_with_a_ticket_and_leaves_outputs_alone),
+MAIN(TEST(each_started_operation_returns_a_ticket_and_sets_no_output),
      TEST(a_start_without_an_error_is_refused_and_starts_nothing),
-     TEST(a_call_that_starts_nothing_refuses_to_be_started),
+     TEST(a_call_without_a_started_form_refuses_bh_start),
      TEST(minus_1_is_refused_because_there_is_no_endless_wait), TEST(a_wait_is_at_most_a_day),
      TEST(a_started_operation_has_copies_of_its_arguments),
      TEST(a_started_enqueue_checks_its_requests_and_has_no_ticket_if_one_is_refused),

@@ -88,7 +88,7 @@ static void *use_what_may_be_closed(void *argument) {
     return NULL;
 }
 
-static void closing_while_others_call_is_an_error_for_them_and_no_more(void) {
+static void closing_while_other_threads_call_only_fails_their_calls(void) {
     pthread_t threads[THREADS];
     /* This application keeps the engine running, so that each round is short. */
     bh_application *keeper = open_application();
@@ -130,5 +130,5 @@ static void a_long_wait_ends_when_the_application_is_closed(void) {
 }
 
 MAIN(TEST(one_session_serves_many_threads), TEST(one_batch_is_read_by_many_threads),
-     TEST(closing_while_others_call_is_an_error_for_them_and_no_more),
+     TEST(closing_while_other_threads_call_only_fails_their_calls),
      TEST(a_long_wait_ends_when_the_application_is_closed))

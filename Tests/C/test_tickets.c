@@ -141,7 +141,7 @@ static void a_batch_is_taken_from_its_ticket_once(void) {
     bh_application_close(application);
 }
 
-static void an_operation_that_failed_says_so_from_each_of_its_tickets_functions(void) {
+static void each_function_of_a_ticket_returns_the_error_of_its_operation(void) {
     bh_application *application = open_application();
     bh_session *session = NULL;
     bh_ticket *ticket =
@@ -200,7 +200,7 @@ static bh_enqueued enqueue_again(bh_session *session, const bh_request *request)
     return result;
 }
 
-static void a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended(void) {
+static void a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     bh_request request = idle_request();
@@ -344,7 +344,7 @@ static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     end(engine);
 }
 
-static void an_engine_that_is_stopped_before_its_first_reply_is_named_with_a_ticket_and_without(void) {
+static void an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error(void) {
     pid_t engine = start_engine();
     bh_application_options options = BH_INIT(bh_application_options);
     bh_application *application = NULL;
@@ -367,7 +367,7 @@ static void an_engine_that_is_stopped_before_its_first_reply_is_named_with_a_tic
     end(engine);
 }
 
-static void an_operation_outlives_the_engine_that_did_not_answer_it(void) {
+static void an_operation_survives_the_engine_that_did_not_reply(void) {
     pid_t engine = start_engine();
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
@@ -408,11 +408,11 @@ MAIN(TEST(ended_tickets_make_the_descriptor_readable),
      TEST(a_ticket_is_returned_as_soon_as_a_wait_has_returned_its_outcome), TEST(a_released_ticket_is_never_returned),
      TEST(a_session_is_taken_from_its_ticket_once), TEST(a_session_that_was_not_taken_is_closed_with_its_ticket),
      TEST(a_batch_is_taken_from_its_ticket_once),
-     TEST(an_operation_that_failed_says_so_from_each_of_its_tickets_functions),
+     TEST(each_function_of_a_ticket_returns_the_error_of_its_operation),
      TEST(the_results_of_a_started_enqueue_are_taken_from_its_ticket_once), TEST(started_controls_count),
-     TEST(a_ticket_of_an_enqueue_tells_a_living_task_from_one_that_has_ended),
+     TEST(a_ticket_of_an_enqueue_distinguishes_live_tasks_from_ended_ones),
      TEST(only_the_requests_whose_keys_found_a_task_are_existing), TEST(a_ticket_keeps_a_pointer_of_the_host),
      TEST(an_operation_that_does_not_end_in_time_leaves_its_ticket),
-     TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_with_a_ticket_and_without),
-     TEST(an_operation_outlives_the_engine_that_did_not_answer_it),
+     TEST(an_engine_that_is_stopped_before_its_first_reply_is_named_in_the_error),
+     TEST(an_operation_survives_the_engine_that_did_not_reply),
      TEST(closing_does_not_wait_for_an_engine_that_is_stopped))

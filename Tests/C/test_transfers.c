@@ -36,7 +36,7 @@ static bh_session_configuration everything(void) {
     return given;
 }
 
-static void a_configuration_comes_back_as_it_was_given(void) {
+static void a_configuration_is_read_back_unchanged(void) {
     bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
@@ -67,7 +67,7 @@ static void a_configuration_comes_back_as_it_was_given(void) {
     bh_application_close(application);
 }
 
-static void a_struct_that_is_shorter_than_that_of_header_1_0_is_refused(void) {
+static void a_struct_shorter_than_in_header_1_0_is_refused(void) {
     bh_application *application = open_application();
     bh_session_configuration given = everything();
     bh_session *session = NULL;
@@ -78,7 +78,7 @@ static void a_struct_that_is_shorter_than_that_of_header_1_0_is_refused(void) {
     bh_application_close(application);
 }
 
-static void fields_that_are_0_come_back_with_their_defaults(void) {
+static void fields_that_are_0_are_read_back_with_their_defaults(void) {
     bh_application *application = open_application();
     bh_session_configuration given = BH_INIT(bh_session_configuration);
     bh_session *session = NULL;
@@ -94,7 +94,7 @@ static void fields_that_are_0_come_back_with_their_defaults(void) {
     bh_application_close(application);
 }
 
-static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
+static void an_invalid_setting_is_refused_by_field_name(void) {
     bh_application *application = open_application();
     bh_session_configuration given;
     bh_session *session = NULL;
@@ -129,7 +129,7 @@ static void a_setting_that_cannot_be_is_refused_by_its_name(void) {
 #undef CHECK_BAD
 }
 
-static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
+static void an_invalid_request_is_refused_by_field_name(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_policy policy = BH_INIT(bh_policy);
@@ -178,7 +178,7 @@ static void a_request_that_cannot_be_is_refused_by_the_name_of_its_field(void) {
 #undef CHECK_BAD
 }
 
-static void a_request_that_says_everything_is_taken_and_listed(void) {
+static void a_request_with_every_option_is_accepted_and_listed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request requests[2] = {idle_request(), idle_request()};
@@ -219,7 +219,7 @@ static void a_request_that_says_everything_is_taken_and_listed(void) {
     bh_application_close(application);
 }
 
-static void limits_come_back_as_they_were_given(void) {
+static void limits_are_read_back_unchanged(void) {
     bh_application *application = open_application();
     bh_limits limits = BH_INIT(bh_limits);
     bh_batch *batch = NULL;
@@ -238,9 +238,9 @@ static void limits_come_back_as_they_were_given(void) {
     bh_application_close(application);
 }
 
-MAIN(TEST(a_configuration_comes_back_as_it_was_given),
-     TEST(a_struct_that_is_shorter_than_that_of_header_1_0_is_refused),
-     TEST(fields_that_are_0_come_back_with_their_defaults),
-     TEST(a_setting_that_cannot_be_is_refused_by_its_name),
-     TEST(a_request_that_cannot_be_is_refused_by_the_name_of_its_field),
-     TEST(a_request_that_says_everything_is_taken_and_listed), TEST(limits_come_back_as_they_were_given))
+MAIN(TEST(a_configuration_is_read_back_unchanged),
+     TEST(a_struct_shorter_than_in_header_1_0_is_refused),
+     TEST(fields_that_are_0_are_read_back_with_their_defaults),
+     TEST(an_invalid_setting_is_refused_by_field_name),
+     TEST(an_invalid_request_is_refused_by_field_name),
+     TEST(a_request_with_every_option_is_accepted_and_listed), TEST(limits_are_read_back_unchanged))

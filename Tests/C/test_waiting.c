@@ -37,7 +37,7 @@ static void there_is_one_condition_of_each_kind_with_its_source(void) {
     bh_application_close(application);
 }
 
-static void a_task_that_waits_says_why_and_since_when(void) {
+static void a_waiting_task_lists_its_reason_and_begin(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_PRODUCE);
     bh_request request = BH_INIT(bh_request);
@@ -60,7 +60,7 @@ static void a_task_that_waits_says_why_and_since_when(void) {
     bh_application_close(application);
 }
 
-static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void) {
+static void a_discretionary_task_is_held_on_battery_until_its_constraint_is_removed(void) {
     char root[400];
     bh_session_configuration configuration = BH_INIT(bh_session_configuration);
     bh_policy policy = BH_INIT(bh_policy);
@@ -111,5 +111,5 @@ static void a_discretionary_task_is_held_on_battery_until_nothing_is_asked(void)
     bh_application_close(application);
 }
 
-MAIN(TEST(a_discretionary_task_is_held_on_battery_until_nothing_is_asked),
-     TEST(there_is_one_condition_of_each_kind_with_its_source), TEST(a_task_that_waits_says_why_and_since_when))
+MAIN(TEST(a_discretionary_task_is_held_on_battery_until_its_constraint_is_removed),
+     TEST(there_is_one_condition_of_each_kind_with_its_source), TEST(a_waiting_task_lists_its_reason_and_begin))
