@@ -28,8 +28,8 @@ struct Attention: Sendable {
     var unreported: Unreported {
         let unreported = known.filter { $0.value.isUnreported }
         return Unreported(
-            newest: unreported.mapValues(\.newest), yieldRequested: Set(
-                unreported.filter { $0.value.isYieldRequested }.keys))
+            newest: unreported.mapValues(\.newest),
+            yieldRequested: Set(unreported.filter { $0.value.isYieldRequested }.keys))
     }
     var hasUnreported: Bool { known.values.contains { $0.isUnreported } }
 
@@ -63,8 +63,9 @@ struct Attention: Sendable {
             let name = ByteString(info.identifier)
             guard gone.removeValue(forKey: name) != nil else { continue }
             report(info.identifier, through: info.newestEvent)
-            if info.waitingConsumers > 0
-                || unreported.yieldRequested.contains(name) { known[name]?.isYieldRequested = false }
+            if info.waitingConsumers > 0 || unreported.yieldRequested.contains(name) {
+                known[name]?.isYieldRequested = false
+            }
         }
         for (name, newest) in gone {
             // A session that was created again after the listing has newer events, or a handle that waits for it.

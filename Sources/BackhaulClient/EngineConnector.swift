@@ -70,8 +70,9 @@ struct EngineConnector: Sendable {
             case .none: break
             }
             if hosting.isDaemon { try starter.supervise(directory) }
-            if deadline.hasPassed { throw (
-                directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory) }
+            if deadline.hasPassed {
+                throw (directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory)
+            }
             // If another store or none has the path now, `run` opens the path again.
             guard directory.isAtPath else { return }
             // The engine's process may be starting or ending: its lock and its socket do not change in one step.
@@ -163,8 +164,8 @@ struct EngineConnector: Sendable {
     private func serveSocket(
         _ directory: StoreDirectory, replyDeadline deadline: Deadline, _ starter: inout DaemonStarter
     ) throws(Failure) -> ConnectResult {
-        guard let transport = try? SocketClientTransport(directory: directory), let peer =
-            transport.peer else { return .none }
+        guard let transport = try? SocketClientTransport(directory: directory), let peer = transport.peer
+        else { return .none }
         guard peer.isSameUser else {
             throw Failure(
                 .storeUnavailable, "the store's engine, process \(peer.processID), belongs to another user",

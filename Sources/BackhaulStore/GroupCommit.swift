@@ -45,8 +45,9 @@ final class GroupCommit {
     deinit {
         let isAbandoned = !isOurs
         // On close SQLite deletes the log by its name, and another file has that name now.
-        if database.descriptors.isNameReplaced(Schema.walName) { connection.configure(
-            SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true) }
+        if database.descriptors.isNameReplaced(Schema.walName) {
+            connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        }
         // The numbers leave the fork guard before the close: afterwards they may belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)

@@ -85,8 +85,9 @@ public struct TransientService: Equatable, Sendable {
         }
         if let workingDirectory { properties.append(("WorkingDirectory", .string(workingDirectory))) }
         if let restart { properties += restart.properties }
-        if let stopTimeoutMilliseconds { properties.append(
-            ("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds)))) }
+        if let stopTimeoutMilliseconds {
+            properties.append(("TimeoutStopUSec", .uint64(microseconds(stopTimeoutMilliseconds))))
+        }
         if let slice { properties.append(("Slice", .string(slice))) }
         return properties
     }

@@ -20,8 +20,8 @@ enum SelectionArgument {
                 "selection.states has the bits 0x\(String(unknown, radix: 16)), which are 1 << BH_TASK_… of no state")
         }
         return TaskSelection(
-            ids: ids.map(TaskID.init(hostValue:)), states: given.states == 0
-                ? .all : TaskStates(rawValue: given.states),
+            ids: ids.map(TaskID.init(hostValue:)),
+            states: given.states == 0 ? .all : TaskStates(rawValue: given.states),
             group: try TextArgument.optional(given.group, "selection.group", limit: Limits.groupSize))
     }
 }

@@ -28,8 +28,9 @@ extension DiskThreads {
     ) {
         guard !bodies.isEmpty else { return then(.success([])) }
         let outcomes = Lock(IngestState(count: bodies.count))
-        for _ in bodies.prefix(Self.maximumIngests) { ingestNext(
-            of: bodies, in: folder, forbidden, outcomes, then: then) }
+        for _ in bodies.prefix(Self.maximumIngests) {
+            ingestNext(of: bodies, in: folder, forbidden, outcomes, then: then)
+        }
     }
 
     /// Number of files at a time. Each of them has two descriptors.

@@ -24,8 +24,8 @@ extension DiskThreads {
     }
 
     private static func advance(
-        _ id: UInt64, _ worker: Worker<DiskContext>, _ then: @escaping @Sendable (
-            Result<DestinationFile?, Failure>) -> Void
+        _ id: UInt64, _ worker: Worker<DiskContext>,
+        _ then: @escaping @Sendable (Result<DestinationFile?, Failure>) -> Void
     ) {
         worker.post { context in
             guard let file = context.existing[id] else { return }

@@ -73,8 +73,9 @@ struct PartVerification {
     }
 
     /// The proven bytes. Without a comparison, all bytes.
-    var verifiedPrefix: Prefix { isComparing ? verified : Prefix(
-        length: offset == end ? offset : 0, checksum: checksum) }
+    var verifiedPrefix: Prefix {
+        isComparing ? verified : Prefix(length: offset == end ? offset : 0, checksum: checksum)
+    }
 
     private mutating func take(_ bytes: ArraySlice<UInt8>) {
         checksum = bytes.withUnsafeBytes { bhl_crc32c(checksum, $0.baseAddress, $0.count) }

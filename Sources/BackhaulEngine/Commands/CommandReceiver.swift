@@ -66,8 +66,9 @@ final class CommandReceiver {
         engine.apply([.workDone])
         guard let connection = engine.clients.registry[id] else { return }
         guard !connection.isInspecting else { return connection.queue(message) }
-        if connection.isIngestingBodies, case .command(_, _, .enqueue) =
-            message { return connection.queueEnqueue(message) }
+        if connection.isIngestingBodies, case .command(_, _, .enqueue) = message {
+            return connection.queueEnqueue(message)
+        }
         switch message {
         case .hello(let hello): introduce(connection, hello)
         case .leave(let versions): engine.leave(for: versions, connection)
@@ -81,8 +82,9 @@ final class CommandReceiver {
 
     /// An earlier message was checked: handles the messages that wait behind it.
     func receiveQueued(by connection: ClientConnection) {
-        while !connection.isInspecting, let message = connection.nextQueuedMessage() { received(
-            message, from: connection.id) }
+        while !connection.isInspecting, let message = connection.nextQueuedMessage() {
+            received(message, from: connection.id)
+        }
     }
 
     /// The files of an enqueue were taken over: handles the next enqueue of the client.

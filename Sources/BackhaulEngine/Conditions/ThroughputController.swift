@@ -44,8 +44,8 @@ final class ThroughputController {
     }
 
     func terms(of key: LaneGroup) -> ThroughputWatch<LaneGroup>.Terms? {
-        guard let lane = scheduler.lanes[key.lane], lane.networkScope != .loopback, let session =
-            sessions[lane.session],
+        guard let lane = scheduler.lanes[key.lane], lane.networkScope != .loopback,
+            let session = sessions[lane.session],
             let minimum = holds.state(of: key)?.constraints.minimumBytesPerSecond
         else { return nil }
         return .init(
@@ -97,8 +97,9 @@ final class ThroughputController {
 
     /// Judges lane groups whose tasks wait. If all servers together are too slow, lanes that were not measured are slow
     /// too.
-    func lanesBeganWaiting(
-        _ keys: some Sequence<LaneGroup>) -> [EngineEffect] { watch.isPausingAny ? reconsider(keys) : [] }
+    func lanesBeganWaiting(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
+        watch.isPausingAny ? reconsider(keys) : []
+    }
 
     private func reconsider(_ keys: some Sequence<LaneGroup>) -> [EngineEffect] {
         let (now, unix) = (runtime.now, Clock.wallMilliseconds)

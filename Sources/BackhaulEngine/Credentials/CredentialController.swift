@@ -30,8 +30,8 @@ final class CredentialController {
 
     /// Takes over the open challenges and the stored credentials of an earlier engine.
     func restore(
-        _ challenges: [(session: SessionID, challenge: Challenge)], _ kept: [(
-            session: SessionID, credential: StoredCredential)]
+        _ challenges: [(session: SessionID, challenge: Challenge)],
+        _ kept: [(session: SessionID, credential: StoredCredential)]
     ) {
         for (session, credential) in kept { credentials[session, default: SessionCredentials()].restore(credential) }
         for (session, challenge) in challenges {

@@ -52,8 +52,9 @@ final class IdleMonitor {
         let isBusy = hasWorked || facts.runningTasks > 0
         hasWorked = false
         memoryReleaseStage = isBusy ? 0 : memoryReleaseStage + 1
-        if memoryReleaseStage < Self.memoryReleaseDelays.count { memoryTimer?.start(
-            milliseconds: Self.memoryReleaseDelays[memoryReleaseStage]) }
+        if memoryReleaseStage < Self.memoryReleaseDelays.count {
+            memoryTimer?.start(milliseconds: Self.memoryReleaseDelays[memoryReleaseStage])
+        }
         return isBusy ? [] : [.releaseMemory]
     }
 

@@ -44,8 +44,9 @@ final class TaskScheduler {
 
     func networkScope(of task: StoredTask) -> NetworkScope { networkScope(of: task.lane, task.origin) }
 
-    func networkScope(
-        of lane: LaneID, _ origin: Origin) -> NetworkScope { lanes[lane]?.networkScope ?? NetworkScope(origin) }
+    func networkScope(of lane: LaneID, _ origin: Origin) -> NetworkScope {
+        lanes[lane]?.networkScope ?? NetworkScope(origin)
+    }
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 

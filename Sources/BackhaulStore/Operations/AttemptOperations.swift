@@ -9,8 +9,9 @@ public struct AttemptOperations {
     public func recordCheckpoint(
         _ task: TaskID, _ checkpoint: Checkpoint, _ progress: AttemptProgress? = nil
     ) throws(Failure) {
-        if let progress, try tables.tasks.write(progress, of: task), let attempt =
-            progress.attempt { try write(attempt) }
+        if let progress, try tables.tasks.write(progress, of: task), let attempt = progress.attempt {
+            try write(attempt)
+        }
         try tables.parts.write(checkpoint, of: task)
     }
 
@@ -40,8 +41,8 @@ public struct AttemptOperations {
     /// Records the finish intent, and what is known of the response. An engine that ends the task after a crash has not
     /// seen the response. False when the task has ended: then its file must not get its final name.
     public func recordIntent(
-        _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(), checksum: Checksum? =
-            nil,
+        _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
+        checksum: Checksum? = nil,
         attempts: UInt32 = 0, bytesReceived: UInt64 = 0, attempt: Attempt? = nil
     ) throws(Failure) -> Bool {
         let isLive = try tables.tasks.write(

@@ -28,8 +28,8 @@ public struct DestinationOperations {
         }
         let version = KnownRepresentation(entityTag: tag, lastModified: modified, finalURL: finalURL, size: size)
         try tables.validators.write(
-            StoredRepresentation(
-                version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds), at: destination,
+            StoredRepresentation(version: version, inode: inode, modifiedNanoseconds: modifiedNanoseconds),
+            at: destination,
             of: url, in: session)
     }
 

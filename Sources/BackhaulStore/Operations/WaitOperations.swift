@@ -117,8 +117,9 @@ public struct WaitOperations {
                 var reason = attempt.status == .diskFull ? WaitReason.diskFull : .retry
                 var end = following.map { min($0, attempt.nextAttempt) } ?? attempt.nextAttempt
                 // The task was rescheduled to a later start during the retry delay.
-                if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed { end =
-                    min(end, delayed) }
+                if isLast, timeline.dueReason == .earliestStart, let delayed = timeline.startDelayed {
+                    end = min(end, delayed)
+                }
                 if isLast, let current = timeline.dueReason, current != .credential, current != .earliestStart {
                     reason = current
                     if reason == .connectivity { end = .max }
@@ -134,8 +135,8 @@ public struct WaitOperations {
                 }
                 guard !isRecorded else { continue }
                 // For the last attempt, the time of the response to the challenge is not stored.
-                guard let end = following ?? (
-                    timeline.dueReason == .credential ? .max : timeline.ended) else { continue }
+                guard let end = following ?? (timeline.dueReason == .credential ? .max : timeline.ended)
+                else { continue }
                 let reason = WaitReason.credential
                 waits.add(
                     WaitRecord(

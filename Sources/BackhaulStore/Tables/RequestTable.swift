@@ -30,8 +30,8 @@ struct RequestTable {
         else { return }
         try connection.run(
             Self.writeResponse, .id(task), .optional(response.finalURL), .optional(response.mediaType),
-            .optional(
-                HeaderBlob.pack(response.headers)), .optional(response.errorBody), .optional(response.responseBody),
+            .optional(HeaderBlob.pack(response.headers)), .optional(response.errorBody),
+            .optional(response.responseBody),
             .optional(checksum?.text))
     }
 

@@ -21,7 +21,7 @@ struct HopCredentials {
     init() {}
 
     /// - route: the proxy, with the credential that the configuration or the environment has. `proxyCredential`
-    /// replaces   it.
+    /// replaces it.
     init(
         server: SessionCredentials.Credential?, proxy proxyCredential: SessionCredentials.Credential?,
         through route: ProxyRoute?
@@ -68,8 +68,9 @@ struct HopCredentials {
     var belongsToConnection: Bool { needsToken || needsProxyToken }
 
     mutating func present(_ negotiateTokens: NegotiateTokens) {
-        if needsToken, let token = negotiateTokens.server { headers = [HeaderField(
-            "Authorization", "Negotiate \(token)")] }
+        if needsToken, let token = negotiateTokens.server {
+            headers = [HeaderField("Authorization", "Negotiate \(token)")]
+        }
         guard needsProxyToken, let token = negotiateTokens.proxy else { return }
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }

@@ -35,8 +35,8 @@ final class SocketTable {
 
     /// The socket of a connection on which a request is about to be sent.
     func find(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? {
-        if let known = connected[endpoints.ports]?.first(
-            where: { $0.endpoints == endpoints && $0.descriptor.isOurs }) { return known }
+        let known = connected[endpoints.ports]?.first { $0.endpoints == endpoints && $0.descriptor.isOurs }
+        if let known { return known }
         for (number, socket) in unconnected where ConnectionEndpoints(ofSocket: number) == endpoints {
             guard socket.descriptor.isOurs else { continue }
             socket.endpoints = endpoints

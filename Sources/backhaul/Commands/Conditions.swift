@@ -54,8 +54,8 @@ struct Conditions: Command {
         let rows = holds.map { hold in
             [
                 (hold.application == application ? "" : hold.application + "/") + hold.session,
-                Names.reason(hold.reason), String(hold.tasks), hold.began > 0
-                    ? Text.dateAndTime(hold.began, now: now) : "-",
+                Names.reason(hold.reason), String(hold.tasks),
+                hold.began > 0 ? Text.dateAndTime(hold.began, now: now) : "-",
                 hold.nextLook > 0 ? Text.dateAndTime(hold.nextLook, now: now) : "by itself",
                 (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
             ]

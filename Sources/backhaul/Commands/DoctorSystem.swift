@@ -38,8 +38,8 @@ enum DoctorSystem {
         case .none(let reason):
             // Where systemd is not, nothing stops a daemon either.
             let finding = Finding(
-                level: Service.hasSystemd && !isDaemonSeparate
-                    ? .warning : .ok, subject: "manager", text: plain(reason),
+                level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
+                text: plain(reason),
                 advice: Service.hasSystemd && !isDaemonSeparate
                     ? "A daemon that is started here is stopped with the service that started it; see docs/services.md."
                     : nil)

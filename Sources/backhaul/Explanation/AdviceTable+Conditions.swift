@@ -70,8 +70,9 @@ extension AdviceTable {
             }
             advice.append(Advice("Or no limit by the \(period):", command(words + ["none"])))
         }
-        if !waitExplanation.isStuck { advice.append(
-            Advice("Nothing has to be done. Another network has room of its own.")) }
+        if !waitExplanation.isStuck {
+            advice.append(Advice("Nothing has to be done. Another network has room of its own."))
+        }
         if let network = facts.network {
             let whose = "the network \(Text.visible(network.name)), for all sessions together,"
             let words = ["networks", network.name]

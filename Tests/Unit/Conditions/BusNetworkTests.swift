@@ -9,8 +9,9 @@ import Testing
 
     init() throws { bus = try PrivateBus() }
 
-    private func watch() throws -> BusWatch { try #require(
-        BusWatch.start(address: bus.address, subscriptions: .network)) }
+    private func watch() throws -> BusWatch {
+        try #require(BusWatch.start(address: bus.address, subscriptions: .network))
+    }
 
     @Test("the primary connection, its metering and its connectivity are read")
     func first() throws {

@@ -211,8 +211,8 @@ struct QueryPlanTests {
         try tables.sessions.setHistoryCount(0, of: session)
         try tables.sessions.remove(SessionID(rawValue: 9_999))
         try tables.validators.write(
-            StoredRepresentation(
-                version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/", in: session)
+            StoredRepresentation(version: version, inode: 1, modifiedNanoseconds: 3), at: "/a", of: "https://a/",
+            in: session)
         try tables.cookies.insert("c", of: session)
         try tables.networks.write(NetworkSettings(name: "away"))
         try tables.activities.remove(ActivityID(rawValue: 9_999))

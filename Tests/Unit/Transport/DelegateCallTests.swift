@@ -51,8 +51,9 @@ struct DelegateCallTests {
     @Test("may refuse the body, which ends the transfer as refused")
     func refuse() async throws {
         try await withServer(Self.serve) { server, transferClient in
-            let record = await transferClient.fetch(request(server.url)) { recorder, _ in recorder.onHead =
-                { _ in .refuse } }
+            let record = await transferClient.fetch(request(server.url)) { recorder, _ in
+                recorder.onHead = { _ in .refuse }
+            }
             #expect(record.end == .refused)
             #expect(record.pieces == 0)
         }

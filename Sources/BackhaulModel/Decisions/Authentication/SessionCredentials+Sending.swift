@@ -2,8 +2,9 @@
 extension SessionCredentials {
     /// The credential that may be sent to this server for this URL without a challenge. With one known realm it is that
     /// realm's; with several, that of the realm whose challenge covers this file or its directory.
-    public func credential(
-        server origin: String, url: String) -> Credential? { space(of: origin, for: url)?.current?.credential }
+    public func credential(server origin: String, url: String) -> Credential? {
+        space(of: origin, for: url)?.current?.credential
+    }
 
     public func credential(proxy origin: String) -> Credential? {
         let known = spaces.filter { $0.key.kind == .proxy && $0.key.origin == origin }

@@ -23,8 +23,8 @@ public struct DeferralFacts {
     public init(
         now: Int64, bootMilliseconds: Int64? = nil,
         localOffsetMilliseconds: @escaping (Int64) -> Int64 = { _ in 0 }, isLocal: Bool = false,
-        needsNoUplink: Bool = false, isUplinkProven: Bool = false, held: Set<WaitReason> =
-            [], budgets: [BudgetUsage] = []
+        needsNoUplink: Bool = false, isUplinkProven: Bool = false, held: Set<WaitReason> = [],
+        budgets: [BudgetUsage] = []
     ) {
         self.now = now
         self.bootMilliseconds = bootMilliseconds

@@ -103,8 +103,8 @@ extension DownloadMachine {
         // An earlier action failed, or the removal itself. The attempt does not use the part file any more.
         case .discarding, .removing: return discarded()
         case .finishing(_, isCancelled: true): return discard(.stopped)
-        case .saving(let saving) where saving.conclusion == .stopped: return conclude(
-            .stopped, after: revertToSynced(after: failure))
+        case .saving(let saving) where saving.conclusion == .stopped:
+            return conclude(.stopped, after: revertToSynced(after: failure))
         case .preparing, .exchanging, .saving, .finishing: break
         }
         switch failure.status {

@@ -106,8 +106,8 @@ extension DownloadMachine {
         switch state {
         case .preparing(.forgetting(.sealedFile)): [.restartPart] + checkDestinationFile()
         case .preparing(.forgetting(.partFile)): [.restartPart] + requestWhole()
-        case .exchanging(
-            .forgetting(let reception), let transfer): [.restartPart] + resumeReceiving(with: reception, transfer)
+        case .exchanging(.forgetting(let reception), let transfer):
+            [.restartPart] + resumeReceiving(with: reception, transfer)
         default: []
         }
     }

@@ -18,8 +18,9 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
     public mutating func connected() { failedChecks = 0 }
 
     /// Milliseconds until the next test if no change is reported before.
-    public var millisecondsUntilCheck: Int64 { min(
-        Self.firstCheckMilliseconds << Int64(failedChecks), Self.maximumCheckMilliseconds) }
+    public var millisecondsUntilCheck: Int64 {
+        min(Self.firstCheckMilliseconds << Int64(failedChecks), Self.maximumCheckMilliseconds)
+    }
 
     /// Milliseconds until the test that follows a change of the network. `now`: of a clock that never goes back.
     public func millisecondsUntilCheck(afterChangeAt now: Int64) -> Int64 {

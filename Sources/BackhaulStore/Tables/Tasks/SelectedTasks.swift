@@ -112,8 +112,8 @@ struct SelectedTasks {
         """)
     private static let cancel = Query(
         """
-        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.clearDelay), challenge_id =
-            NULL,
+        UPDATE tasks SET state = \(TaskState.cancelled.sql), ended_ms = ?1, \(TaskDelays.clearDelay),
+            challenge_id = NULL,
             status = ?2, error_domain = \(FailureDomain.none.sql), error_detail = 0, error_message = NULL
         WHERE id IN selected
         """)

@@ -46,8 +46,9 @@ final class LaunchFixture {
             runtime.afterThisIteration { then(result) }
         }
 
-        func terminate(
-            _ processes: [any HostProcess], unit: String?) { for process in processes { process.terminate() } }
+        func terminate(_ processes: [any HostProcess], unit: String?) {
+            for process in processes { process.terminate() }
+        }
         func kill(_ processes: [any HostProcess]) { for process in processes { process.kill() } }
         func close() {}
     }

@@ -34,24 +34,24 @@ struct ResponsePlanTests {
     func wholeFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
     @Test("with a status that is not a file", arguments: [
-        ResponseCase(
-            .nothing, 300, expect: .fails(.httpStatus)), ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
-        ResponseCase(
-            .nothing, 304, expect: .fails(.httpStatus)), ResponseCase(.nothing, 400, expect: .fails(.httpStatus)),
-        ResponseCase(
-            .nothing, 401, expect: .fails(.httpStatus)), ResponseCase(.nothing, 403, expect: .fails(.httpStatus)),
-        ResponseCase(
-            .nothing, 404, expect: .fails(.httpStatus)), ResponseCase(.nothing, 407, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 300, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 304, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 400, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 401, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 403, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 404, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 407, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 408, expect: .triesAgain), ResponseCase(.nothing, 410, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 412, expect: .fails(.httpStatus)), ResponseCase(.nothing, 429, expect: .triesAgain),
         ResponseCase(.nothing, 500, expect: .triesAgain), ResponseCase(.nothing, 501, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 502, expect: .triesAgain), ResponseCase(.nothing, 503, expect: .triesAgain),
         ResponseCase(.nothing, 504, expect: .triesAgain),
-        ResponseCase(
-            .nothing, 505, expect: .fails(.httpStatus)), ResponseCase(.nothing, 599, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 505, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, 599, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 0, expect: .fails(.httpStatus)), ResponseCase(.nothing, -1, expect: .fails(.httpStatus)),
-        ResponseCase(
-            .nothing, .max, expect: .fails(.httpStatus)), ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, .max, expect: .fails(.httpStatus)),
+        ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
         // The bytes stay, and the next attempt resumes them.
         ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
         ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
