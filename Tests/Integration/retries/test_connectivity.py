@@ -40,7 +40,7 @@ def test_a_task_waits_for_its_network_without_using_an_attempt(one, network, ser
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
     seen = waiting(one, task)
     assert (seen.state, seen.attempts, seen.status) == (TaskState.WAITING, 0, Status.CONNECTION_FAILED)
-    assert "way to the server" in seen.reason_text and seen.next_attempt_ms > time.time() * 1_000
+    assert "route to the server" in seen.reason_text and seen.next_attempt_ms > time.time() * 1_000
     assert one.attempts(task) == []
     network.plug()
     ended = one.wait_for()[0]
