@@ -297,7 +297,7 @@ class Logind(Service):
         found = self.bus.call(LOGIND, LOGIND_PATH, LOGIND_MANAGER, "ListInhibitors")
         return [Inhibitor(*one[:4]) for one in found[0]]
 
-    def until_inhibitors(self, count):
+    def wait_for_inhibitors(self, count):
         wait(lambda: len(self.inhibitors()) == count, f"there are not {count} inhibitors")
 
 

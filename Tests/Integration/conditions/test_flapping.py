@@ -38,10 +38,10 @@ def sleep():
         download = Download(world, host, size=14_000_000)
         # The engine takes an inhibitor once transfers have run for some seconds, so that it can sync them before a
         # sleep.
-        logind.until_inhibitors(1)
+        logind.wait_for_inhibitors(1)
         logind.prepare_for_sleep(True)
         stopped = download.waits_for(Reason.SLEEP)
-        logind.until_inhibitors(0)
+        logind.wait_for_inhibitors(0)
         logind.prepare_for_sleep(False)
         download.succeeds()
         return [asked.offset for asked in download.requests()], stopped.offset
