@@ -120,8 +120,11 @@ ROWS = [
         "range": goes_on})),
     Row("range-redirected-elsewhere", "drops, then redirects to another path with the same strong ETag: the task does "
         "not mix the two files",
-        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (whole(FILE, drop_after=CUT),),
-         "two": (rest(FILE), whole(FILE))}, GOOD, source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
+        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
+         "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Becomes(file=OTHER.data),
+        asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
+               {"path": "file"}, {"path": "two", "range": None}),
+        source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
     Row("range-redirected-signed", "drops, then redirects to the same path with another query and strong ETag: the "
         "download continues",
         {"file": (redirect("{base}/real?signature=1"), redirect("{base}/real?signature=2")),
