@@ -26,7 +26,7 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// Its form is the same in all versions, like that of the opening.
+/// Its form is the same in all versions, like that of the preface.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -58,7 +58,7 @@ struct Daemon {
         let signal = signals.wait(orSet: wake)
         stop(engine, log)
         if let signal {
-            log.write(LogEntry(.notice, "stops on signal \(signal)"))
+            log.write(LogEntry(.notice, "exits on signal \(signal)"))
             return 0
         }
         switch end.withLock({ $0 }) {
@@ -67,10 +67,10 @@ struct Daemon {
             log.write(LogEntry(failure), createIfMissing: isStoreThere)
             return 1
         case .replaced(let newer):
-            log.write(LogEntry(.notice, "stops; version \(newer.libraryText) takes over"))
+            log.write(LogEntry(.notice, "exits; version \(newer.libraryText) takes over"))
             return 0
         case .idleExit, nil:
-            log.write(LogEntry(.notice, "stops, because nothing is left to do"))
+            log.write(LogEntry(.notice, "exits, because nothing is left to do"))
             return 0
         }
     }
@@ -79,7 +79,7 @@ struct Daemon {
         let isStopped = Lock(false)
         let watch = try? Thread(name: "bh-stop") {
             if isStopped.wait(until: .after(milliseconds: Self.stopMilliseconds), { $0 ? true : nil }) == nil {
-                log.write(LogEntry(.warning, "stops without waiting for the disk any longer"))
+                log.write(LogEntry(.warning, "exits without waiting for the disk any longer"))
                 _exit(0)
             }
         }

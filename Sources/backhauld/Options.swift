@@ -19,16 +19,16 @@ struct Options {
         Usage: backhauld [--store PATH] [--linger MILLISECONDS]
 
         Runs the transfers of one user's programs. The library libbackhaul starts it when it is needed, and it continues
-        when these programs end. It stops by itself when nothing is left to do. If another engine serves the store
+        when these programs end. It exits by itself when nothing is left to do. If another engine serves the store
         already, it exits immediately with success.
 
           --store PATH           the store's directory, an absolute path
                                  (default: $BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)
-          --linger MILLISECONDS  stop after this long without anything to do (default: 2000)
+          --linger MILLISECONDS  exit after this long without anything to do (default: 2000)
           --version              show the version
           --help                 show this help
 
-        SIGTERM and SIGINT: save the received bytes within a second, and stop. Any other end loses no transfer either:
+        SIGTERM and SIGINT: save the received bytes within a second, and exit. Any other end loses no transfer either:
         the next daemon continues it.
 
         """

@@ -77,8 +77,8 @@ ROWS = [
     Row("last-modified-only", "sends Last-Modified without an ETag: the task succeeds", {
         "file": (whole(FILE, etag=None, modified=MODIFIED),)}, GOOD),
     Row("error-body", "sends a body with its error status: the event has the start of this body",
-        {"file": (Answer(403, {}, b"because"),)},
-        Becomes("failed", "HTTP_STATUS", 403)),
+        {"file": (Answer(403, {}, FILE.data),)},
+        Becomes("failed", "HTTP_STATUS", 403, error_body=FILE.data[:4_096]), asked=({},)),
 ]
 
 

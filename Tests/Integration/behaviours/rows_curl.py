@@ -2,7 +2,7 @@
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, redirect, rest, whole
 
-FILE = Content()
+FILE, OTHER = Content(), Content(seed=2)
 CUT = 40_000
 DROPPED = whole(FILE, drop_after=CUT)
 GOOD = Becomes(file=FILE.data)
@@ -30,8 +30,10 @@ ROWS = [
         {"file": (DROPPED, redirect("{base}/file?again"), rest(FILE))}, GOOD,
         asked=({"range": None}, RANGE, {**RANGE, "path": "file?again"}), source=test(188)),
     Row("curl-189", "redirects the request for the rest to another origin: the task does not mix the bytes of both",
-        {"file": (DROPPED, redirect("{other}/real")), "real": (rest(FILE), whole(FILE))}, GOOD,
-        source=test(189)),
+        {"file": (DROPPED, redirect("{other}/real")),
+         "real": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Becomes(file=OTHER.data),
+        asked=({"path": "file", "range": None}, {**RANGE, "path": "file"}, {**RANGE, "path": "real"},
+               {"path": "file", "range": None}, {"path": "real", "range": None}), source=test(189)),
     Row("curl-1273", "sends all bytes but not the last chunk, then responds with 416 without Content-Range: the "
         "download starts over",
         {"file": (whole(FILE, framing="chunked", drop_after=len(FILE)), Answer(416), whole(FILE))}, GOOD,

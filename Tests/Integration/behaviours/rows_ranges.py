@@ -29,6 +29,10 @@ def TAIL(seen):
     return Answer(200, {"ETag": FILE.etag}, FILE.data[seen.offset:])
 
 
+def UNSIZED(seen):
+    return rest(FILE, headers={"Content-Range": f"bytes {seen.offset}-{len(FILE) - 1}/*"})(seen)
+
+
 ROWS = [
     Row("range-entity-tag", "drops the connection after a strong ETag: the task requests the rest with If-Range",
         first(rest(FILE)), GOOD, asked=RESUMED, source="RFC 9110, 13.1.5"),
@@ -71,7 +75,7 @@ ROWS = [
         "over",
         first(rest(FILE, size=len(FILE) - 1), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED),
     Row("range-unknown-size", "responds with 206 and the complete size *: the size of the first response stays",
-        first(rest(FILE, headers={"Content-Range": None}), whole(FILE)), GOOD, carriers=UNCHANGED),
+        first(UNSIZED, whole(FILE)), GOOD, asked=RESUMED, carriers=UNCHANGED, source="RFC 9110, 14.4"),
     Row("range-other-unit", "responds with 206 in another unit than bytes: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"lines 1-2/{len(FILE)}"}), whole(FILE)), GOOD, asked=AGAIN,
         carriers=UNCHANGED),
@@ -116,8 +120,11 @@ ROWS = [
         "range": goes_on})),
     Row("range-redirected-elsewhere", "drops, then redirects to another path with the same strong ETag: the task does "
         "not mix the two files",
-        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (whole(FILE, drop_after=CUT),),
-         "two": (rest(FILE), whole(FILE))}, GOOD, source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
+        {"file": (redirect("{base}/one"), redirect("{base}/two")), "one": (DROPPED,),
+         "two": (rest(OTHER, etag=FILE.etag), whole(OTHER, etag=FILE.etag))}, Becomes(file=OTHER.data),
+        asked=({"path": "file"}, {"path": "one", "range": None}, {"path": "file"}, {"path": "two", "range": goes_on},
+               {"path": "file"}, {"path": "two", "range": None}),
+        source="RFC 9110, 8.8.1: an ETag belongs to one resource"),
     Row("range-redirected-signed", "drops, then redirects to the same path with another query and strong ETag: the "
         "download continues",
         {"file": (redirect("{base}/real?signature=1"), redirect("{base}/real?signature=2")),

@@ -140,6 +140,7 @@ class Becomes:
     #: Text that the error message must not contain.
     says_not: str = ""
     response_body: bytes | None = None
+    error_body: bytes | None = None
     #: Seconds within which the task must end. The limit finds tasks that do not end; it measures nothing.
     within: float = 60
 

@@ -25,6 +25,8 @@ def test_the_task_ends_as_the_row_says(player, row, carrier):
     _check_words(event, becomes)
     if becomes.response_body is not None:
         assert event.response_body == becomes.response_body
+    if becomes.error_body is not None:
+        assert event.error_body == becomes.error_body
     if row.asked is not None:
         _check_requests(seen, row.asked)
 

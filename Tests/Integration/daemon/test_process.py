@@ -121,7 +121,7 @@ def test_only_the_user_can_read_the_log_and_it_contains_no_secrets(host, store, 
     assert stat.S_IMODE(log.stat().st_mode) == 0o600
     lines = log.read_text().splitlines()
     assert any(f" {process} notice: serves {store}" in line for line in lines)
-    assert any(f" {process} notice: stops on signal 15" in line for line in lines)
+    assert any(f" {process} notice: exits on signal 15" in line for line in lines)
     assert "secret" not in log.read_text()
 
 

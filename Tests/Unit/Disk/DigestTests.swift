@@ -82,18 +82,38 @@ struct DigestTests {
         #expect(try sealed.checksum == digest(bytes))
     }
 
-    @Test("of a truncated part fails at the seal")
-    func unreadable() async throws {
-        let location = try scratch.location("file")
+    /// A part file with all bytes, opened by a later attempt.
+    private func resumedPart(at location: PartLocation) async throws -> PartFile {
         try await threads.partFile(location).append(bytes)
-        for isCut in [false, true] {
-            let part = threads.partFile(location)
-            _ = try await part.openResuming(trusting: .allWritten(atLeastSynced: 0))
-            if isCut { truncate(scratch.partPath(location), 100) } else { faults.fail(.read, with: EIO) }
-            part.hash(.sha256)
-            if isCut { #expect(await status { _ = try await part.seal() } == .diskFailed) }
-            part.close()
-        }
+        let part = threads.partFile(location)
+        _ = try await part.openResuming(trusting: .allWritten(atLeastSynced: 0))
+        return part
+    }
+
+    @Test("is correct after a failed read: the seal reads again")
+    func readAgain() async throws {
+        let part = try await resumedPart(at: scratch.location("file"))
+        faults.fail(.read, with: EIO)
+        part.hash(.sha256)
+        #expect(try await part.sealed().checksum == digest(bytes))
+    }
+
+    @Test("of a part that cannot be read fails at the seal")
+    func unreadable() async throws {
+        let part = try await resumedPart(at: scratch.location("file"))
+        // The first read is that of `hash`, the second one that of the seal.
+        for _ in 0..<2 { faults.fail(.read, with: EIO) }
+        part.hash(.sha256)
+        #expect(await status { _ = try await part.seal() } == .diskFailed)
+    }
+
+    @Test("of a truncated part fails at the seal")
+    func truncated() async throws {
+        let location = try scratch.location("file")
+        let part = try await resumedPart(at: location)
+        truncate(scratch.partPath(location), 100)
+        part.hash(.sha256)
+        #expect(await status { _ = try await part.seal() } == .diskFailed)
     }
 
     @Test("of a large file does not delay the seal of another file")

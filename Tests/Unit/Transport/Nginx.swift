@@ -88,6 +88,8 @@ final class Nginx: Sendable {
             server {
                 listen 127.0.0.1:\(port) backlog=2048;
                 listen 127.0.0.1:\(tlsPort) ssl http2 backlog=2048;
+                # The certificate has no name for this address.
+                listen 127.0.0.2:\(tlsPort) ssl http2;
                 ssl_certificate \(folder)/server.pem;
                 ssl_certificate_key \(folder)/server.key;
                 location / { alias \(folder)/files/; }
