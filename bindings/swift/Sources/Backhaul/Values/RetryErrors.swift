@@ -20,6 +20,6 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let status = RetryErrors(BH_RETRY_STATUS)
     /// `.badResponse`.
     public static let badResponse = RetryErrors(BH_RETRY_BAD_RESPONSE)
-    /// None of them; not to be combined. An empty set stands for the default.
+    /// No errors; not to be combined with others. An empty set is the default.
     public static let none = RetryErrors(BH_RETRY_NONE)
 }
