@@ -40,7 +40,7 @@ public struct LaunchCommand: Hashable, Sendable {
         value.argument_count = arguments.count
         if environment.keys.contains(where: { $0.contains("=") }) {
             throw BackhaulError(
-                BH_INVALID_ARGUMENT, message: "A variable's name in the launch command's environment holds a '='.")
+                BH_INVALID_ARGUMENT, message: "A variable's name in the launch command's environment contains a '='.")
         }
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         value.environment = try arena.strings(variables, "the launch command's environment")
