@@ -153,14 +153,14 @@ extension NSObject {
     ///
     /// To pin certificates, set `caFile` of the configuration, or `tls.pinnedPublicKeys` in its `adjustment`. If a
     /// server or proxy demands a password, `urlSession(_:task:didReceive:completionHandler:)` is called.
-    @available(*, deprecated, message: "The daemon verifies the servers of background sessions, and cannot call the delegate.")
+    @available(*, deprecated, message: "Background sessions verify servers in the daemon, which has no delegate.")
     public func urlSession(
         _ session: BackgroundURLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) { completionHandler(.performDefaultHandling, nil) }
 
     /// Not available, as `urlSession(_:didReceive:completionHandler:)`.
-    @available(*, deprecated, message: "The daemon verifies the servers of background sessions, and cannot call the delegate.")
+    @available(*, deprecated, message: "Background sessions verify servers in the daemon, which has no delegate.")
     public func urlSession(
         _ session: BackgroundURLSession, didReceive challenge: URLAuthenticationChallenge
     ) async -> (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) { (.performDefaultHandling, nil) }
