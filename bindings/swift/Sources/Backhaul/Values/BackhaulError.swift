@@ -24,7 +24,7 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
     public let detail: Int64
     /// The number of the first wrong item of an array argument; nil if no item was wrong.
     public let index: Int?
-    /// One sentence: what was wrong, and what to do.
+    /// One sentence that says what was wrong, and what to do.
     public let message: String
 
     public var description: String { "\(message) (\(status.name))" }

@@ -29,7 +29,7 @@ public struct Condition: Hashable, Sendable {
     public enum Connectivity: Int32, Hashable, Sendable {
         /// There is no default route.
         case none = 1
-        /// A portal asks for a login.
+        /// A portal demands a login.
         case portal = 2
         /// The uplink is dead.
         case limited = 3

@@ -2,8 +2,10 @@ internal import CBackhaul
 
 /// The proxy through which servers are reached.
 public struct Proxy: Hashable, Sendable {
-    /// "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password.
-    /// "none": no proxy. Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
+    /// The proxy's URL, without user and password.
+    ///
+    /// It begins with "http://", "https://", "socks5://" or "socks5h://" (the proxy resolves names). "none": no proxy.
+    /// Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
     public var url: String?
     /// The user name; with `password`, for Basic, Digest or SOCKS.
     public var user: String?

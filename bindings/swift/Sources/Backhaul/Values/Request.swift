@@ -32,9 +32,9 @@ public enum ExistsPolicy: Hashable, Sendable {
 
 /// The digest of a file.
 public enum Checksum: Hashable, Sendable {
-    /// 64 hexadecimal digits.
+    /// SHA-256, as 64 hexadecimal digits.
     case sha256(String)
-    /// 128 hexadecimal digits.
+    /// SHA-512, as 128 hexadecimal digits.
     case sha512(String)
 
     var text: String {
