@@ -2,12 +2,12 @@ internal import CBackhaul
 
 /// The state of the system, and the tasks that it holds.
 extension Application {
-    /// The present conditions, one of each kind, read for this call if no task depends on them.
+    /// The present conditions, one of each kind. The engine reads them for this call if no task depends on them.
     public func conditions() async throws -> [Condition] {
         try await listing(bh_store_conditions) { $0.conditions() }
     }
 
-    /// What is held in all sessions of the store.
+    /// The holds of all sessions of the store.
     public func holds() async throws -> [Hold] { try await listing(bh_store_holds) { $0.holds() } }
 
     /// Networks with settings, networks used this month, and the current one.
@@ -15,7 +15,7 @@ extension Application {
         try await listing(bh_store_networks) { $0.networks() }
     }
 
-    /// Stores the settings of a network; they apply at once. All defaults remove them.
+    /// Stores the settings of a network; they apply immediately. If all are defaults, they are removed.
     public func setNetwork(_ network: Network) async throws {
         let arena = Arena()
         var value = try network.value(arena)

@@ -1,15 +1,15 @@
 internal import CBackhaul
 
-/// An application on a store: the identity under which a host acts. Sessions keep it open; it is closed by `close`, or
-/// with its last reference.
+/// An application on a store: the identity under which a host acts.
 ///
-/// All methods may be called from any Swift task. None of them blocks the thread that it is called on.
+/// Its sessions keep it open. It is closed by `close`, or when its last reference is released. All methods may be
+/// called from any Swift task. None of them blocks the calling thread.
 public final class Application: Sendable {
-    /// Such as "org.example.photos".
+    /// The application's name, such as "org.example.photos".
     public let identifier: String
-    /// The store's path, as it was given; nil: the user's default store (`engine` returns its path).
+    /// The store's path as passed to `open`; nil: the user's default store (`engine` returns its path).
     public let store: String?
-    /// Sessions that begin to need attention. For one reader; the last 256 are buffered for it.
+    /// Sessions that begin to need attention. Only one reader may iterate over it; the last 256 sessions are buffered.
     public let attention: AsyncStream<SessionInfo>
     let driver: Driver
 
@@ -22,19 +22,19 @@ public final class Application: Sendable {
 
     deinit { driver.stop() }
 
-    /// Opens the application, and waits until an engine replies: one that runs, the daemon, or one in this process.
+    /// Opens the application, and waits until an engine replies: a running one, the daemon, or one in this process.
     ///
     /// - Parameters:
     ///   - identifier: 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
-    ///   - store: Absolute path; made with mode 0700 if its parent exists. On a local file system. Nil: the user's
-    ///     default store, which all programs of the user share, so that limits hold across them: $BACKHAUL_STORE,
-    ///     else $XDG_STATE_HOME/backhaul, else ~/.local/state/backhaul.
-    ///   - hosting: Where the engine runs when there is none; nil: `.daemon`.
+    ///   - store: Absolute path of the store's directory, made with mode 0700 if its parent exists. It must be on a
+    ///     local file system. Nil: the user's default store: $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
+    ///     ~/.local/state/backhaul. All programs of a user share it, and its limits.
+    ///   - hosting: Where a new engine runs if none runs yet; nil: `.daemon`.
     ///   - daemon: Absolute path of backhauld; nil: searched for at $BACKHAUL_DAEMON, beside the library, in
     ///     libexec/backhaul beside the library's directory, then below /usr/local and /usr.
-    ///   - launch: Registered as by `setLaunch`; nil: what is registered stays.
-    ///   - observes: This belongs to a tool, not to a host: launches take place as if it were not open.
-    ///   - timeout: How long to wait for an engine, at most a day. The limit of each later verb, too, which is at least
+    ///   - launch: A launch command to register, as by `setLaunch`; nil: no change.
+    ///   - observes: True if this object belongs to a tool, not to a host: launches take place as if it were not open.
+    ///   - timeout: How long to wait for an engine, at most a day. It also limits each later call, but to no less than
     ///     a second.
     /// - Throws: `BackhaulError` with `.invalidArgument`, `.timeout`, `.outOfResources`, `.daemonUnavailable`, or one
     ///   of the store's or the engine's statuses.
@@ -54,12 +54,12 @@ public final class Application: Sendable {
         return Application(identifier, store, driver, attention)
     }
 
-    /// Closes the application and all of its sessions' handles; their tasks go on. Returns when the library's threads
-    /// have ended, if this was the process's last. Harmless when repeated.
+    /// Closes the application and all handles of its sessions; their tasks continue. If this was the last open
+    /// application of the process, it returns after the library's threads have ended. A repeated call has no effect.
     public func close() async { await driver.stopAndWait() }
 
-    /// Creates the session, or attaches it if it exists: then `Session.isNew` is false and it keeps its configuration.
-    /// `Session.update` changes it.
+    /// Creates the session, or attaches it if it exists. An existing session keeps its configuration, and
+    /// `Session.isNew` is false; `Session.setConfiguration` changes the configuration.
     public func createSession(
         _ configuration: SessionConfiguration, role: Role = .consume
     ) async throws -> Session {
@@ -70,9 +70,9 @@ public final class Application: Sendable {
         }
     }
 
-    /// Attaches to a session by its identifier.
+    /// Attaches a session by its identifier.
     ///
-    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated`, or `.inUse` when another living handle consumes it
+    /// - Throws: `BackhaulError` with `.notFound`, `.invalidated`, or `.inUse` when another handle consumes it
     ///   (`detail` is its process id).
     public func attachSession(_ identifier: String, role: Role = .consume) async throws -> Session {
         let arena = Arena()
@@ -102,7 +102,7 @@ public final class Application: Sendable {
         return limits
     }
 
-    /// Sets the store's limits, durably and at once.
+    /// Sets the store's limits durably. They apply immediately.
     public func setLimits(_ limits: Limits) async throws {
         var value = try limits.value()
         try await driver.verb { application, error in
@@ -114,8 +114,8 @@ public final class Application: Sendable {
 
     // MARK: Launches
 
-    /// Registers the application's launch command, durably, in place of any other; nil removes it. That the program
-    /// exists is found out at the launch.
+    /// Registers the application's launch command, durably, in place of an earlier one; nil removes it. The call does
+    /// not check whether the program exists.
     public func setLaunch(_ command: LaunchCommand?) async throws {
         let arena = Arena()
         let value = arena.array(try command.map { (command) throws(BackhaulError) in [try command.value(arena)] } ?? [])
@@ -131,7 +131,7 @@ public final class Application: Sendable {
         try await listing(bh_store_launches) { $0.launches() }
     }
 
-    /// The launch that this process, or one that started it, was started by; nil: none, or it is over.
+    /// The launch that started this process or one of its ancestors. Nil: there is none, or it is over.
     public func currentLaunch() async throws -> Launch? {
         try await listing(bh_application_current_launch) { $0.launch() }
     }

@@ -1,5 +1,5 @@
-/// A session's events, in the order of their commit, as they come. It does not end by itself: leave the loop, for
-/// example at `.sessionFinished`. When the task is cancelled, `next` throws `CancellationError`.
+/// A session's events in the order of their commit. The sequence does not end by itself: leave the loop, for example at
+/// `.sessionFinished`. When the Swift task is cancelled, `next` throws `CancellationError`.
 public struct EventSequence: AsyncSequence, Sendable {
     public typealias Element = Event
 
@@ -33,7 +33,7 @@ public struct EventSequence: AsyncSequence, Sendable {
     }
 }
 
-/// A session's tasks by id, asked for in pages of a thousand.
+/// A session's tasks by id, read in pages of a thousand.
 public struct TaskSequence: AsyncSequence, Sendable {
     public typealias Element = TaskInfo
 
@@ -69,7 +69,7 @@ public struct TaskSequence: AsyncSequence, Sendable {
     }
 }
 
-/// Readings of a session's running tasks. When the task is cancelled, `next` throws `CancellationError`.
+/// Live progress of a session's running tasks. When the Swift task is cancelled, `next` throws `CancellationError`.
 public struct ProgressSequence: AsyncSequence, Sendable {
     public typealias Element = TaskProgress
 
@@ -106,14 +106,14 @@ public struct ProgressSequence: AsyncSequence, Sendable {
         }
     }
 
-    /// Ends the readings with the loop over them.
+    /// Stops the progress readings when the iterator, and so the loop over it, is gone.
     private final class Watch: Sendable {
         private let session: Session
 
         init(_ session: Session) { self.session = session }
 
         deinit {
-            // A failure has no receiver, and a closed session has no readings.
+            // No caller is left that could handle an error, and a closed session sends no readings anyway.
             Task { [session] in try? await session.watchProgress(0) }
         }
     }

@@ -1,12 +1,14 @@
 internal import CBackhaul
 
 extension Session {
-    /// The tasks by id, with their live progress, read in pages. Ended tasks are listed until their event is
+    /// The selected tasks by id, with their live progress, read in pages. Ended tasks are listed until their event is
     /// acknowledged.
     public func tasks(_ selection: TaskSelection = .all) -> TaskSequence {
         TaskSequence(session: self, selection: selection)
     }
 
+    /// Reads one task.
+    ///
     /// - Throws: `BackhaulError` with `.notFound`.
     public func task(_ id: TaskID) async throws -> TaskInfo {
         let tasks = try await verb {
@@ -33,7 +35,7 @@ extension Session {
 
     /// Cancels the tasks: they end as `.cancelled`, and their part files are removed.
     ///
-    /// - Returns: the number of tasks that changed. Tasks that have ended are skipped.
+    /// - Returns: The number of tasks that changed. Tasks that have ended are skipped.
     @discardableResult
     public func cancel(_ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_cancel($0, $1, BH_START, nil, $2) }
@@ -45,21 +47,23 @@ extension Session {
         try await control(selection) { bh_tasks_suspend($0, $1, BH_START, nil, $2) }
     }
 
-    /// Resumes suspended tasks. It also starts the next attempt of waiting tasks at once, as far as conditions allow.
+    /// Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow
+    /// it.
     @discardableResult
     public func resume(_ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_resume($0, $1, BH_START, nil, $2) }
     }
 
-    /// Limits each of the tasks.
+    /// Limits the rate of each of the tasks.
     ///
-    /// - Parameter bytesPerSecond: both directions; nil: no limit but those of session and store.
+    /// - Parameter bytesPerSecond: The limit for both directions together; nil: only the limits of session and store
+    ///   apply.
     @discardableResult
     public func setRate(_ bytesPerSecond: UInt64?, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_rate($0, $1, bytesPerSecond ?? 0, BH_START, nil, $2) }
     }
 
-    /// Replaces the tasks' own constraints. Those of the session stay.
+    /// Replaces the tasks' own constraints. The session's constraints stay.
     @discardableResult
     public func setConstraints(_ constraints: Constraints, _ selection: TaskSelection) async throws -> UInt64 {
         let arena = Arena()
@@ -69,7 +73,7 @@ extension Session {
 
     /// Sets when the tasks start. A running task continues; the time applies to its next attempt.
     ///
-    /// - Returns: the number of tasks that changed. Tasks that have ended, or already have these times, are skipped.
+    /// - Returns: The number of tasks that changed. Tasks that have ended, or already have these times, are skipped.
     /// - Throws: `BackhaulError` with `.invalidArgument` for a latest start before the earliest one: the message names
     ///   the task, and no task is changed.
     @discardableResult
@@ -81,8 +85,8 @@ extension Session {
         }
     }
 
-    /// The attempts of a task, oldest first: at most 100; of more, the first and the newest. Tasks of the history
-    /// included.
+    /// The attempts of a task, oldest first, at most 100. If there were more, it returns the first and the newest ones.
+    /// The task may be in the history.
     ///
     /// - Throws: `BackhaulError` with `.notFound`.
     public func attempts(_ task: TaskID) async throws -> [Attempt] {
@@ -96,9 +100,9 @@ extension Session {
     /// Ended tasks whose event was acknowledged, by id. The session keeps the newest, `historyLimit` of them.
     ///
     /// - Parameters:
-    ///   - after: The id of the last task that is known already, or 0.
+    ///   - after: The id of the last task that was returned, or 0.
     ///   - maximum: 1 to 10,000.
-    /// - Returns: the tasks, and whether there are more.
+    /// - Returns: The tasks, and whether there are more.
     public func history(
         after: TaskID = 0, maximum: Int = 1000
     ) async throws -> (tasks: [TaskInfo], more: Bool) {
@@ -110,13 +114,15 @@ extension Session {
         }
     }
 
-    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; higher ones start first.
+    /// Sets the tasks' priority.
+    ///
+    /// - Parameter priority: -100 to 100, or `Request.priorityNow`; tasks with a higher priority start first.
     @discardableResult
     public func setPriority(_ priority: Int32, _ selection: TaskSelection) async throws -> UInt64 {
         try await control(selection) { bh_tasks_set_priority($0, $1, priority, BH_START, nil, $2) }
     }
 
-    // Unsafe: what is pointed to lives for the length of the call.
+    // Unsafe: the pointers are valid for the duration of the call.
     private func control(
         _ selection: TaskSelection,
         _ start: (

@@ -9,12 +9,15 @@ extension Session {
         try await listing(bh_session_challenges) { $0.challenges() }
     }
 
-    /// Responds to an open challenge, and acknowledges its event. One of the tasks that wait is tried first, then the
-    /// others. Consumers and producers.
+    /// Responds to an open challenge, and acknowledges its event.
+    ///
+    /// One of the waiting tasks is started first, then the others. The session's role must be consumer or producer.
     ///
     /// - Parameters:
-    ///   - isKept: the credential is stored (mode 0600) for later engines.
-    ///   - expiresMilliseconds: Unix time in milliseconds; the host is asked again before a request starts later.
+    ///   - isKept: Whether the credential is stored (mode 0600) for later engines.
+    ///   - expiresMilliseconds: Until when the credential is valid, as Unix time in milliseconds. Before a later
+    ///     request
+    ///     the host gets a new challenge.
     /// - Throws: `BackhaulError` with `.notFound` when the challenge is not open.
     public func respond(
         to challenge: Challenge, with response: ChallengeResponse, isKept: Bool = false,
@@ -24,6 +27,7 @@ extension Session {
             toChallenge: challenge.id, with: response, isKept: isKept, expiresMilliseconds: expiresMilliseconds)
     }
 
+    /// Responds to the open challenge with this id, as `respond(to:with:isKept:expiresMilliseconds:)`.
     public func respond(
         toChallenge id: UInt64, with response: ChallengeResponse, isKept: Bool = false,
         expiresMilliseconds: Int64? = nil
@@ -35,22 +39,23 @@ extension Session {
 
     // MARK: Progress
 
-    /// Live readings of the running tasks, the newest of each; at most 1,024 tasks are followed at a time. For one
-    /// reader of each `Session`. It does not end by itself.
+    /// Live progress of the running tasks: the newest reading of each, for at most 1,024 tasks at a time.
     ///
-    /// - Parameter interval: at most one reading of a task in so long: 100 milliseconds to a minute.
+    /// The sequence does not end by itself. Only one reader of each `Session` may iterate over it.
+    ///
+    /// - Parameter interval: The shortest time between two readings of one task: 100 milliseconds to a minute.
     public func progress(every interval: Duration = .milliseconds(500)) -> ProgressSequence {
         ProgressSequence(session: self, interval: interval)
     }
 
     // MARK: Within
 
-    /// From now on readings come at this interval; 0 ends them.
+    /// Requests progress readings, for each task at most one in `milliseconds`; 0 ends them.
     func watchProgress(_ milliseconds: UInt32) async throws {
         try await verb { bh_session_watch_progress($0, milliseconds, BH_START, $1) } take: { _ in }
     }
 
-    /// The readings that were not returned yet.
+    /// Returns the progress readings that were not returned yet.
     func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         let handle = try open()
         // Unsafe: an opaque handle, never dereferenced here.
@@ -59,7 +64,7 @@ extension Session {
         return Batch(batch).progress()
     }
 
-    /// Waits until there are readings.
+    /// Waits until there are progress readings.
     func progressReady() async throws {
         try await driver.readable(progressDescriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }

@@ -1,17 +1,19 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// A handle on a session: a named collection of tasks with a stored configuration. It is freed by `close`, or with
-/// its last reference; transfers go on, and unacknowledged events stay.
+/// A handle to a session: a named collection of tasks with a stored configuration.
 ///
-/// All methods may be called from any Swift task, and none of them blocks the thread that it is called on. When the
-/// calling task is cancelled they throw `CancellationError` at once; their operation goes on.
+/// The handle is freed by `close`, or when its last reference is released. Transfers then continue, and unacknowledged
+/// events stay.
+///
+/// All methods may be called from any Swift task, and none of them blocks the calling thread. When the calling task is
+/// cancelled, they throw `CancellationError` immediately; the operation in the engine continues.
 public final class Session: Sendable {
     public let identifier: String
     public let role: Role
-    /// True when `Application.createSession` made it.
+    /// Whether `Application.createSession` created the session.
     public let isNew: Bool
-    /// Keeps the application open.
+    /// The session's application. This reference keeps it open.
     public let application: Application
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
@@ -38,14 +40,15 @@ public final class Session: Sendable {
 
     deinit { close() }
 
-    /// Gives up the role; another process may consume the session from now on. Harmless when repeated.
+    /// Frees the handle and releases its role, so that another process may consume the session. A repeated call has no
+    /// effect.
     public func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return !isClosed
         }
         guard isFirst else { return }
-        // Before the library closes the descriptor, whose number then belongs to anyone.
+        // This must come before the library closes the descriptors, because the process may then reuse their numbers.
         driver.forget(descriptor)
         driver.forget(progressDescriptor)
         bh_session_close(handle.pointer)
@@ -60,7 +63,8 @@ public final class Session: Sendable {
         return configuration
     }
 
-    /// Replaces the stored configuration. It applies to attempts that start after that.
+    /// Replaces the stored configuration. It applies to attempts that start later. Rate and task limits, and shorter
+    /// delays and time-outs, apply immediately.
     public func setConfiguration(_ configuration: SessionConfiguration) async throws {
         let arena = Arena()
         var value = try configuration.value(arena)
@@ -70,7 +74,7 @@ public final class Session: Sendable {
     /// Ends the session: no task can be enqueued. It is removed when all its tasks have ended and all its events are
     /// acknowledged.
     ///
-    /// - Parameter cancellingTasks: The tasks are cancelled. False: they run to their end.
+    /// - Parameter cancellingTasks: True: the tasks are cancelled. False: they run to their end.
     public func invalidate(cancellingTasks: Bool = false) async throws {
         let mode = Int32(cancellingTasks ? BH_INVALIDATE_CANCEL : BH_INVALIDATE_FINISH)
         try await verb { bh_session_invalidate($0, mode, BH_START, $1) } take: { _ in }
@@ -78,13 +82,15 @@ public final class Session: Sendable {
 
     // MARK: Enqueue
 
-    /// Enqueues a download. It is durable when this returns.
+    /// Enqueues a download. The task is durable when this returns.
     ///
     /// - Parameters:
-    ///   - url: http or https.
-    ///   - destination: Absolute path of the file to make; nil: kept in the store until claimed.
-    ///   - key: The same key again finds the same task, until the end of its round is acknowledged. It may have ended,
-    ///     and its event may be acknowledged: then no event of it comes again. See `enqueue(_:)`.
+    ///   - url: An http or https URL.
+    ///   - destination: Absolute path of the file to make; nil: the file is kept in the store until it is claimed.
+    ///   - key: The idempotency key. A call with the same key returns the same task, until the event at the end of its
+    ///     round is acknowledged. The task may have ended. If its event was acknowledged, it is not delivered again;
+    /// see
+    ///     `enqueue(_:)`.
     @discardableResult
     public func download(
         _ url: String, to destination: String? = nil, key: String? = nil, ifExists: ExistsPolicy = .fail
@@ -95,10 +101,12 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues an upload: by PUT, a form by POST. It is durable when this returns; a file is needed until the task has
-    /// ended, unless its `Body.Source` says otherwise. The event has the response's body.
+    /// Enqueues an upload. The task is durable when this returns.
     ///
-    /// - Parameter method: Nil: PUT, or POST for a form.
+    /// With `Body.Source.reference`, the default, a body's file must exist until the task has ended. The event has the
+    /// response's body.
+    ///
+    /// - Parameter method: The HTTP method; nil: PUT, or POST for a form.
     @discardableResult
     public func upload(_ body: Body, to url: String, method: String? = nil, key: String? = nil) async throws -> TaskID {
         var request = Request(url: url, idempotencyKey: key)
@@ -109,8 +117,9 @@ public final class Session: Sendable {
         return first.taskID
     }
 
-    /// Enqueues requests, durably. All are checked first, and a bad one refuses the call, with its number in the
-    /// error's `index`.
+    /// Enqueues requests, durably. All are checked first; if one is invalid, the call throws and the error's `index` is
+    /// its
+    /// number.
     ///
     /// - Throws: `BackhaulError`. Requests are applied in chunks. When the engine refuses one, no request of its chunk
     ///   is applied; other chunks may be. Requests with keys may be enqueued again.
@@ -129,22 +138,24 @@ public final class Session: Sendable {
 
     // MARK: Events
 
-    /// The events from the first that is not acknowledged on. It waits for the next, without end. Consumers only.
+    /// The session's events, beginning with the first unacknowledged one. The sequence waits for further events and
+    /// does not end. For consumers only.
     ///
-    /// Each iteration starts with the first event that is not acknowledged, so that after a failure between receiving
-    /// and acknowledging nothing is lost.
+    /// Each new iteration starts with the first unacknowledged event. So no event is lost if the host fails between
+    /// receiving and acknowledging it.
     public var events: EventSequence { EventSequence(session: self, after: 0) }
 
-    /// The events with ids greater than `after`.
+    /// The events with ids greater than `after`, as `events`.
     public func events(after: EventID) -> EventSequence { EventSequence(session: self, after: after) }
 
-    /// The events with ids greater than `after`, without waiting for one. The same `after` returns the same events
+    /// Returns the events with ids greater than `after`, without waiting for one. The same `after` returns the same
+    /// events
     /// until they are acknowledged.
     ///
     /// - Parameters:
     ///   - after: The id of the last event that was returned, or 0.
     ///   - maximum: 1 to 10,000.
-    /// - Returns: the events, and whether there are more.
+    /// - Returns: The events, and whether there are more.
     public func poll(after: EventID = 0, maximum: Int = 256) async throws -> (events: [Event], more: Bool) {
         try await verb {
             bh_session_poll($0, after, maximum, BH_START, nil, $1)
@@ -154,13 +165,16 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges the event: it is not delivered again, and a kept file of its that was not claimed is removed.
+    /// Acknowledges the event: it is not delivered again, and its kept file is removed unless it was claimed.
     public func acknowledge(_ event: Event) async throws { try await acknowledge([event]) }
 
-    /// - Returns: the number of events removed. Events that are gone are skipped, so it may be repeated.
+    /// Acknowledges events: they are not delivered again, and their kept files are removed unless they were claimed.
+    ///
+    /// - Returns: The number of events removed. Events that no longer exist are skipped, so the call may be repeated.
     @discardableResult
     public func acknowledge(_ events: [Event]) async throws -> UInt64 { try await acknowledge(ids: events.map(\.id)) }
 
+    /// Acknowledges events by their ids, as `acknowledge(_:)`. The ids may come from an earlier run of the host.
     @discardableResult
     public func acknowledge(ids: [EventID]) async throws -> UInt64 {
         if ids.isEmpty { return 0 }
@@ -171,7 +185,7 @@ public final class Session: Sendable {
         }
     }
 
-    /// Acknowledges all events of the session up to this one, which is included.
+    /// Acknowledges all events of the session up to and including this one.
     @discardableResult
     public func acknowledge(through event: Event) async throws -> UInt64 {
         try await verb {
@@ -181,15 +195,14 @@ public final class Session: Sendable {
         }
     }
 
-    /// Reports that the host has processed all events that were handed to it. It ends the launch for this session.
+    /// Reports that the host has processed all events that it received. It ends the launch for this session.
     ///
-    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events that this handle was handed are not
-    ///   acknowledged.
+    /// - Throws: `BackhaulError` with `.eventsOutstanding` when events that this handle received are not acknowledged.
     public func complete() async throws { try await verb { bh_session_complete($0, BH_START, $1) } take: { _ in } }
 
     // MARK: Within
 
-    /// Waits until there are events that were not handed out.
+    /// Waits until there are events that this handle has not received.
     func eventsReady() async throws {
         try await driver.readable(descriptor) { [weak self] in self?.isClosed.withLock { $0 } == false }
     }

@@ -1,24 +1,29 @@
 internal import Backhaul
 public import Foundation
 
-/// Has work done again and again, at a good moment of each interval: NSBackgroundActivityScheduler. Unlike Apple's, the
-/// schedule outlives the program, which is launched when its work is due: make the scheduler again at each start, with
-/// the same identifier, and `schedule` it before `BackgroundApplication.handleLaunch`.
+/// A scheduler for work that repeats, once in each interval when conditions are good (Apple:
+/// NSBackgroundActivityScheduler).
+///
+/// Unlike Apple's, the schedule is stored, and the engine launches the program when the work is due. The program makes
+/// the same scheduler, with the same identifier, at each start, and calls `schedule` before
+/// `BackgroundApplication.handleLaunch`.
 public final class BackgroundActivityScheduler: NSObject, Sendable {
-    /// What became of a run.
+    /// The result of a run.
     public enum Result: Int, Sendable {
+        /// The work is done.
         case finished = 1
-        /// It is to be done later: after the tolerance at the latest.
+        /// The work is not done: the block is called again, in a new window that opens after the tolerance.
         case deferred = 2
     }
 
-    /// May be called on any thread, once; more calls have no effect.
+    /// The handler that a block calls when its work is done. It may be called on any thread; only the first call has an
+    /// effect.
     public typealias CompletionHandler = @Sendable (Result) -> Void
 
-    /// Names the activity within the application: 1 to 255 bytes.
+    /// The activity's name within the application: 1 to 255 bytes.
     public let identifier: String
     private let settings = Locked(Settings())
-    /// As `block`s run: one after the other.
+    /// The serial queue on which the block runs.
     private let queue: DispatchQueue
 
     private struct Settings {
@@ -28,7 +33,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         var tolerance: TimeInterval = 0
         var block: (@Sendable (@escaping CompletionHandler) -> Void)?
         var error: (any Error)?
-        /// How often it was scheduled, now and when the last run began.
+        /// The number of calls of `schedule` so far; `schedulesAtRun` is their number at the begin of the last run.
         var schedules = 0
         var schedulesAtRun = 0
     }
@@ -39,8 +44,10 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         super.init()
     }
 
-    /// What is waited for within the window: `.background`, the default, for what discretionary transfers wait for;
-    /// `.utility` and `.default` for an unmetered network; higher ones for nothing.
+    /// The conditions for which the work waits within its window.
+    ///
+    /// `.background`, the default, waits for the conditions of discretionary transfers. `.utility` and `.default` wait
+    /// for an unmetered network. Higher ones do not wait.
     public var qualityOfService: QualityOfService {
         get { settings.with { $0.qualityOfService } }
         set { settings.with { $0.qualityOfService = newValue } }
@@ -51,25 +58,28 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         set { settings.with { $0.repeats = newValue } }
     }
 
-    /// Seconds; at least one, at most ten years.
+    /// The time from one window's opening to the next, in seconds: at least one second, at most ten years.
     public var interval: TimeInterval {
         get { settings.with { $0.interval } }
         set { settings.with { $0.interval = newValue } }
     }
 
-    /// Seconds for which a window stays open; less than the interval. 0: half of it.
+    /// How long a window stays open, in seconds; less than the interval. 0: half of it.
     public var tolerance: TimeInterval {
         get { settings.with { $0.tolerance } }
         set { settings.with { $0.tolerance = newValue } }
     }
 
-    /// Not Apple's: why the last `schedule` or `invalidate` was refused. Apple's raises an exception, or is silent.
+    /// Not Apple's: why the last `schedule` or `invalidate` failed; nil if it succeeded. Apple's scheduler raises an
+    /// exception, or reports nothing.
     public var error: (any Error)? { settings.with { $0.error } }
 
-    /// Makes the schedule, durably, or goes on with the one of this identifier, whose next window stays as it is unless
-    /// the interval is another. The block is called on a queue of the scheduler's own, and its work is done when it has
-    /// called the handler it was given: a program that dies before is called again. Settings that are changed later
-    /// hold from the next call of this method.
+    /// Makes the schedule, durably, or continues the stored one with the same identifier. A stored schedule keeps its
+    /// next window unless the interval changes.
+    ///
+    /// The block is called on the scheduler's own queue. Its work is done when it calls the handler. If the program
+    /// ends before that, the block is called again in the next start of the program. Properties that are changed later
+    /// apply from the next call of this method.
     public func schedule(_ block: @escaping @Sendable (_ completion: @escaping CompletionHandler) -> Void) {
         settings.with { settings in
             settings.block = block
@@ -80,7 +90,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
         }
     }
 
-    /// Removes the schedule. A run that has begun goes on.
+    /// Removes the schedule. A run that has begun continues.
     public func invalidate() {
         perform { host throws(BackhaulError) in
             do throws(BackhaulError) {
@@ -102,7 +112,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     // MARK: Within
 
-    /// Calls the block. `isDone` is told once.
+    /// Calls the block on its queue. `isDone` is called once, with the first result.
     func run(_ isDone: @escaping CompletionHandler) {
         let block = settings.with { settings in
             settings.schedulesAtRun = settings.schedules
@@ -123,7 +133,7 @@ public final class BackgroundActivityScheduler: NSObject, Sendable {
 
     var isUnchangedSinceRun: Bool { settings.with { $0.schedulesAtRun == $0.schedules } }
 
-    /// The same once more, after the tolerance.
+    /// The same activity, whose next window opens after the tolerance.
     func deferred() -> Activity {
         let settings = self.settings.with { $0 }
         let seconds = settings.tolerance > 0 ? settings.tolerance : settings.interval / 2

@@ -1,36 +1,39 @@
 public import Backhaul
 internal import Foundation
 
-/// Is told when sessions of the program have messages for it and the program has not made them yet:
-/// UIApplicationDelegate, as far as it is about background sessions.
+/// The delegate that is called when a session needs attention and the program has not made its object yet. It is the
+/// part of UIApplicationDelegate for background sessions.
 @MainActor
 public protocol BackgroundApplicationDelegate: AnyObject, Sendable {
-    /// The tasks of a session have ended, or a server asks for a credential. Make the session of this identifier, keep
-    /// the handler, and call it when `urlSessionDidFinishEvents(forBackgroundURLSession:)` tells that all was
-    /// delivered: the call says that nothing is outstanding. Called on the main thread, in a program that was launched
-    /// for it once for each session, and in one that runs and has not made the session.
+    /// Called when the tasks of a session have ended, or a server demands a credential.
     ///
-    /// - Parameter completionHandler: May be called on any thread, once; more calls have no effect. A program that was
-    ///   launched for the session cannot use that session object any more; a new one works at once.
+    /// Make the session with this identifier and keep the handler. Call the handler after
+    /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`, when nothing is outstanding. The method is called on the
+    /// main thread: in a launched program once for each session of the launch, and in a running program for a session
+    /// that it has not made.
+    ///
+    /// - Parameter completionHandler: May be called on any thread; only the first call has an effect. In a program that
+    ///   was
+    ///   launched for the session, the session object then becomes invalid; a new object can be made immediately.
     func application(
         _ application: BackgroundApplication, handleEventsForBackgroundURLSession identifier: String,
         completionHandler: @escaping @Sendable () -> Void)
 }
 
-/// The program as the engine knows it: UIApplication, as far as it is about background sessions.
+/// The program's application in the engine. It is the part of UIApplication for background sessions.
 public final class BackgroundApplication: Sendable {
-    /// Who the program is and where its transfers run.
+    /// The program's identity, and where its transfers run.
     public struct Options: Sendable {
-        /// Session identifiers belong to it: 1 to 255 bytes of letters, digits, '.', '-' and '_'. By default the name
-        /// of the executable file.
+        /// The application's identifier, to which session identifiers belong: 1 to 255 bytes of letters, digits, '.',
+        /// '-' and '_'. Default: the name of the executable file.
         public var identifier: String
-        /// Absolute path; nil: the user's default store.
+        /// The absolute path of the store; nil: the user's default store.
         public var store: String?
-        /// Nil: the daemon.
+        /// Where a new engine runs; nil: in the daemon.
         public var hosting: Hosting?
-        /// Absolute path of backhauld; nil: where the library looks for it.
+        /// The absolute path of backhauld; nil: the library searches for it.
         public var daemon: String?
-        /// How the program is launched: by default its executable file, without arguments.
+        /// The command that launches the program. Default: its executable file, without arguments.
         public var launch: LaunchCommand
 
         public init() {
@@ -39,7 +42,8 @@ public final class BackgroundApplication: Sendable {
             launch = LaunchCommand(program: program)
         }
 
-        /// As the kernel knows it; a name from the command line may be relative to another directory.
+        /// The path of the executable file, from the kernel. A name from the command line may be relative to another
+        /// directory.
         private static var executable: String {
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
                 ?? CommandLine.arguments.first ?? ""
@@ -56,9 +60,9 @@ public final class BackgroundApplication: Sendable {
 
     private struct Inner {
         var options = Options()
-        /// Sessions whose delegate was called and which are not completed yet.
+        /// The sessions for which the application's delegate was called, and which are not completed yet.
         var called: Set<String> = []
-        /// Those of them for which the delegate has its handler: its call has returned.
+        /// Those of the `called` sessions for which the delegate's call has returned, so that it has the handler.
         var owing: Set<String> = []
         var whenIdle: [CheckedContinuation<Void, Never>] = []
         var isListening = false
@@ -67,17 +71,17 @@ public final class BackgroundApplication: Sendable {
     public static let shared = BackgroundApplication()
 
     private let inner = Locked(Inner())
-    /// Held while the application is being opened.
+    /// The open application; nil before its first use. Its lock is held while the application is being opened.
     private let application = Locked<BlockingApplication?>(nil)
 
     private init() {}
 
-    /// Who was given to `handleLaunch`.
+    /// The delegate that was passed to `handleLaunch`.
     @MainActor public private(set) var delegate: (any BackgroundApplicationDelegate)?
 
     public var options: Options { inner.with { $0.options } }
 
-    /// To be called before anything else of this package: what it is given holds for the whole process.
+    /// Sets the options of the whole process. Call it before any other method of this package.
     ///
     /// - Throws: `BackhaulError` with `.wrongState` when the application is open already.
     public func configure(_ options: Options) throws {
@@ -90,12 +94,12 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// To be called at the start of `main`. Registers how the program is launched, and calls the delegate for the
-    /// sessions that wait for it, now and later.
+    /// Registers the launch command, and calls the delegate for sessions that need attention, now and later. Call it at
+    /// the start of `main`.
     ///
-    /// In a program that was launched for its sessions this returns, with true, when all of them are completed: the
-    /// program has done what it was started for and should leave. Otherwise it returns false at once. Messages that
-    /// come on the main queue are delivered meanwhile.
+    /// In a launched program this returns true when all sessions of the launch are completed. The program has then done
+    /// its work and should exit. Otherwise it returns false immediately. While it waits, it runs the main run loop, so
+    /// that calls on the main queue are delivered.
     ///
     /// - Throws: `BackhaulError` when the application cannot be opened.
     @MainActor
@@ -107,7 +111,7 @@ public final class BackgroundApplication: Sendable {
         return true
     }
 
-    /// The same, for a `main` that is async.
+    /// The same as the synchronous `handleLaunch(delegate:)`, for an async `main`.
     @MainActor
     public func handleLaunch(delegate: any BackgroundApplicationDelegate) async throws -> Bool {
         self.delegate = delegate
@@ -126,14 +130,14 @@ public final class BackgroundApplication: Sendable {
         return true
     }
 
-    /// Whether the program was started by the engine and not by its user.
+    /// Whether the engine has launched the program. False: the user has started it.
     public static var isLaunched: Bool { ProcessInfo.processInfo.environment["BACKHAUL_LAUNCH"] != nil }
 
     private var hasCalls: Bool { inner.with { !$0.called.isEmpty } }
 
     // MARK: Within
 
-    /// The engine's application, opened with the first use.
+    /// Returns the application. The first call opens it.
     func opened() throws(BackhaulError) -> BlockingApplication {
         let result: Result<BlockingApplication, BackhaulError> = application.with { application in
             if let application { return .success(application) }
@@ -153,10 +157,10 @@ public final class BackgroundApplication: Sendable {
         return try result.get()
     }
 
-    /// Whether the delegate was called for this session and has not completed it.
+    /// Whether the delegate was called for this session, which is not completed yet.
     func isCalled(for identifier: String) -> Bool { inner.with { $0.called.contains(identifier) } }
 
-    /// Whether the delegate has the completion handler of this session and did not call it yet.
+    /// Whether the delegate has the completion handler of this session and has not called it yet.
     func isOwing(_ identifier: String) -> Bool { inner.with { $0.owing.contains(identifier) } }
 
     private func begin() throws {
@@ -182,7 +186,7 @@ public final class BackgroundApplication: Sendable {
         thread.start()
     }
 
-    /// Hears of sessions that need the program and that it has not made.
+    /// Waits for sessions that need attention, and calls the delegate for those that the program has not made.
     private func listen(_ application: BlockingApplication) {
         while true {
             do throws(BackhaulError) {
@@ -192,7 +196,7 @@ public final class BackgroundApplication: Sendable {
                 }
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return }
-                // The engine, or another one, may tell later.
+                // A later poll, perhaps of another engine, may succeed.
                 Thread.sleep(forTimeInterval: 1)
             }
         }
@@ -214,7 +218,7 @@ public final class BackgroundApplication: Sendable {
                 delegate.application(
                     self, handleEventsForBackgroundURLSession: identifier, completionHandler: handler)
                 self.inner.with { if $0.called.contains(identifier) { $0.owing.insert(identifier) } }
-                // Of a session that was made before.
+                // The program may have made the session before this call.
                 SessionCore.delivering(identifier)?.post { $0.oweFinish() }
             }
         }
@@ -222,7 +226,7 @@ public final class BackgroundApplication: Sendable {
 
     private func complete(_ identifier: String) {
         if let core = SessionCore.delivering(identifier), core.post({ $0.completeSoon() }) { return }
-        // The delegate has made no session: nothing was handed out, and its events stay for a program that wants them.
+        // The delegate has made no session object. No event was handed out, and the events stay for a later start.
         DispatchQueue.global().async {
             if let application = try? self.opened(),
                 let session = try? application.attachSession(identifier, role: .consume)
@@ -234,7 +238,7 @@ public final class BackgroundApplication: Sendable {
         }
     }
 
-    /// Also when it could not be: a program that was launched for it has no more to do.
+    /// Marks the session as completed, also if the completion failed: a launched program has nothing more to do for it.
     func isCompleted(_ identifier: String) {
         let waiting = inner.with { inner in
             inner.called.remove(identifier)

@@ -2,39 +2,44 @@ internal import Backhaul
 public import Foundation
 public import FoundationNetworking
 
-/// A session whose transfers go on while the program does not run: URLSession, made from
-/// `Configuration.background(withIdentifier:)`.
+/// A session whose transfers continue while the program does not run (Apple: URLSession with
+/// `URLSessionConfiguration.background(withIdentifier:)`).
 ///
-/// Making one costs nothing and does not wait: the engine is found or started in the background. It lives until it is
-/// invalidated (or, in a program that was launched for it, completed), and keeps its delegate for as long.
+/// The initializer does not wait: the engine is found or started in the background. The session lives, and keeps its
+/// delegate, until it is invalidated. In a program that was launched for it, it lives until it is completed.
 ///
-/// The same identifier again in one process gives another object for the first session: its delegate and queue stay, as
-/// on Apple's systems. While another process of the application has the session, tasks can be made and controlled here,
-/// and its messages come here when the other one has let it go.
+/// If the process makes a second session with the same identifier, it gets another object for the first session, with
+/// the first delegate and queue, as on Apple's systems. While another process consumes the session, tasks can be made
+/// and controlled here. The delegate is called here when the other process has released the session.
 ///
 /// All methods may be called from any thread. `resume`, `suspend`, `cancel` and the invalidating methods wait for the
 /// engine, usually for a few milliseconds.
 public final class BackgroundURLSession: NSObject, Sendable {
     public typealias Configuration = BackgroundURLSessionConfiguration
 
-    /// How a challenge is answered: URLSession.AuthChallengeDisposition.
+    /// How the delegate responds to a challenge (Apple: URLSession.AuthChallengeDisposition).
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// The credential; without one as `performDefaultHandling`.
+        /// The credential is sent. Without one this is `performDefaultHandling`.
         case useCredential = 0
-        /// The tasks that wait fail with `URLError.userAuthenticationRequired`: no credential storage is asked.
+        /// The waiting tasks fail with `URLError.userAuthenticationRequired`, because there is no credential storage.
         case performDefaultHandling = 1
-        /// The tasks that wait are cancelled.
+        /// The waiting tasks are cancelled.
         case cancelAuthenticationChallenge = 2
-        /// As `performDefaultHandling`: all schemes of a protection space are one challenge here.
+        /// The same as `performDefaultHandling`, because all schemes of a protection space share one challenge here.
         case rejectProtectionSpace = 3
     }
 
     let core: SessionCore
 
+    /// Creates a session object.
+    ///
     /// - Parameters:
-    ///   - delegate: Kept until the session is invalid. Nil: nothing is delivered; events wait for a process that has
-    ///     one.
-    ///   - queue: Nil: a serial one is made. On any queue a message waits for the end of the one before.
+    ///   - delegate: The session keeps it until it is invalid. Nil: no events are delivered; they wait for a process
+    ///     with a
+    ///     delegate.
+    ///   - queue: The queue of the delegate's calls; nil: the session makes a serial one. On any queue, each call waits
+    ///     for
+    ///     the end of the one before.
     public init(
         configuration: BackgroundURLSessionConfiguration, delegate: (any BackgroundURLSessionDelegate)?,
         delegateQueue queue: OperationQueue? = nil
@@ -44,13 +49,13 @@ public final class BackgroundURLSession: NSObject, Sendable {
         core.begin(self)
     }
 
-    /// Another object for a session that has ended, where a late message is about it.
+    /// Creates another object for a session that has ended, as the argument of a late delegate call.
     init(of core: SessionCore) { self.core = core }
 
-    /// A copy: changes have no effect.
+    /// A copy of the configuration; changes to it have no effect on the session.
     public var configuration: BackgroundURLSessionConfiguration { core.configuration }
 
-    /// Nil when the session is invalid.
+    /// The delegate; nil when the session is invalid.
     public var delegate: (any BackgroundURLSessionDelegate)? { core.delegate }
 
     public var delegateQueue: OperationQueue { core.queue }
@@ -61,8 +66,8 @@ public final class BackgroundURLSession: NSObject, Sendable {
         set { core.label = newValue }
     }
 
-    /// Not Apple's: the number of the last round whose end was delivered, 0 before. A round is all tasks from the first
-    /// that is resumed to the moment when none is left.
+    /// Not Apple's: the number of the last round whose end was delivered; 0 before the first. A round is the session's
+    /// tasks from the first that is resumed until none is left.
     public var finishedRound: UInt64 { core.finishedRound }
 
     /// A task that starts with its first `resume`.
@@ -70,34 +75,39 @@ public final class BackgroundURLSession: NSObject, Sendable {
         downloadTask(with: URLRequest(url: url))
     }
 
-    /// A task that starts with its first `resume`. Of the request URL, headers, method and body count; a body has at
-    /// most a mebibyte, and a method other than GET. Its `timeoutInterval` and `cachePolicy` have no effect: the
-    /// session's configuration counts.
+    /// A task that starts with its first `resume`.
+    ///
+    /// It uses the request's URL, headers, method and body. A body has at most a mebibyte, and needs a method other
+    /// than GET. `timeoutInterval` and `cachePolicy` of the request have no effect; the session's configuration
+    /// applies.
     public func downloadTask(with request: URLRequest) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(request)
     }
 
-    /// A task that goes on, with its first `resume`, where one was cancelled by `cancel(byProducingResumeData:)`, in
-    /// this start of the program or an earlier one: it has that one's `taskIdentifier` and label. With data that are of
-    /// another session, or were used before, it fails with `URLError.unsupportedURL`.
+    /// A task that continues a task which was cancelled by `cancel(byProducingResumeData:)`, in this start of the
+    /// program or an earlier one.
+    ///
+    /// It starts with its first `resume`, and has the `taskIdentifier` and label of the cancelled task. If the data
+    /// belong to another session, or were used before, it fails with `URLError.unsupportedURL`.
     public func downloadTask(withResumeData data: Data) -> BackgroundURLSessionDownloadTask {
         core.makeDownload(resumeData: data)
     }
 
-    /// A task that starts with its first `resume`, and sends the file by the request's method, which is PUT where it
-    /// was left at GET. The file is read where it is until the task has ended; one that changes meanwhile is an error.
+    /// A task that starts with its first `resume`, and sends the file with the request's method, or PUT if that is GET.
+    ///
+    /// The engine reads the file in place until the task has ended. If the file changes meanwhile, the task fails.
     public func uploadTask(with request: URLRequest, fromFile file: URL) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .file(file.path))
     }
 
-    /// As from a file, from at most a mebibyte of memory, which is kept with the task. Apple's background sessions have
-    /// no such tasks.
+    /// An upload task like that for a file, but with at most a mebibyte of data, which is stored with the task. Apple's
+    /// background sessions have no such tasks.
     public func uploadTask(with request: URLRequest, from body: Data) -> BackgroundURLSessionUploadTask {
         core.makeUpload(request, .bytes(Array(body)))
     }
 
-    /// All tasks that did not get their last message: also those that were not resumed yet, and those that have ended
-    /// and are not delivered yet. None of these is delivered before it is listed here.
+    /// All tasks whose `didCompleteWithError` was not called yet. They include tasks that were not resumed yet, and
+    /// tasks that have ended but were not delivered. None of them is delivered before this returns.
     public var allTasks: [BackgroundURLSessionTask] {
         get async {
             await withCheckedContinuation { continuation in
@@ -109,7 +119,7 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// The same by kind. There are no data tasks that are no uploads.
+    /// The same tasks by kind. The list of data tasks is empty, because all data tasks are uploads.
     public var tasks:
         ([BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask])
     {
@@ -125,17 +135,19 @@ public final class BackgroundURLSession: NSObject, Sendable {
         )
     }
 
-    /// As `allTasks`. The handler runs on the delegate queue; nothing is delivered before it has returned.
+    /// Passes `allTasks` to the handler, which runs on the delegate queue. No event is delivered before it has
+    /// returned.
     public func getAllTasks(completionHandler: @escaping @Sendable ([BackgroundURLSessionTask]) -> Void) {
         core.list { [core] tasks, isDone in
             let operation = BlockOperation { completionHandler(tasks) }
-            // Also when the program cancels what is on its queue.
+            // The completion block also runs if the program cancels the operations of its queue.
             operation.completionBlock = isDone
             core.queue.addOperation(operation)
         }
     }
 
-    /// Data (none), upload and download tasks. The handler runs on the delegate queue.
+    /// Passes all tasks to the handler, by kind: data tasks (none), upload tasks and download tasks. The handler runs
+    /// on the delegate queue.
     public func getTasksWithCompletionHandler(
         _ completionHandler: @escaping @Sendable (
             [BackgroundURLSessionDataTask], [BackgroundURLSessionUploadTask], [BackgroundURLSessionDownloadTask]
@@ -147,20 +159,22 @@ public final class BackgroundURLSession: NSObject, Sendable {
         }
     }
 
-    /// Lets the tasks end, also those that are not resumed yet. A task that is made later gets its last message when it
-    /// is resumed. A program that ends before `urlSession(_:didBecomeInvalidWithError:)` is told the rest at its next
-    /// start, by a session of the same identifier.
+    /// Invalidates the session when all its tasks have ended, also those that are not resumed yet.
+    ///
+    /// A task that is made later fails when it is resumed. If the program ends before
+    /// `urlSession(_:didBecomeInvalidWithError:)`, a session with the same identifier gets the remaining delegate calls
+    /// at the next start.
     public func finishTasksAndInvalidate() { core.invalidate(cancellingTasks: false) }
 
-    /// Cancels the tasks, and is as `finishTasksAndInvalidate` otherwise.
+    /// Cancels the tasks, and then does the same as `finishTasksAndInvalidate`.
     public func invalidateAndCancel() { core.invalidate(cancellingTasks: true) }
 }
 
-/// A credential that is header fields, such as "Authorization: Bearer …", for `.useCredential`. Apple's challenges have
-/// no such thing.
+/// Not Apple's: a credential that consists of header fields, such as "Authorization: Bearer …", for `.useCredential`.
 public final class HeaderCredential: URLCredential, @unchecked Sendable {
     // Unchecked: nothing changes after the initializer.
-    /// Sent instead of user and password; for a proxy to the proxy only.
+    /// The header fields, which are sent in place of user and password. For a proxy's challenge they are sent only to
+    /// the proxy.
     public let headers: [String: String]
 
     public init(headers: [String: String]) {

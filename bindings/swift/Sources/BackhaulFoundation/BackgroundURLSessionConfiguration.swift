@@ -2,81 +2,91 @@ public import Backhaul
 public import Foundation
 public import FoundationNetworking
 
-/// How a background session works: URLSessionConfiguration, as far as its properties are honored. A session copies it;
-/// later changes have no effect on that session. Properties of Apple's that are missing here are not honored yet, and
-/// so do not compile.
+/// The configuration of a background session (Apple: URLSessionConfiguration).
+///
+/// A session copies it; later changes have no effect on that session. It has only the properties of Apple's class that
+/// are supported, so that a program with an unsupported one does not compile.
 public final class BackgroundURLSessionConfiguration: NSObject {
-    /// Names the session within the application: 1 to 255 bytes of UTF-8 without control characters.
+    /// The session's name within the application: 1 to 255 bytes of UTF-8 without control characters.
     public let identifier: String?
 
-    /// The system decides when: on external power and an unmetered network, while the machine is cool and the link is
-    /// not slow. The command `backhaul why` tells what a task waits for.
+    /// Whether transfers run only on external power and an unmetered network, while the machine is cool and the link is
+    /// not slow. The command `backhaul why` shows the reason why a task waits.
     public var isDiscretionary = false
 
-    /// False: nothing is transferred over a cellular network. A request's own `allowsCellularAccess` may forbid it,
-    /// too.
+    /// Whether transfers may use a cellular network. A request's own `allowsCellularAccess` may forbid it, too.
     public var allowsCellularAccess = true
 
-    /// False: nothing is transferred while the network is metered.
+    /// Whether transfers may run while the network is metered.
     public var allowsExpensiveNetworkAccess = true
 
-    /// As `allowsExpensiveNetworkAccess`: here a network is metered or not, whether by its kind or by its user's wish.
+    /// The same as `allowsExpensiveNetworkAccess`, because Linux has one flag for metered networks. If either is false,
+    /// transfers wait while the network is metered.
     public var allowsConstrainedNetworkAccess = true
 
-    /// Has no effect, as on Apple's systems: background sessions always wait.
+    /// This property has no effect, as on Apple's systems: background sessions always wait.
     public var waitsForConnectivity = false
 
-    /// Whether the program is launched when the session's tasks have ended or a server asks for a credential.
+    /// Whether the program is launched when the session's tasks have ended or a server demands a credential.
     public var sessionSendsLaunchEvents = true
 
-    /// Seconds without a byte from the server; the transfer is then tried again, until `timeoutIntervalForResource`. 0,
-    /// or more than a day: a day.
+    /// The longest time without a byte from the server, in seconds. The transfer is then retried, until
+    /// `timeoutIntervalForResource`. 0, or more than a day, is replaced by a day.
     public var timeoutIntervalForRequest: TimeInterval = 60
 
-    /// Seconds from the first `resume` to the end, all attempts included. 7 days. 0, or more than ten years: ten years.
+    /// The longest time from the first `resume` to the end of a task, all attempts included, in seconds. Default: 7
+    /// days. 0, or more than ten years, is replaced by ten years.
     public var timeoutIntervalForResource: TimeInterval = 604_800
 
-    /// From 1 to 256; others stand for the nearest of these. Over HTTP/2 tasks share one connection.
+    /// The connections to one host: 1 to 256. Other numbers are replaced by the nearest of these. Over HTTP/2, tasks
+    /// share one connection.
     public var httpMaximumConnectionsPerHost = 6
 
-    /// Sent with each request that has no such header itself. Those that the engine sets are ignored, as in a request.
+    /// Header fields that are sent with each request that has no field of the same name. Fields that the engine sets
+    /// are ignored, as in a request.
     public var httpAdditionalHeaders: [AnyHashable: Any]?
 
-    /// `.never`: no cookies are kept or sent. Both others: a jar of the session's own, which later starts of the
-    /// program find again. It is not `HTTPCookieStorage.shared`, which this process alone has.
+    /// Whether the session has cookies. `.never`: no cookies are stored or sent. Otherwise the session has its own
+    /// stored cookies, which later starts of the program use, too. They are not those of `HTTPCookieStorage.shared`,
+    /// which only this process has.
     public var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
 
-    /// False: as `.never`.
+    /// False has the same effect as `HTTPCookie.AcceptPolicy.never`.
     public var httpShouldSetCookies = true
 
-    /// As CFNetwork's: `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same with `HTTPS` and `SOCKS`, `ExceptionsList`,
-    /// `kCFProxyUsernameKey`, `kCFProxyPasswordKey`. Empty: no proxy. Nil: as the environment of the engine says. One
-    /// proxy serves all schemes; what cannot be said so is not honored: see `unhonored`.
+    /// The proxy, with CFNetwork's keys: `HTTPEnable`, `HTTPProxy`, `HTTPPort`, the same with `HTTPS` and `SOCKS`,
+    /// `ExceptionsList`, `kCFProxyUsernameKey`, `kCFProxyPasswordKey`.
+    ///
+    /// Empty: no proxy. Nil: the proxies of the engine's environment. One proxy serves all schemes. A dictionary with
+    /// several proxies or an automatic one has no effect, and `unhonored` contains its name.
     public var connectionProxyDictionary: [AnyHashable: Any]?
 
-    /// Not Apple's: changes whatever else the engine remembers of the session, at last.
+    /// Not Apple's: a function that changes the configuration that the engine stores. It runs after all other
+    /// properties were applied, and can change every setting.
     public var adjustment: (@Sendable (inout SessionConfiguration) -> Void)?
 
-    /// Not Apple's: how many tasks run at the same time, at most 1,024; nil: 64.
+    /// Not Apple's: the number of tasks that may run at the same time, at most 1,024; nil: 64.
     public var maximumRunningTasks: Int?
 
-    /// Not Apple's: whether tasks that a launched program resumes are discretionary, as Apple's always are.
+    /// Not Apple's: whether tasks that a launched program resumes are discretionary. On Apple's systems they always
+    /// are.
     public var isDiscretionaryIfLaunched = false
 
-    /// Not Apple's: the certificates (PEM) to trust instead of the system's.
+    /// Not Apple's: a file of PEM certificates to trust in place of the system's.
     public var caFile: URL?
 
-    /// Not Apple's: whether a 401 or 407 asks the delegate. False: it is a failure of the task at once.
+    /// Not Apple's: whether a 401 or 407 calls the delegate. False: the task fails immediately.
     public var asksForCredentials = true
 
     private init(identifier: String) { self.identifier = identifier }
 
-    /// For sessions whose transfers go on while the program does not run.
+    /// A configuration for a session whose transfers continue while the program does not run.
     public class func background(withIdentifier identifier: String) -> BackgroundURLSessionConfiguration {
         BackgroundURLSessionConfiguration(identifier: identifier)
     }
 
-    /// What was asked for and cannot be honored, by name: "connectionProxyDictionary". Empty when all is.
+    /// The names of the properties whose value is not supported and has no effect: "connectionProxyDictionary", or
+    /// none.
     public var unhonored: [String] {
         var names: [String] = []
         if let connectionProxyDictionary, Proxy(dictionary: connectionProxyDictionary) == nil {
@@ -109,14 +119,14 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         return copy
     }
 
-    /// What the engine remembers of it.
+    /// The configuration that the engine stores for a new session.
     var remembered: SessionConfiguration {
         var remembered = SessionConfiguration(identifier: identifier ?? "")
         change(&remembered)
         return remembered
     }
 
-    /// Makes what is remembered what is wanted.
+    /// Applies the properties to the configuration that the engine has stored.
     func change(_ remembered: inout SessionConfiguration) {
         remembered.connectionsPerOrigin = min(max(httpMaximumConnectionsPerHost, 1), 256)
         if let maximumRunningTasks { remembered.maximumRunningTasks = maximumRunningTasks }
@@ -135,7 +145,7 @@ public final class BackgroundURLSessionConfiguration: NSObject {
         adjustment?(&remembered)
     }
 
-    /// Those with a text as name and value, as Apple's.
+    /// The additional header fields. As on Apple's systems, a name that is not a string is ignored.
     var additionalHeaders: [Header] {
         (httpAdditionalHeaders ?? [:]).compactMap { name, value in
             (name.base as? String).map { Header(name: $0, value: "\(value)") }
@@ -147,12 +157,13 @@ extension NetworkKinds {
     static let withoutCellular = NetworkKinds.all.subtracting(.cellular)
 }
 
-/// At least a millisecond. What is no time is no limit, as Apple's programs mean it, and so as long as the engine can.
+/// A time-out of at least a millisecond. For 0, a negative number, NaN and infinity it is the engine's longest
+/// time-out, because Apple's programs use them for "no limit".
 private func timeout(_ seconds: TimeInterval, atMost longest: Double) -> Duration {
     .milliseconds(Int64(seconds > 0 && seconds < longest ? max(1, seconds * 1000) : longest * 1000))
 }
 
-/// A number that is no time stays one that the engine refuses.
+/// A duration from seconds. A number that is not a time becomes 0, which the engine refuses.
 func duration(_ seconds: TimeInterval) -> Duration {
     guard seconds.isFinite, seconds > 0 else { return .zero }
     return .milliseconds(Int64(min(seconds, 1e9) * 1000))

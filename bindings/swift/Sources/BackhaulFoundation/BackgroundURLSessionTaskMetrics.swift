@@ -2,13 +2,14 @@ internal import Backhaul
 public import Foundation
 public import FoundationNetworking
 
-/// What was measured of a task: URLSessionTaskMetrics.
+/// The metrics of a task (Apple: URLSessionTaskMetrics).
 public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
-    /// From the start of the first try to the end of the last.
+    /// The time from the start of the first attempt to the end of the last.
     public let taskInterval: DateInterval
-    /// One for each try, redirects included; of very many the first and the newest.
+    /// The metrics of each attempt, redirects included. If there were more than 100, they are those of the first and
+    /// the newest ones.
     public let transactionMetrics: [BackgroundURLSessionTaskTransactionMetrics]
-    /// Of all tries.
+    /// The number of redirects of all attempts.
     public let redirectCount: Int
 
     init(_ attempts: [Attempt], request: URLRequest?, _ ending: TaskEnding) {
@@ -23,18 +24,19 @@ public final class BackgroundURLSessionTaskMetrics: NSObject, Sendable {
     }
 }
 
-/// What was measured of one try: URLSessionTaskTransactionMetrics. Dates are nil when that was not reached, or not
-/// needed because a connection was used again.
+/// The metrics of one attempt (Apple: URLSessionTaskTransactionMetrics). A date is nil if the attempt did not get so
+/// far, or did not need the step because its connection was open.
 public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendable {
-    /// With the URL of the last request of the try, after redirects.
+    /// The request with the URL of the attempt's last request, after redirects.
     public let request: URLRequest?
-    /// Of the last try of a task.
+    /// The response, for the last attempt of a task; else nil.
     public let response: URLResponse?
     public let fetchStartDate: Date?
     public let domainLookupStartDate: Date?
     public let domainLookupEndDate: Date?
     public let connectStartDate: Date?
-    /// TCP, or the proxy's tunnel; `secureConnectionEndDate` is later, where Apple's includes it here.
+    /// When TCP, or the proxy's tunnel, was connected. TLS is not included, as it is on Apple's systems:
+    /// `secureConnectionEndDate` is later.
     public let connectEndDate: Date?
     public let secureConnectionStartDate: Date?
     public let secureConnectionEndDate: Date?
@@ -42,7 +44,7 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     public let requestEndDate: Date?
     public let responseStartDate: Date?
     public let responseEndDate: Date?
-    /// "h2" or "http/1.1".
+    /// The protocol's name in RFC 7301, such as "h2" or "http/1.1".
     public let networkProtocolName: String?
     public let isProxyConnection: Bool
     public let isReusedConnection: Bool
@@ -54,13 +56,13 @@ public final class BackgroundURLSessionTaskTransactionMetrics: NSObject, Sendabl
     public let localPort: Int?
     public let remoteAddress: String?
     public let remotePort: Int?
-    /// "TLSv1.3"; Apple's is a number of its own.
+    /// The version of TLS, such as "TLSv1.3". On Apple's systems it is a number.
     public let negotiatedTLSProtocolVersion: String?
-    /// "TLS_AES_256_GCM_SHA384"; Apple's is a number of its own.
+    /// The cipher suite, such as "TLS_AES_256_GCM_SHA384". On Apple's systems it is a number.
     public let negotiatedTLSCipherSuite: String?
-    /// Not Apple's: from 1.
+    /// Not Apple's: the attempt's number within the task, from 1.
     public let number: Int
-    /// Not Apple's: why this try failed.
+    /// Not Apple's: why this attempt failed; nil if it succeeded.
     public let error: URLError?
 
     init(_ attempt: Attempt, _ original: URLRequest?, _ answer: URLResponse?) {

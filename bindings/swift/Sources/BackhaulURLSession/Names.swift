@@ -1,6 +1,6 @@
-// URLSession's names for the types of BackhaulFoundation, so that sources written for Apple's systems compile here with
-// their imports changed. Not for a file that imports FoundationNetworking, where these names mean its own session,
-// which cannot work in the background: there use the names of BackhaulFoundation.
+// Apple's names for the types of BackhaulFoundation, so that sources written for Apple's systems compile here with
+// changed imports. A file that imports FoundationNetworking has that module's types under these names, which cannot
+// work in the background. Such a file uses the names of BackhaulFoundation.
 @_exported public import BackhaulFoundation
 public import FoundationNetworking
 
@@ -21,11 +21,11 @@ public let NSURLSessionTransferSizeUnknown = BackgroundURLSessionTransferSizeUnk
 
 public typealias NSBackgroundActivityScheduler = BackgroundActivityScheduler
 
-/// The application, as UIKit has it.
+/// The application, under UIKit's name.
 public typealias UIApplication = BackgroundApplication
 public typealias UIApplicationDelegate = BackgroundApplicationDelegate
 
-// What these take and give, so that a file needs one import.
+// The types of their arguments and results, so that a file needs only one import.
 public typealias URLRequest = FoundationNetworking.URLRequest
 public typealias URLResponse = FoundationNetworking.URLResponse
 public typealias HTTPCookie = FoundationNetworking.HTTPCookie

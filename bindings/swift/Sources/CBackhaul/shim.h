@@ -12,14 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-// In a checkout the header beside this package belongs to it; elsewhere the installed one does.
+// A checkout has the header that belongs to this package. Elsewhere the installed header is used.
 #if __has_include("../../../../include/backhaul.h")
 #include "../../../../include/backhaul.h"
 #else
 #include <backhaul.h>
 #endif
 
-// Shown by libc under _GNU_SOURCE only.
+// libc declares this function only with _GNU_SOURCE.
 extern int pthread_setname_np(pthread_t thread, const char *name);
 
 static inline int bh_swift_errno(void) { return errno; }

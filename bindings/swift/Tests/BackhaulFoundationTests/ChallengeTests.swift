@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A challenge")
+@Suite("Challenges of background sessions")
 struct ChallengeTests {
     private func ending(
         _ name: String, _ reply: @escaping @Sendable () -> Recorder.Reply
@@ -30,7 +30,7 @@ struct ChallengeTests {
         return (asked, error)
     }
 
-    @Test("is answered with user and password")
+    @Test("user and password respond to a challenge")
     func credential() async throws {
         let (asked, error) = try await ending("basic") {
             (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
@@ -39,7 +39,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("is answered with header fields")
+    @Test("header fields respond to a challenge")
     func headers() async throws {
         let (asked, error) = try await ending("bearer") {
             (.useCredential, HeaderCredential(headers: ["Authorization": "Bearer key"]))
@@ -48,7 +48,7 @@ struct ChallengeTests {
         #expect(error == nil)
     }
 
-    @Test("by default, without a credential or with a rejected protection space, fails its tasks", arguments: [
+    @Test("a response without a credential fails the tasks", arguments: [
         BackgroundURLSession.AuthChallengeDisposition.performDefaultHandling, .useCredential, .rejectProtectionSpace,
     ])
     func refused(disposition: BackgroundURLSession.AuthChallengeDisposition) async throws {
@@ -57,14 +57,14 @@ struct ChallengeTests {
         #expect(error?.code == .userAuthenticationRequired)
     }
 
-    @Test("that is cancelled cancels its tasks")
+    @Test("a cancelled challenge cancels its tasks")
     func cancelled() async throws {
         let (asked, error) = try await ending("cancelled") { (.cancelAuthenticationChallenge, nil) }
         #expect(asked == 1)
         #expect(error?.code == .cancelled)
     }
 
-    @Test("is answered by a delegate that has the async form of the method")
+    @Test("the async form of the delegate's method responds to a challenge")
     func asynchronous() async throws {
         final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {
             let errors: AsyncStream<URLError?>.Continuation
@@ -93,7 +93,7 @@ struct ChallengeTests {
         session.invalidateAndCancel()
     }
 
-    /// Whether a delegate with this method compiles.
+    /// Returns whether a delegate with this method compiles.
     private func compiles(_ method: String) throws -> Bool {
         let source = World.server.folder.appendingPathComponent("\(UUID().uuidString).swift")
         let text = """
@@ -116,7 +116,7 @@ struct ChallengeTests {
 
     private static let session = "func urlSession(_ session: BackgroundURLSession, "
 
-    @Test("of the session does not compile: pinning in it would be passed over", arguments: [
+    @Test("a delegate method for session challenges does not compile, so pinning cannot be ignored", arguments: [
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @escaping "
             + "(BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "didReceive challenge: URLAuthenticationChallenge, completionHandler: @Sendable @escaping "
@@ -128,7 +128,7 @@ struct ChallengeTests {
         #expect(try !compiles(ChallengeTests.session + method))
     }
 
-    @Test("of a task compiles in both forms", arguments: [
+    @Test("a delegate method for task challenges compiles in both forms", arguments: [
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge, completionHandler: "
             + "@escaping (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void) {}",
         "task: BackgroundURLSessionTask, didReceive challenge: URLAuthenticationChallenge) async -> Answer "

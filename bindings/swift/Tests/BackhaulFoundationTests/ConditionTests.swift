@@ -5,12 +5,12 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("What a background session waits for")
+@Suite("Constraints of background sessions")
 struct ConditionTests {
-    /// What the engine remembers of a session of this configuration.
+    /// Returns the configuration that the engine has stored for a session with this configuration.
     private func remembered(_ configuration: BackgroundURLSessionConfiguration) async throws -> SessionConfiguration {
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
-        // Opens it.
+        // This opens the session.
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -21,14 +21,14 @@ struct ConditionTests {
         return remembered
     }
 
-    @Test("is nothing by itself")
+    @Test("a background session has no constraints by default")
     func nothing() async throws {
         let remembered = try await remembered(World.configuration("whenever"))
         #expect(remembered.constraints == Constraints())
         #expect(remembered.isDiscretionaryIfLaunched != true)
     }
 
-    @Test("is what Apple's flags say, in the engine's words")
+    @Test("Apple's flags become constraints of the engine's session")
     func flags() async throws {
         let configuration = World.configuration("discretionary")
         configuration.isDiscretionary = true
@@ -43,7 +43,8 @@ struct ConditionTests {
         #expect(configuration.unhonored.isEmpty)
     }
 
-    @Test("is an unmetered network where an expensive or a constrained one is forbidden", arguments: [true, false])
+    @Test("a forbidden expensive or constrained network becomes requiresUnmetered",
+        arguments: [true, false])
     func metered(isExpensive: Bool) async throws {
         let configuration = World.configuration("metered-\(isExpensive)")
         if isExpensive {
@@ -54,7 +55,7 @@ struct ConditionTests {
         #expect(try await remembered(configuration).constraints.requiresUnmetered == true)
     }
 
-    @Test("is kept with a task: when it may begin, and how much it may move")
+    @Test("a task's earliest begin and expected sizes are stored")
     func task() async throws {
         let configuration = World.configuration("begin")
         let session = BackgroundURLSession(configuration: configuration, delegate: nil, delegateQueue: nil)
@@ -77,7 +78,7 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("may be changed later: when a task begins")
+    @Test("a task's earliest begin can be changed later")
     func changedBegin() async throws {
         _ = try World.server.serve("sooner", content(10))
         let recorder = Recorder()
@@ -99,7 +100,8 @@ struct ConditionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a begin that is over, or no time at all, is none", arguments: [-1, 0, .infinity, .nan] as [Double])
+    @Test("an earliest begin in the past, or one that is not a time, has no effect",
+        arguments: [-1, 0, .infinity, .nan] as [Double])
     func noBegin(seconds: Double) async throws {
         _ = try World.server.serve("now", content(10))
         let recorder = Recorder()
@@ -114,9 +116,9 @@ struct ConditionTests {
     }
 }
 
-@Suite("A background activity scheduler")
+@Suite("Activity schedulers")
 struct ActivitySchedulerTests {
-    /// The activities that the engine has for this process's schedulers.
+    /// Returns the engine's activities of this process's schedulers.
     private func activities() async throws -> [ActivityInfo] {
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
@@ -125,7 +127,7 @@ struct ActivitySchedulerTests {
         return found
     }
 
-    @Test("is called in its window, again when it was deferred, and no more when it has finished")
+    @Test("a scheduler is called in its window, again after deferred, and not after finished")
     func calls() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<BackgroundActivityScheduler.CompletionHandler>.makeStream()
@@ -145,7 +147,7 @@ struct ActivitySchedulerTests {
         }
     }
 
-    @Test("is called again and again where it repeats, until it is invalidated")
+    @Test("a repeating scheduler is called until it is invalidated")
     func repeats() async throws {
         _ = World.configuration("unused")
         let (calls, call) = AsyncStream<Void>.makeStream()
@@ -168,7 +170,7 @@ struct ActivitySchedulerTests {
         #expect(scheduler.error == nil)
     }
 
-    @Test("keeps its window when the program makes it again")
+    @Test("a scheduler keeps its window when the program makes it again")
     func again() async throws {
         _ = World.configuration("unused")
         var windows: Set<Int64> = []
@@ -186,7 +188,8 @@ struct ActivitySchedulerTests {
         #expect(windows.count == 1)
     }
 
-    @Test("says why a schedule is refused", arguments: [(0, 0), (60, 60), (.nan, 0)] as [(Double, Double)])
+    @Test("a refused schedule sets the scheduler's error",
+        arguments: [(0, 0), (60, 60), (.nan, 0)] as [(Double, Double)])
     func refused(interval: Double, tolerance: Double) {
         _ = World.configuration("unused")
         let scheduler = BackgroundActivityScheduler(identifier: "refused")

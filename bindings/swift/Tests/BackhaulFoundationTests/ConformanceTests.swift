@@ -5,9 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// What the tests of Foundation's own URLSession ask of downloads, uploads, redirects, cookies and authentication, as
-/// far as background sessions have it.
-@Suite("As Foundation's URLSession")
+/// The checks of Foundation's URLSession tests for downloads, uploads, redirects, cookies and authentication, as far as
+/// background sessions support them.
+@Suite("Behaviour of Foundation's URLSession")
 struct ConformanceTests {
     private struct Ended {
         let task: BackgroundURLSessionTask
@@ -55,7 +55,7 @@ struct ConformanceTests {
         return request
     }
 
-    @Test("a download follows redirects, and tells where it has ended", arguments: [301, 302, 303, 307, 308])
+    @Test("a download follows redirects, and has the last URL", arguments: [301, 302, 303, 307, 308])
     func redirects(status: Int) async throws {
         _ = try World.server.serve("target", content(10))
         let ended = try await end("redirect-\(status)", try request("redirect/\(status)/target"))
@@ -65,7 +65,7 @@ struct ConformanceTests {
         #expect(ended.task.originalRequest?.url == (try World.url("redirect/\(status)/target")))
     }
 
-    @Test("a redirect keeps its encoded query, and may lead on")
+    @Test("a redirect may lead to another one, and its percent-encoded query is kept")
     func redirectChain() async throws {
         let ended = try await end("redirect-chain", try request("redirect/302/redirect/307/in/a%20b?c=%2F&d=e%26"))
         #expect(ended.error == nil && ended.text == "GET /in/a%20b?c=%2F&d=e%26 None\n")
@@ -78,7 +78,7 @@ struct ConformanceTests {
         #expect(ended.error?.code == .httpTooManyRedirects)
     }
 
-    @Test("a redirected upload is sent again, or becomes a GET", arguments: [
+    @Test("a redirected upload is sent again or becomes a GET, depending on the status", arguments: [
         (303, "PUT", "GET /in/r None\n"), (307, "PUT", "PUT /in/r None\nbody"), (308, "POST", "POST /in/r None\nbody"),
         (302, "POST", "GET /in/r None\n"),
     ])
@@ -95,7 +95,7 @@ struct ConformanceTests {
         #expect(ended.task.countOfBytesExpectedToSend == 0)
     }
 
-    @Test("cookies of an answer are sent with later requests, also those of a redirect")
+    @Test("cookies of a response, also of a redirect, are sent with later requests")
     func cookies() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -108,7 +108,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("cookies are neither kept nor sent where that is not wanted, but for those that a request has itself",
+    @Test("without cookies only a request's own Cookie header is sent",
         arguments: [true, false])
     func noCookies(byPolicy: Bool) async throws {
         var asked = try request("redirect/302/headers")
@@ -123,7 +123,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.text.contains("Cookie: own=1\n"))
     }
 
-    @Test("a request's own Authorization is sent, and nobody is asked")
+    @Test("a request's own Authorization header is sent, and no challenge is opened")
     func ownAuthorization() async throws {
         _ = try World.server.serve("a", content(10))
         var asked = try request("secret/a")
@@ -132,7 +132,7 @@ struct ConformanceTests {
         #expect(ended.error == nil && ended.response?.statusCode == 200)
     }
 
-    @Test("an upload is sent again with the credential")
+    @Test("an upload is sent again with the delegate's credential")
     func uploadWithCredential() async throws {
         let recorder = Recorder {
             (.useCredential, URLCredential(user: "eve", password: "opensesame", persistence: .none))
@@ -144,7 +144,7 @@ struct ConformanceTests {
         session.invalidateAndCancel()
     }
 
-    @Test("a 401 without anyone to ask is a failure, and the answer is there")
+    @Test("without asksForCredentials a 401 is a failure, and the task has the response")
     func refused() async throws {
         let ended = try await end("401", try request("secret/a")) { $0.asksForCredentials = false }
         #expect(ended.error?.code == .userAuthenticationRequired || ended.error?.code == .badServerResponse)
@@ -152,13 +152,13 @@ struct ConformanceTests {
         #expect(ended.response?.value(forHTTPHeaderField: "WWW-Authenticate")?.contains("cellar") == true)
     }
 
-    @Test("a server that never answers is timed out")
+    @Test("a task whose server sends no response fails with timedOut")
     func timeout() async throws {
         let ended = try await end("never", try request("never")) { $0.timeoutIntervalForResource = 1 }
         #expect(ended.error?.code == .timedOut)
     }
 
-    @Test("a port where nobody listens is cannotConnectToHost, and its URL is in the error")
+    @Test("a closed port fails with cannotConnectToHost, and the error has the URL")
     func noServer() async throws {
         let url = try #require(URL(string: "http://127.0.0.1:1/"))
         let ended = try await end("no-server", URLRequest(url: url)) { configuration in
@@ -168,14 +168,14 @@ struct ConformanceTests {
         #expect(ended.error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL == url)
     }
 
-    @Test("a request without a URL is badURL")
+    @Test("a request without a URL fails with badURL")
     func noURL() async throws {
         var asked = try request("a")
         asked.url = nil
         #expect(try await end("no-url", asked).error?.code == .badURL)
     }
 
-    @Test("a copy of a task is the task")
+    @Test("copy() of a task returns the same object")
     func copied() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("copied"), delegate: nil)
         let task = session.downloadTask(with: try World.url("a"))

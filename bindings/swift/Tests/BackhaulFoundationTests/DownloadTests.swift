@@ -5,9 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A download task")
+@Suite("Download tasks")
 struct DownloadTests {
-    @Test("gives its file and its last message, and nothing else; then the file is gone")
+    @Test("a download delivers its file and then its last call; after that the file is removed")
     func download() async throws {
         let bytes = content(300_000)
         _ = try World.server.serve("picture.jpg", bytes)
@@ -40,7 +40,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("leaves its file where the delegate has moved it")
+    @Test("a file that the delegate has moved is not removed")
     func moved() async throws {
         _ = try World.server.serve("moved.jpg", content(10))
         let recorder = Recorder(movingTo: World.server.folder.path)
@@ -54,7 +54,7 @@ struct DownloadTests {
         #expect(try Data(contentsOf: World.server.folder.appendingPathComponent("moved.jpg")) == content(10))
     }
 
-    @Test("fails with badServerResponse where the answer is a 404, and has that answer")
+    @Test("a download of a 404 page fails with badServerResponse, and has the response")
     func notFound() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -68,7 +68,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("sends its request's headers, and the session's where it has none of its own")
+    @Test("a request's headers are sent, and those of the session whose names it does not have")
     func headers() async throws {
         let configuration = World.configuration("headers")
         configuration.httpAdditionalHeaders = ["X-Session": "session", "x-task": "session"]
@@ -89,7 +89,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("ignores headers that the engine sets, of its request and of its session")
+    @Test("headers that the engine sets are ignored in requests and configurations")
     func ignoredHeaders() async throws {
         let configuration = World.configuration("ignored-headers")
         configuration.httpAdditionalHeaders = ["accept-encoding": "br", "X-Session": "session"]
@@ -110,7 +110,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("has all headers of the answer, those of one name as one")
+    @Test("a response has all header fields; those with the same name are combined")
     func answerHeaders() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -125,7 +125,8 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("that cannot be a background download gets its last message all the same", arguments: ["ftp", "GET", "POST"])
+    @Test("an unsupported download fails with unsupportedURL in its last call",
+        arguments: ["ftp", "GET", "POST"])
     func refused(what: String) async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -147,7 +148,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("may have another method than GET, and then a body", arguments: [("POST", "body"), ("DELETE", nil)])
+    @Test("a download may have another method than GET, and a body", arguments: [("POST", "body"), ("DELETE", nil)])
     func methods(method: String, body: String?) async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -167,7 +168,7 @@ struct DownloadTests {
         #expect(!FileManager.default.fileExists(atPath: location.path))
     }
 
-    @Test("of a page that is refused is its file where all statuses are accepted, as Apple's is",
+    @Test("with all statuses accepted, an error page is the file, as on Apple's systems",
         arguments: [("absent", 404), ("secret/a", 401)])
     func acceptedStatus(page: String, status: Int) async throws {
         let recorder = Recorder()
@@ -185,7 +186,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is cancelled before it was resumed, and while it runs")
+    @Test("a download can be cancelled before it is resumed, and while it runs")
     func cancelled() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(
@@ -205,7 +206,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("has a priority between 0 and 1")
+    @Test("a task's priority is limited to 0 to 1, and NaN is ignored")
     func priority() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("priority"), delegate: nil, delegateQueue: nil)
@@ -217,7 +218,7 @@ struct DownloadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("needs as many resumes as it had suspends")
+    @Test("a task needs as many calls of resume as it had of suspend")
     func nested() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A last message")
+@Suite("Last delegate calls")
 struct LastMessageTests {
     private func ended(_ identifier: String) async throws -> (session: BackgroundURLSession, recorder: Recorder) {
         let recorder = Recorder()
@@ -13,12 +13,12 @@ struct LastMessageTests {
             configuration: World.configuration(identifier), delegate: recorder, delegateQueue: nil)
         session.invalidateAndCancel()
         _ = await recorder.messages { if case .invalid = $0 { true } else { false } }
-        // Once more changes nothing.
+        // A second call has no effect.
         session.invalidateAndCancel()
         return (session, recorder)
     }
 
-    @Test("comes for a task that is resumed when its session has ended", arguments: 0..<5)
+    @Test("a task that is resumed after the end of its session gets its last call", arguments: 0..<5)
     func resumedLate(round: Int) async throws {
         let (session, recorder) = try await ended("late-\(round)")
         let task = session.downloadTask(with: try World.url("slow"))
@@ -28,7 +28,7 @@ struct LastMessageTests {
         #expect(message.error?.code == .backgroundSessionWasDisconnected)
     }
 
-    @Test("comes for a task that is cancelled when its session has ended")
+    @Test("a task that is cancelled after the end of its session gets its last call")
     func cancelledLate() async throws {
         let (session, recorder) = try await ended("late-cancel")
         let task = session.uploadTask(with: URLRequest(url: try World.url("in/1")), from: Data("x".utf8))
@@ -37,7 +37,7 @@ struct LastMessageTests {
         #expect(message.task === task && message.error?.code == .cancelled)
     }
 
-    @Test("comes for a task that is made while its session finishes; one that was made before may still be resumed")
+    @Test("a task made while its session finishes fails; one made before can still be resumed")
     func finishing() async throws {
         _ = try World.server.serve("made-before", content(10))
         let recorder = Recorder()
@@ -59,14 +59,14 @@ struct LastMessageTests {
         }
     }
 
-    @Test("comes for each task of a session that cannot be opened, before the session's own")
+    @Test("tasks of a session that cannot be opened get their last calls before the session's")
     func notOpened() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("\u{7}"), delegate: recorder)
         let task = session.downloadTask(with: try World.url("slow"))
         let messages = await recorder.messages { if case .invalid = $0 { true } else { false } }
         guard case .completed(task, _?) = messages.first else {
-            // Made after the session had ended already.
+            // The task was made after the end of the session, and gets its call when it is resumed.
             task.resume()
             #expect(await recorder.untilCompleted()?.task === task)
             return
@@ -74,7 +74,7 @@ struct LastMessageTests {
         #expect(messages.count == 2)
     }
 
-    @Test("comes for the tasks of a session without a delegate, when another of its identifier has one")
+    @Test("tasks of a session without a delegate get their last calls from a second one with a delegate")
     func adopted() async throws {
         _ = try World.server.serve("adopted", content(10))
         let configuration = World.configuration("adopted")
@@ -89,7 +89,7 @@ struct LastMessageTests {
         other.invalidateAndCancel()
     }
 
-    @Test("is the state and the error of a task that no delegate can be told of")
+    @Test("without a delegate, a refused task has its state and error")
     func noDelegate() async throws {
         let session = BackgroundURLSession(
             configuration: World.configuration("no-delegate"), delegate: nil, delegateQueue: nil)

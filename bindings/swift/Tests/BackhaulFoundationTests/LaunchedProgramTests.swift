@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A program that the daemon launches")
+@Suite("Launched programs")
 struct LaunchedProgramTests {
-    @Test("is called once for its session, hears all, completes, may begin again at once, and is launched again")
+    @Test("a launched program completes its session, enqueues in a new one immediately, and is launched again")
     func story() async throws {
         let told = ["launched", "called for pictures"]
         let end = ["completed with no error", "all is delivered", "invalid with no error"]
@@ -14,14 +14,14 @@ struct LaunchedProgramTests {
             + ["the old session's task: refused", "the new session's task: taken", "left"]
             + told + ["file of 2000 bytes"] + end + ["left"]
         try await run("first", second: "second") { $0.count > expected.count } verify: { log in
-            // The refused task's last message comes at the same time as the lines after its refusal.
+            // The last call of the refused task may be logged anywhere among the lines after its refusal.
             let refusal = try #require(log.firstIndex(of: "completed with an error"))
             #expect(refusal > told.count + end.count)
             #expect(log[..<refusal] + log[(refusal + 1)...] == expected[...])
         }
     }
 
-    @Test("is launched for a challenge, and its answer lets the file come")
+    @Test("a program is launched for a challenge, and its credential lets the download continue")
     func challenge() async throws {
         try await run("secret/first", second: nil) { log in
             log.contains("file of 1000 bytes") && log.count { $0 == "left" } == log.count { $0 == "launched" }
@@ -34,14 +34,14 @@ struct LaunchedProgramTests {
         }
     }
 
-    @Test("is launched for an activity when it is due, does its work, and is not launched for it again")
+    @Test("a program is launched once for a due activity that does not repeat")
     func activity() async throws {
         try await run(["schedule", "nothing"]) { $0.last == "left" } verify: { log in
             #expect(log == ["scheduled", "launched", "scheduled", "swept", "left"])
         }
     }
 
-    /// Has the program hand over what the server has under `first`, and reads its log until it is whole.
+    /// Runs the program, which enqueues the server's file `first`, and reads its log until `isWhole` is true.
     private func run(
         _ first: String, second: String?, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -52,7 +52,7 @@ struct LaunchedProgramTests {
         try await run(words, server, isWhole: isWhole, verify: verify)
     }
 
-    /// Runs the program with these words, of which the folder is the second, and reads its log until it is whole.
+    /// Runs the program with these arguments and the folder as the second, and reads its log until `isWhole` is true.
     private func run(
         _ words: [String], _ server: Server? = nil, isWhole: ([String]) -> Bool, verify: ([String]) throws -> Void
     ) async throws {
@@ -64,7 +64,7 @@ struct LaunchedProgramTests {
 
         let onlooker = try await Application.open("org.example.launched", store: folder + "/store", observes: true)
         var (log, launches, sessions) = ([String](), try await onlooker.launches(), try await onlooker.sessions())
-        // Nothing outstanding is a state that may come and go: the log tells when it is the last.
+        // Between two rounds nothing is outstanding for a moment, so the end is recognised by the log.
         for _ in 0..<1500 {
             let text = try? String(contentsOfFile: folder + "/log", encoding: .utf8)
             log = text?.split(separator: "\n").map(String.init) ?? []
@@ -75,7 +75,7 @@ struct LaunchedProgramTests {
         }
         let daemon = try await onlooker.engine().processID
         await onlooker.close()
-        // Not left to find out that its store is gone.
+        // The daemon is stopped before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         try verify(log)
         #expect(launches.map(\.state) == [.none])
@@ -84,7 +84,7 @@ struct LaunchedProgramTests {
         #expect(sessions.map(\.openChallenges) == [0])
     }
 
-    /// Beside the program that runs the tests.
+    /// The path of the program, beside the program that runs the tests.
     private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return tests.deletingLastPathComponent().appendingPathComponent("LaunchedProgram").path

@@ -3,9 +3,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A download task's progress")
+@Suite("Progress of download tasks")
 struct ProgressTests {
-    @Test("is told while it runs")
+    @Test("a download's progress is reported while it runs")
     func progress() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-/// A delegate that keeps the messages it gets.
+/// A delegate that records its calls.
 final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, BackgroundURLSessionDataDelegate {
     enum Message: Sendable {
         case wrote(task: Int, total: Int64, expected: Int64)
@@ -24,7 +24,7 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
 
     private let messages: AsyncStream<Message>
     private let continuation: AsyncStream<Message>.Continuation
-    /// Where finished files are moved.
+    /// The folder to which finished files are moved; nil: they are not moved.
     private let folder: String?
     private let reply: @Sendable () -> Reply
 
@@ -34,7 +34,8 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
         self.reply = reply
     }
 
-    /// The messages up to the first for which this is so; those of progress and metrics are left out.
+    /// Returns the calls up to the first for which `isLast` is true. Calls for progress and metrics are left out,
+    /// unless they are the last.
     func messages(through isLast: (Message) -> Bool) async -> [Message] {
         var found: [Message] = []
         for await message in messages {
@@ -127,7 +128,7 @@ final class Recorder: NSObject, BackgroundURLSessionDownloadDelegate, Background
     }
 }
 
-/// One store for the process, as the application is one.
+/// The server and the application of this process. There is one store, because a process has one application.
 enum World {
     static let server: Server = {
         do {

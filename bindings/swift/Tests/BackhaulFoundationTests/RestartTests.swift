@@ -5,9 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A program that ends right after it has ended its session")
+@Suite("Restarts after an invalidation")
 struct RestartTests {
-    /// What the next start of the program is told.
+    /// Returns the log of the program's next start.
     private func log(after command: String, _ name: String) async throws -> [String] {
         let server = try Server()
         _ = try server.serve("first", content(1000))
@@ -18,19 +18,19 @@ struct RestartTests {
         let onlooker = try await Application.open("org.example.killed", store: store, observes: true)
         let daemon = try await onlooker.engine().processID
         await onlooker.close()
-        // Not left to find out that its store is gone.
+        // The daemon is stopped before the store is removed.
         kill(pid_t(daemon), SIGTERM)
         let text = try String(contentsOfFile: store + ".log", encoding: .utf8)
         return text.split(separator: "\n").map(String.init)
     }
 
-    /// Beside the program that runs the tests.
+    /// The path of the program, beside the program that runs the tests.
     private static func program() throws -> String {
         let tests = URL(fileURLWithPath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         return tests.deletingLastPathComponent().appendingPathComponent("KilledProgram").path
     }
 
-    @Test("by finishTasksAndInvalidate gets its file at the next start, and that session is a new one")
+    @Test("after finishTasksAndInvalidate and a kill, the next start gets the file and can enqueue")
     func finish() async throws {
         #expect(
             try await log(after: "finish", "first") == [
@@ -38,7 +38,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("by invalidateAndCancel hears of its cancelled task at the next start, and that session is a new one",
+    @Test("after invalidateAndCancel, the next start gets the cancelled task's last call and can enqueue",
         arguments: ["cancel", "leave"])
     func cancel(command: String) async throws {
         #expect(
@@ -47,7 +47,7 @@ struct RestartTests {
             ])
     }
 
-    @Test("is not concerned where another host has removed the session: its tasks are those of a new one",
+    @Test("after another host has removed the session, tasks are enqueued in a new one",
         arguments: [true, false])
     func removedByAnotherHost(hasDelegate: Bool) async throws {
         let name = "removed-\(hasDelegate)"
@@ -55,14 +55,14 @@ struct RestartTests {
         let (recorder, configuration) = (Recorder(), World.configuration(name))
         let session = BackgroundURLSession(
             configuration: configuration, delegate: hasDelegate ? recorder : nil, delegateQueue: nil)
-        // Opens it.
+        // This opens the session.
         #expect(await session.allTasks.isEmpty)
         let application = try await Application.open(
             "org.example.tests", store: World.server.path("store"), hosting: .embedded)
         try await application.attachSession(name, role: .produce).invalidate()
         let task = session.downloadTask(with: try World.url(name))
         task.resume()
-        // The first delegate is that of both.
+        // Both session objects share the first delegate.
         let other = BackgroundURLSession(configuration: configuration, delegate: recorder, delegateQueue: nil)
         let ended = try #require(await recorder.untilCompleted())
         #expect(ended.task === task && ended.error == nil)
@@ -70,7 +70,7 @@ struct RestartTests {
         await application.close()
     }
 
-    @Test("is not concerned where another host has ended the session: it gets its file, then fetches more")
+    @Test("after another host has invalidated the session, its file is delivered, and then new tasks run")
     func byAnotherHost() async throws {
         _ = World.configuration("ended")
         let application = try await Application.open(

@@ -5,7 +5,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A task that is cancelled with resume data")
+@Suite("Resume data")
 struct ResumeDataTests {
     private let whole = Data(String(repeating: "0123456789", count: 20_000).utf8)
 
@@ -16,7 +16,7 @@ struct ResumeDataTests {
         return (session, recorder)
     }
 
-    /// Half of the file has come when it is cancelled.
+    /// Downloads half of a file, cancels the task, and returns the resume data.
     private func resumeData(_ session: BackgroundURLSession, _ recorder: Recorder) async throws -> Data {
         let task = session.downloadTask(with: try World.url("halves/a"))
         task.taskDescription = "both halves"
@@ -41,7 +41,7 @@ struct ResumeDataTests {
         #expect(ended === task && content == whole && task.taskDescription == "both halves")
     }
 
-    @Test("goes on where it was")
+    @Test("a task with resume data continues at the offset of the cancelled one")
     func goesOn() async throws {
         let (session, recorder) = session("parked")
         let data = try await resumeData(session, recorder)
@@ -52,7 +52,7 @@ struct ResumeDataTests {
         session.invalidateAndCancel()
     }
 
-    @Test("outlives its session's object", arguments: [true, false])
+    @Test("resume data work after their session object has become invalid", arguments: [true, false])
     func outlives(cancels: Bool) async throws {
         let (session, recorder) = session("parked-\(cancels)")
         let data = try await resumeData(session, recorder)
@@ -65,7 +65,7 @@ struct ResumeDataTests {
         next.invalidateAndCancel()
     }
 
-    @Test("is over when the task of its resume data is cancelled; they are good for nothing then")
+    @Test("cancelling a task with resume data ends the kept task, and the data become invalid")
     func cancelledForGood() async throws {
         let (session, recorder) = session("parked-cancelled")
         let data = try await resumeData(session, recorder)
@@ -80,7 +80,7 @@ struct ResumeDataTests {
         #expect(messages.count == 1)
     }
 
-    @Test("has data that no other session takes, and nothing else is taken as such")
+    @Test("resume data of another session and invalid data are refused")
     func unusable() async throws {
         let (session, recorder) = session("parked-here")
         let (other, otherRecorder) = self.session("parked-there")
@@ -94,7 +94,7 @@ struct ResumeDataTests {
         other.invalidateAndCancel()
     }
 
-    @Test("has none when it was not resumed before")
+    @Test("a task that was not resumed has no resume data")
     func notResumed() async throws {
         let (session, recorder) = session("parked-new")
         let task = session.downloadTask(with: try World.url("halves/a"))

@@ -5,9 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("A background session")
+@Suite("Background sessions")
 struct SessionTests {
-    @Test("delivers on its delegate's queue")
+    @Test("delegate calls are made on the delegate queue")
     func queue() async throws {
         final class Delegate: NSObject, BackgroundURLSessionDownloadDelegate {
             let name: AsyncStream<String?>.Continuation
@@ -29,7 +29,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is the first of its identifier in this process: the second's tasks report to the first's delegate")
+    @Test("tasks of a second session with the same identifier report to the first one's delegate")
     func sameIdentifier() async throws {
         _ = try World.server.serve("same", content(10))
         let (first, second) = (Recorder(), Recorder())
@@ -43,7 +43,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is invalid when its tasks were cancelled; then its identifier is free")
+    @Test("a cancelled session becomes invalid after its tasks' last calls; then its identifier is free")
     func cancels() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("invalid")
@@ -76,7 +76,7 @@ struct SessionTests {
         next.invalidateAndCancel()
     }
 
-    @Test("that is to finish first delivers the rest")
+    @Test("a finishing session delivers its tasks before it becomes invalid")
     func finishes() async throws {
         _ = try World.server.serve("rest", content(10))
         let recorder = Recorder()
@@ -92,7 +92,7 @@ struct SessionTests {
         }
     }
 
-    @Test("names what it was asked for and does not honor")
+    @Test("an unsupported proxy dictionary is listed as unhonored")
     func unhonored() {
         let configuration = World.configuration("unhonored")
         #expect(configuration.unhonored.isEmpty)
@@ -102,7 +102,7 @@ struct SessionTests {
         #expect(configuration.unhonored == ["connectionProxyDictionary"])
     }
 
-    @Test("copies its configuration")
+    @Test("a session copies its configuration")
     func copies() async throws {
         let configuration = World.configuration("copy")
         configuration.timeoutIntervalForRequest = 7
@@ -114,7 +114,7 @@ struct SessionTests {
         session.invalidateAndCancel()
     }
 
-    @Test("of a bad identifier becomes invalid with an error")
+    @Test("a session with an invalid identifier becomes invalid with an error")
     func badIdentifier() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(

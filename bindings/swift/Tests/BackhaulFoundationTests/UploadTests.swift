@@ -4,7 +4,7 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("An upload task")
+@Suite("Upload tasks")
 struct UploadTests {
     private func request(_ name: String, method: String? = nil) throws -> URLRequest {
         var request = URLRequest(url: try World.url(name))
@@ -18,7 +18,7 @@ struct UploadTests {
         return file
     }
 
-    @Test("sends its file by the request's method, gives the answer's body, then its last message")
+    @Test("an upload sends its file with the request's method, and delivers the response's body before the last call")
     func upload() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("upload"), delegate: recorder)
@@ -38,7 +38,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is a PUT where the request's method was left at GET, and may have its body from memory")
+    @Test("an upload from memory with the default method GET is sent as PUT")
     func put() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("put"), delegate: recorder)
@@ -50,7 +50,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("fails with the answer's body where the status is not accepted")
+    @Test("an upload whose status is not accepted fails with the response's body")
     func refused() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("full")
@@ -64,7 +64,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("that is over at once ends with its progress, and has told of it once", arguments: ["in/6", "full"])
+    @Test("an upload that ends immediately reports its progress once", arguments: ["in/6", "full"])
     func fast(name: String) async throws {
         let recorder = Recorder()
         let configuration = World.configuration("fast-\(name)")
@@ -84,7 +84,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("of a file that is not there fails with cannotOpenFile")
+    @Test("an upload of a file that does not exist fails with cannotOpenFile")
     func absent() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("absent"), delegate: recorder)
@@ -93,7 +93,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("has its metrics before its last message")
+    @Test("an upload's metrics are delivered before its last call")
     func metrics() async throws {
         let recorder = Recorder()
         let session = BackgroundURLSession(configuration: World.configuration("metrics"), delegate: recorder)
@@ -118,7 +118,7 @@ struct UploadTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is listed among the uploads")
+    @Test("an upload task is listed among the uploads only")
     func listed() async throws {
         let session = BackgroundURLSession(configuration: World.configuration("listed"), delegate: nil)
         let task = session.uploadTask(with: try request("in/4"), from: Data("x".utf8))
@@ -129,7 +129,7 @@ struct UploadTests {
     }
 }
 
-@Suite("A configuration")
+@Suite("Configurations of background sessions")
 struct ConfigurationTests {
     private func isUnhonored(_ dictionary: [AnyHashable: Any]?) -> Bool {
         let configuration = BackgroundURLSessionConfiguration.background(withIdentifier: "c")
@@ -137,7 +137,7 @@ struct ConfigurationTests {
         return configuration.unhonored.contains("connectionProxyDictionary")
     }
 
-    @Test("names a proxy dictionary that cannot be honored, and takes one that says one proxy")
+    @Test("a proxy dictionary is unhonored unless it has one proxy with a host")
     func proxies() {
         let honored: [[AnyHashable: Any]?] = [
             nil, [:], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 3128], ["HTTPEnable": 0, "HTTPProxy": "p"],
@@ -152,7 +152,7 @@ struct ConfigurationTests {
         for dictionary in unhonored { #expect(isUnhonored(dictionary), "\(dictionary)") }
     }
 
-    @Test("stands for the nearest values that the engine has", arguments: [
+    @Test("numbers out of range are replaced by the nearest supported ones", arguments: [
         (0, 0, .infinity), (1_000, .infinity, 0), (-1, -1, .nan), (256, 1e300, 1e300),
     ] as [(Int, Double, Double)])
     func clamped(connections: Int, request: Double, resource: Double) async throws {
@@ -170,11 +170,11 @@ struct ConfigurationTests {
         session.invalidateAndCancel()
     }
 
-    @Test("sends through the proxy that it names")
+    @Test("an upload is sent through the configured proxy")
     func proxied() async throws {
         let recorder = Recorder()
         let configuration = World.configuration("proxied")
-        // The test's own server plays the proxy: it is asked for a name that only it could resolve.
+        // The test's server is the proxy. Only the proxy could resolve the host name.
         configuration.connectionProxyDictionary = [
             "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": World.server.port,
         ]

@@ -5,9 +5,9 @@ import FoundationNetworking
 import TestSupport
 import Testing
 
-@Suite("What waited for the program")
+@Suite("Events of earlier runs")
 struct WaitingEventTests {
-    /// A download of an earlier run, whose end was handed out and not acknowledged.
+    /// Leaves a download as an earlier run would: its events were returned but not acknowledged.
     private func leave(_ identifier: String, _ name: String) async throws -> (file: String, task: TaskID) {
         _ = World.configuration(identifier)
         let application = try await Application.open(
@@ -25,7 +25,7 @@ struct WaitingEventTests {
         return (try #require(path), task)
     }
 
-    @Test("is delivered to the new session of its identifier, with its task's description")
+    @Test("a waiting event is delivered to the next session object, with the task's description")
     func delivered() async throws {
         let left = try await leave("waited", "waited.bin")
         let recorder = Recorder()
@@ -45,7 +45,7 @@ struct WaitingEventTests {
         #expect(session.finishedRound == 1)
     }
 
-    @Test("is the last message only, where an earlier delegate has moved the file already")
+    @Test("a task whose file an earlier delegate has moved gets only its last call")
     func movedBefore() async throws {
         let left = try await leave("moved-before", "moved-before.bin")
         try FileManager.default.moveItem(atPath: left.file, toPath: World.server.path("mine.bin"))
@@ -62,7 +62,7 @@ struct WaitingEventTests {
         #expect(FileManager.default.fileExists(atPath: World.server.path("mine.bin")))
     }
 
-    @Test("is listed first, and delivered when the handler of the listing has returned")
+    @Test("an ended task is listed before it is delivered, and delivered after the listing's handler")
     func listedFirst() async throws {
         let left = try await leave("listed-first", "listed-first.bin")
         let recorder = Recorder()
@@ -79,7 +79,7 @@ struct WaitingEventTests {
         session.invalidateAndCancel()
     }
 
-    @Test("is left alone by a session without a delegate")
+    @Test("a session without a delegate does not consume waiting events")
     func noDelegate() async throws {
         _ = try await leave("left", "left.bin")
         let session = BackgroundURLSession(
@@ -91,7 +91,7 @@ struct WaitingEventTests {
         await application.close()
     }
 
-    @Test("comes when another consumer has let the session go; tasks are made and refused meanwhile")
+    @Test("events are delivered when another consumer has released the session; tasks can be made before")
     func contended() async throws {
         _ = World.configuration("contended")
         let application = try await Application.open(
@@ -104,7 +104,7 @@ struct WaitingEventTests {
         let task = session.downloadTask(with: try World.url("contended.bin"))
         task.resume()
         #expect(task.engineTaskIdentifier != nil)
-        // The other one hears of its end.
+        // The other consumer gets the event.
         #expect(try await other.events.first { _ in true } != nil)
         let bad = session.downloadTask(with: try #require(URL(string: "ftp://example.org/a")))
         bad.resume()

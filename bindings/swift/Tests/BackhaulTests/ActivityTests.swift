@@ -12,7 +12,7 @@ struct ActivityTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("are remembered: networks as far as something is said of them")
+    @Test("the settings of a network are stored until all are removed")
     func said() async throws {
         let application = try await open()
         var network = Network("Hotspot")
@@ -28,7 +28,7 @@ struct ActivityTests {
         await application.close()
     }
 
-    @Test("are listed and removed; an activity without a request is an event")
+    @Test("activities are listed and removed; one without a request makes an event")
     func activities() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

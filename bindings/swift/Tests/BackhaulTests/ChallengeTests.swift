@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A server that asks for a credential")
+@Suite("Challenges")
 struct ChallengeTests {
     let server: Server
 
@@ -27,7 +27,7 @@ struct ChallengeTests {
         throw CancellationError()
     }
 
-    @Test("is one challenge for many tasks, and one credential lets them all through")
+    @Test("many tasks share one challenge, and one credential lets all of them continue")
     func credential() async throws {
         let application = try await open()
         let session = try await session(application)
@@ -56,7 +56,7 @@ struct ChallengeTests {
         await application.close()
     }
 
-    @Test("and is refused, fails its tasks")
+    @Test("a refused challenge fails its tasks, and cannot get another response")
     func refusal() async throws {
         let application = try await open()
         let session = try await session(application)

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("In Swift's concurrency")
+@Suite("Swift concurrency")
 struct ConcurrencyTests {
     let server: Server
 
@@ -33,7 +33,7 @@ struct ConcurrencyTests {
         for _ in 0..<200 {
             let verb = Task { try await application.sessions() }
             verb.cancel()
-            // Either is right: the answer may have come first.
+            // Both outcomes are correct: the reply may arrive before the cancellation.
             do { _ = try await verb.value } catch { #expect(error is CancellationError) }
         }
         #expect(try await application.sessions().isEmpty)
@@ -63,7 +63,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("a thousand verbs at once are all answered")
+    @Test("a thousand concurrent verbs all return their results")
     func manyVerbs() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -86,7 +86,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("verbs are answered while events wait that nobody asks for")
+    @Test("verbs return while events wait to be polled")
     func verbsBesideUnreadEvents() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -100,7 +100,7 @@ struct ConcurrencyTests {
         await application.close()
     }
 
-    @Test("handles are freed with their last reference")
+    @Test("a session's handle is freed with its last reference, so that it can be attached again")
     func references() async throws {
         let application = try await open()
         for _ in 0..<20 { _ = try await application.createSession(SessionConfiguration(identifier: "s")) }

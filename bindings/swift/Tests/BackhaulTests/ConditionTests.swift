@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What transfers wait for")
+@Suite("Constraints, conditions and starts")
 struct ConditionTests {
     let server: Server
 
@@ -13,7 +13,7 @@ struct ConditionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    /// The message of the error with which this is refused.
+    /// Returns the message of the invalidArgument error that `body` throws.
     private func refusal(_ body: () async throws -> Void) async -> String {
         do {
             try await body()
@@ -25,7 +25,7 @@ struct ConditionTests {
         }
     }
 
-    @Test("is remembered with the session as it was given, and may be changed")
+    @Test("a session's constraints are stored as given, and can be changed")
     func remembered() async throws {
         let application = try await open()
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -59,7 +59,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("is listed with a task: when it may start, and how large it may be")
+    @Test("a task's start times, expected sizes and constraints are listed")
     func starts() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -81,7 +81,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "is refused by name where it makes no sense",
+        "invalid constraints of a session or request are refused by name",
         arguments: [
             ("minimum_battery_percent is 101", constraints { $0.minimumBatteryPercent = 101 }),
             ("minimumBatteryPercent must be positive", constraints { $0.minimumBatteryPercent = -1 }),
@@ -109,7 +109,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("a latest start before the earliest is refused with both names, and so is a time before 1970")
+    @Test("a latest start before the earliest is refused with both names; a time before 1970 is refused")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -124,7 +124,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("networks are refused by what is wrong with them")
+    @Test("invalid settings of a network are refused by name")
     func networks() async throws {
         let application = try await open()
         var message = await refusal { try await application.setNetwork(Network("")) }
@@ -140,7 +140,7 @@ struct ConditionTests {
     }
 
     @Test(
-        "activities are refused by what is wrong with them",
+        "invalid activities are refused by name",
         arguments: [
             ("tolerance_ms is 5000", activity { $0.tolerance = .seconds(5) }),
             ("interval_ms is 999", activity { $0.interval = .milliseconds(999) }),
@@ -162,7 +162,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("is told: each condition with its source, and what is held back")
+    @Test("each condition is listed with its source, and no hold without tasks")
     func conditions() async throws {
         let application = try await open()
         let found = try await application.conditions()
@@ -172,7 +172,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("is told of a task: why it waits, since when, and until when")
+    @Test("a task before its earliest start has a reason with the time, and an open wait record")
     func waits() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -186,7 +186,7 @@ struct ConditionTests {
         await application.close()
     }
 
-    @Test("can be had sooner, or later, and not with a latest start before the earliest")
+    @Test("a task can be rescheduled earlier and later, but not with a latest start before the earliest")
     func rescheduled() async throws {
         _ = try server.serve("scheduled", content(10))
         let application = try await open()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What goes wrong")
+@Suite("Errors")
 struct ErrorTests {
     let server: Server
 
@@ -13,7 +13,7 @@ struct ErrorTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("A relative store is refused with a sentence")
+    @Test("a relative store path is refused with a message")
     func relativeStore() async throws {
         let error = await #expect(throws: BackhaulError.self) {
             try await Application.open("org.example.tests", store: "relative")
@@ -22,7 +22,7 @@ struct ErrorTests {
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test("The bad request among many is named, and nothing is applied")
+    @Test("an invalid request among many is refused with its index, and no task is made")
     func badRequest() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -35,7 +35,8 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("A NUL character in a string is refused, not cut off", arguments: ["url", "destination", "key", "header"])
+    @Test("a string with a NUL character is refused, and not truncated",
+        arguments: ["url", "destination", "key", "header"])
     func nul(field: String) async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -52,7 +53,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("An absent session is not found")
+    @Test("attaching a session that does not exist fails with notFound")
     func absentSession() async throws {
         let application = try await open()
         let error = await #expect(throws: BackhaulError.self) { try await application.attachSession("absent") }
@@ -60,7 +61,7 @@ struct ErrorTests {
         await application.close()
     }
 
-    @Test("After close every verb says so, and whoever waited is told")
+    @Test("after close, waiting calls fail, and later calls fail with invalidHandle")
     func closed() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -74,7 +75,7 @@ struct ErrorTests {
         session.close()
     }
 
-    @Test("Every status of the library has its constant")
+    @Test("every status of the library has a constant")
     func statuses() {
         for value in Int32(0)..<200 where Status(rawValue: value).name != "BH_UNKNOWN" {
             #expect(ErrorTests.known.contains { $0.rawValue == value }, "\(Status(rawValue: value).name)")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Who hosts and who is launched")
+@Suite("Hosting and launches")
 struct LaunchTests {
     let server: Server
 
@@ -14,7 +14,7 @@ struct LaunchTests {
             "org.example.tests", store: server.path("store"), hosting: .embedded, launch: launch)
     }
 
-    @Test("the engine tells who it is")
+    @Test("the engine's process, hosting, store and connections are listed")
     func engine() async throws {
         let application = try await open()
         let engine = try await application.engine()
@@ -49,7 +49,7 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a relative program, and a '=' in a variable's name, are refused")
+    @Test("a launch command with a relative program or a '=' in a variable's name is refused")
     func badLaunchCommand() async throws {
         let application = try await open()
         let relative = await #expect(throws: BackhaulError.self) {
@@ -63,14 +63,14 @@ struct LaunchTests {
         await application.close()
     }
 
-    @Test("a program that no launch has started has no current launch")
+    @Test("a program that was not launched has no current launch")
     func noLaunch() async throws {
         let application = try await open()
         #expect(try await application.currentLaunch() == nil)
         await application.close()
     }
 
-    @Test("a daemon that is not there is an error that names the place")
+    @Test("a daemon that does not exist is an error with its path")
     func absentDaemon() async throws {
         let path = server.path("no-daemon")
         let error = await #expect(throws: BackhaulError.self) {

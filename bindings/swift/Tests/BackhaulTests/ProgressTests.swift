@@ -13,7 +13,7 @@ struct ProgressTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("a running task's readings come while it runs, the newest of each")
+    @Test("the progress of a running task is returned while it runs")
     func progress() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))
@@ -30,7 +30,7 @@ struct ProgressTests {
         await application.close()
     }
 
-    @Test("an interval out of range is refused")
+    @Test("a progress interval out of range is refused")
     func badInterval() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "s"))

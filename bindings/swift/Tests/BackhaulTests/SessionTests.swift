@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("A session")
+@Suite("Sessions")
 struct SessionTests {
     let server: Server
 
@@ -13,7 +13,7 @@ struct SessionTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("downloads a file, tells of its end and of the round's, and completes")
+    @Test("a session downloads a file, delivers the ends of task and round, and completes")
     func downloads() async throws {
         let bytes = content(300_000)
         let url = try server.serve("picture.jpg", bytes)
@@ -47,11 +47,11 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("tells of a key whose task lives, has ended, or has an end that was acknowledged")
+    @Test("an enqueue distinguishes keys of live, ended and acknowledged tasks")
     func keysAgain() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // Its round goes on as long as this one lives.
+        // The round does not end while this suspended task is live.
         let living = Request(
             url: "http://127.0.0.1:9/", destination: server.path("b"), idempotencyKey: "living", startsSuspended: true)
         let url = try server.serve("a", content(10))
@@ -71,7 +71,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("is found again by its identifier alone, with its configuration and the events that waited")
+    @Test("a session is attached by its identifier, with its configuration and its waiting events")
     func attaches() async throws {
         let url = try server.serve("a", content(10))
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -97,7 +97,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("keeps a file without a destination until it is claimed")
+    @Test("a file without a destination is kept until it is claimed")
     func claims() async throws {
         let bytes = content(5000)
         let url = try server.serve("kept", bytes)
@@ -110,7 +110,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("lists its tasks with their state, and suspends, resumes and cancels them")
+    @Test("tasks are listed with their state, and can be suspended, resumed and cancelled")
     func controls() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -136,7 +136,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("reports a failed task with its status, and the answer's status code")
+    @Test("a failed task has an error status and the response's status code")
     func fails() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -153,7 +153,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("gives a second consumer an error with the process id of the first, until that is closed")
+    @Test("a second consumer is refused with the process id of the first, until that is closed")
     func isConsumedOnce() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -169,7 +169,7 @@ struct SessionTests {
         await application.close()
     }
 
-    @Test("is listed by its application")
+    @Test("an application lists its sessions with their consumers")
     func isListed() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

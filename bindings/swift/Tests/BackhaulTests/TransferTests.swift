@@ -13,7 +13,7 @@ struct TransferTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    /// The events of all that was handed over, acknowledged.
+    /// Reads and acknowledges the session's events until its round has finished.
     private func events(of session: Session) async throws -> [Event] {
         var events: [Event] = []
         for try await event in session.events {
@@ -24,7 +24,7 @@ struct TransferTests {
         return events
     }
 
-    @Test("remember every setting of a session as it was given")
+    @Test("every setting of a session is stored as given")
     func configuration() async throws {
         var given = SessionConfiguration(identifier: "gallery")
         given.connectionsPerOrigin = 1
@@ -72,7 +72,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("accept no faults of servers by default, and no tolerance that the library does not know")
+    @Test("a session has no tolerances by default, and unknown ones are refused")
     func tolerances() async throws {
         let application = try await open()
         var given = SessionConfiguration(identifier: "gallery")
@@ -88,7 +88,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("share limits, which are remembered with the store")
+    @Test("the store's limits are stored for later engines")
     func limits() async throws {
         let application = try await open()
         var limits = try await application.limits()
@@ -103,13 +103,13 @@ struct TransferTests {
         await again.close()
     }
 
-    @Test("send a file, bytes and a form, and keep the answers")
+    @Test("a file, bytes and a form are uploaded, and their events have the responses")
     func uploads() async throws {
         let path = server.path("sent.bin")
         try Data("from a file".utf8).write(to: URL(fileURLWithPath: path))
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
-        // One round for all: they end when they like.
+        // A suspended task keeps the round open until all uploads are enqueued, so that they share one round.
         let gate = try await session.enqueue([Request(url: server.url("absent"), startsSuspended: true)])[0].taskID
         let file = try await session.upload(.file(path, .snapshot), to: server.url("file"))
         let memory = Body.bytes(Array("from memory".utf8))
@@ -135,9 +135,9 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("verify a checksum, and fail by name where it is another")
+    @Test("a file with another checksum fails with checksumMismatch")
     func checksums() async throws {
-        // The digest of no bytes: FIPS 180-4's own example.
+        // The SHA-256 digest of an empty file.
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))
@@ -159,7 +159,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("tell when a group has finished, and control it as one")
+    @Test("a group is controlled as a unit, and has one event at its end")
     func groups() async throws {
         let url = try server.serve("a", content(10))
         let application = try await open()
@@ -181,7 +181,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("tell what was measured of each try, also after the end was acknowledged")
+    @Test("attempts are listed with their measurements, also after the task's event was acknowledged")
     func attempts() async throws {
         let url = try server.serve("a", content(1000))
         let application = try await open()
@@ -203,7 +203,7 @@ struct TransferTests {
         await application.close()
     }
 
-    @Test("are refused with both names where they contradict themselves")
+    @Test("a request with contradicting fields is refused with both names")
     func contradictions() async throws {
         let application = try await open()
         let session = try await application.createSession(SessionConfiguration(identifier: "gallery"))

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Waiting for others")
+@Suite("Waiting for another consumer")
 struct WaitingTests {
     let server: Server
 
@@ -13,7 +13,7 @@ struct WaitingTests {
         try await Application.open("org.example.tests", store: server.path("store"), hosting: .embedded)
     }
 
-    @Test("the choices of a configuration are remembered")
+    @Test("the launch and credential settings of a session are stored")
     func configuration() async throws {
         let application = try await open()
         var configuration = SessionConfiguration(identifier: "s")
@@ -28,7 +28,7 @@ struct WaitingTests {
         await application.close()
     }
 
-    @Test("a consumer that waits gets the session when the present one closes it")
+    @Test("a waiting consumer gets the session when the present one closes it")
     func consumerWaits() async throws {
         let (first, second) = (try await open(), try await open())
         let present = try await first.createSession(SessionConfiguration(identifier: "s"))
@@ -44,7 +44,7 @@ struct WaitingTests {
         await second.close()
     }
 
-    @Test("a cancelled wait for a session is over for the engine, too")
+    @Test("cancelling the Swift task ends the engine's wait for a session, too")
     func cancelledConsumer() async throws {
         let (first, second) = (try await open(), try await open())
         _ = try await first.createSession(SessionConfiguration(identifier: "s"), role: .produce)

@@ -1,9 +1,10 @@
-// A program that ends its session, and dies before it has heard of its task. See RestartTests.
+// A program that invalidates its session, and ends before the task's last delegate call. See RestartTests.
 //
-//   KilledProgram finish STORE URL   finishTasksAndInvalidate, then killed at once
-//   KilledProgram cancel STORE URL   invalidateAndCancel, then killed at once
-//   KilledProgram leave STORE URL    invalidateAndCancel, then ends by itself
-//   KilledProgram again STORE URL    the next start: hears of the first task, then fetches the URL, and writes it down
+//   KilledProgram finish STORE URL   calls finishTasksAndInvalidate, then is killed immediately
+//   KilledProgram cancel STORE URL   calls invalidateAndCancel, then is killed immediately
+//   KilledProgram leave STORE URL    calls invalidateAndCancel, then exits
+//   KilledProgram again STORE URL    is the next start: waits for the first task's last call, then downloads the URL;
+//                                    it logs its delegate calls
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -37,7 +38,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     init(log: String) { path = log }
 
     private func log(_ line: String) {
-        // What the killed run may hear in its last moments is not the subject.
+        // Calls of the killed run are not tested.
         guard command == "again" else { return }
         let file = fopen(path, "a")
         fputs(line + "\n", file)
@@ -52,7 +53,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
     func urlSession(
         _ session: BackgroundURLSession, task: BackgroundURLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        // Not returned from, and so not acknowledged, before the kill.
+        // A call that does not return is not acknowledged before the kill.
         if command != "again" { while true { sleep(60) } }
         log("completed with \((error as? URLError).map { "error \($0.code.rawValue)" } ?? "no error")")
         ended.signal()
@@ -60,7 +61,7 @@ final class Program: NSObject, BackgroundURLSessionDownloadDelegate {
 
     func urlSession(_ session: BackgroundURLSession, didBecomeInvalidWithError error: (any Error)?) {
         log("invalid with \(error.map { "\($0)" } ?? "no error")")
-        // Nothing more will come.
+        // No more calls follow, so this ends both waits.
         for _ in 0..<2 { ended.signal() }
     }
 }

@@ -1,10 +1,10 @@
-// A program that is launched for its session, and writes down what it is told. See LaunchedProgramTests.
+// A program that is launched for its session, and logs its delegate calls. See LaunchedProgramTests.
 //
-//   LaunchedProgram get FOLDER URL SECOND   hands the first over and ends at once
-//   LaunchedProgram launched FOLDER SECOND  how it is launched; hands the second over when the first is completed,
-//                                           unless that is "nothing"
-//   LaunchedProgram schedule FOLDER nothing schedules an activity and ends at once
-//   LaunchedProgram sweep FOLDER nothing    how it is launched for that
+//   LaunchedProgram get FOLDER URL SECOND   enqueues the first download and exits immediately
+//   LaunchedProgram launched FOLDER SECOND  is the launch command; enqueues the second download when the first is
+//                                           completed, unless SECOND is "nothing"
+//   LaunchedProgram schedule FOLDER nothing schedules an activity and exits immediately
+//   LaunchedProgram sweep FOLDER nothing    is the launch command for the activity
 import BackhaulFoundation
 import Foundation
 import FoundationNetworking
@@ -26,7 +26,7 @@ if isActivity {
     scheduler.interval = 1
     scheduler.qualityOfService = .userInitiated
     scheduler.schedule { completion in
-        // The run that has scheduled it has ended before its window.
+        // The run of `schedule` exits before the activity's window opens.
         if command == "sweep" { program.log("swept") }
         completion(.finished)
     }
@@ -50,7 +50,7 @@ final class Program: NSObject, BackgroundApplicationDelegate {
     private let path: String
     private var handler: (() -> Void)?
     private var running: BackgroundURLSession?
-    /// The file was the first.
+    /// Whether the session has finished only its first round, with the first file.
     private(set) var isFirstRound = false
 
     init(folder: String) { path = folder + "/log" }
@@ -81,7 +81,8 @@ final class Program: NSObject, BackgroundApplicationDelegate {
         handler?()
     }
 
-    /// After the completion the session object is done for, and another of its identifier works at once.
+    /// Shows that the session object is invalid after the completion, and that a new one of its identifier works
+    /// immediately.
     func handOverAgain(_ address: String) {
         let late = running?.downloadTask(with: URL(string: address)!)
         late?.resume()

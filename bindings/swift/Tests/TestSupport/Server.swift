@@ -1,6 +1,6 @@
 import Foundation
 
-/// Python's own file server on a free port of loopback, and a folder that it serves; both end with this object.
+/// A server on a free port of loopback, written in Python, and its folder. Both are removed with this object.
 public final class Server: Sendable {
     public let folder: URL
     private let process: pid_t
@@ -25,7 +25,7 @@ public final class Server: Sendable {
                     self.end_headers()
                 def redirect(self):
                     _, _, status, target = self.path.split("/", 3)
-                    # Its body is read, so that the connection can be used again.
+                    # The body is read, so that the connection can be used again.
                     self.rfile.read(int(self.headers["Content-Length"] or 0))
                     self.send_response(int(status))
                     self.send_header("Location", "/" + target)
@@ -69,7 +69,7 @@ public final class Server: Sendable {
                         if asked: self.send_header("Content-Range", f"bytes {first}-{len(whole) - 1}/{len(whole)}")
                         self.end_headers()
                         self.wfile.write(whole[first:] if asked else whole[:len(whole) // 2])
-                        # The rest comes to who asks for it.
+                        # The second half is sent only for a range request.
                         if not asked: self.rfile.read(1)
                         return
                     if not self.path.startswith("/slow"): return super().do_GET()
@@ -100,8 +100,8 @@ public final class Server: Sendable {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Runs the script and reads the port that it prints. Spawned by hand: Foundation's `Process` was seen to wait for
-    /// ever where many are started at once.
+    /// Runs the script and reads the port that it prints. It uses posix_spawn, because Foundation's `Process` may wait
+    /// forever when many are started at the same time.
     private static func start(_ script: String, _ served: String) throws -> (process: pid_t, port: Int) {
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw CocoaError(.fileReadUnknown) }
@@ -130,20 +130,20 @@ public final class Server: Sendable {
         return (process, port)
     }
 
-    /// Serves this content under the name and gives its URL.
+    /// Serves this content under the name and returns its URL.
     public func serve(_ name: String, _ content: Data) throws -> String {
-        // In one step: the cases of one test serve the same name at once.
+        // The file is written atomically, because the cases of one test serve the same name at the same time.
         try content.write(to: folder.appendingPathComponent("served").appendingPathComponent(name), options: .atomic)
         return url(name)
     }
 
     public func url(_ name: String) -> String { "http://127.0.0.1:\(port)/\(name)" }
 
-    /// Where a test may put a file or a store.
+    /// The path of a file or store of a test, in the server's folder.
     public func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
 }
 
-/// Bytes that differ from place to place.
+/// Pseudo-random bytes, so that misplaced bytes are noticed.
 public func content(_ count: Int, seed: UInt64 = 1) -> Data {
     var state = seed
     return Data(

@@ -1,13 +1,15 @@
 internal import CBackhaul
 internal import Synchronization
 
-/// The application in calls that wait, for threads that may: the ground of `BackhaulFoundation`, whose threads are its
-/// own and whose callers are used to waiting.
+/// An application whose calls block. `BackhaulFoundation` uses it on its own threads, and in Apple's methods, which are
+/// synchronous.
 package final class BlockingApplication: Sendable {
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
 
-    /// - Parameter timeout: milliseconds, or BH_WAIT_DEFAULT.
+    /// Opens the application.
+    ///
+    /// - Parameter timeout: How long to wait for an engine, in milliseconds, or BH_WAIT_DEFAULT.
     package init(_ options: ApplicationOptions, timeout: Int32 = BH_WAIT_DEFAULT) throws(BackhaulError) {
         handle = try options.open(timeout: timeout)
     }
@@ -38,7 +40,8 @@ package final class BlockingApplication: Sendable {
         return try BlockingSession(self, Handle(pointer: session))
     }
 
-    /// Waits, without a limit, until the session can be consumed. Nil when `isOver` is true, which is called several
+    /// Waits without a limit until the session can be consumed. Returns nil when `isOver` returns true; it is called
+    /// several
     /// times a second.
     package func consumeSession(
         _ identifier: String, isOver: () -> Bool
@@ -64,7 +67,7 @@ package final class BlockingApplication: Sendable {
         return nil
     }
 
-    /// Sessions that begin to need attention. Waits so many milliseconds for the first.
+    /// Returns sessions that begin to need attention. Waits up to `timeout` milliseconds for the first.
     package func poll(timeout: Int32) throws(BackhaulError) -> [SessionInfo] {
         try batch { bh_application_poll(handle.pointer, timeout, $0, $1) }.sessions()
     }

@@ -2,11 +2,11 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// A session in calls that wait. Freed by `close`, or with its last reference.
+/// A session whose calls block. It is freed by `close`, or when its last reference is released.
 package final class BlockingSession: Sendable {
-    /// Readable while there are events that were not handed out.
+    /// A descriptor that is readable while there are events that `poll` has not returned.
     package let eventDescriptor: Int32
-    /// Readable while there are readings that were not handed out.
+    /// A descriptor that is readable while there are progress readings that `pollProgress` has not returned.
     package let progressDescriptor: Int32
     // Unsafe: opaque handles of the library, never dereferenced here.
     private let handle: Handle
@@ -29,7 +29,7 @@ package final class BlockingSession: Sendable {
 
     deinit { close() }
 
-    /// Harmless when repeated. From now on every call throws.
+    /// Frees the handle. Later calls throw; a repeated `close` has no effect.
     package func close() {
         let isFirst = isClosed.withLock { isClosed in
             defer { isClosed = true }
@@ -66,7 +66,7 @@ package final class BlockingSession: Sendable {
         return first.taskID
     }
 
-    /// The events that are there now.
+    /// Returns events without waiting for new ones.
     package func poll(after: EventID, maximum: Int) throws(BackhaulError) -> (events: [Event], more: Bool) {
         let batch = try batch { bh_session_poll(handle.pointer, after, maximum, 0, $0, $1) }
         return (batch.events(), batch.hasMore)
@@ -91,12 +91,12 @@ package final class BlockingSession: Sendable {
         try check { error in bh_session_watch_progress(handle.pointer, milliseconds, wait, error) }
     }
 
-    /// The readings that are there now.
+    /// Returns progress readings without waiting for new ones.
     package func pollProgress() throws(BackhaulError) -> [TaskProgress] {
         try batch { bh_session_poll_progress(handle.pointer, 0, $0, $1) }.progress()
     }
 
-    /// All tasks of the selection, asked for in pages.
+    /// Returns all tasks of the selection. It reads them in pages.
     package func tasks(_ selection: TaskSelection) throws(BackhaulError) -> [TaskInfo] {
         let arena = Arena()
         var value = try selection.value(arena)
@@ -111,7 +111,7 @@ package final class BlockingSession: Sendable {
         }
     }
 
-    /// Of a task that is listed or in the history.
+    /// Returns the attempts of a task, which may be in the history.
     package func attempts(_ id: TaskID) throws(BackhaulError) -> [Attempt] {
         try batch { bh_task_attempts(handle.pointer, id, wait, $0, $1) }.attempts()
     }

@@ -2,10 +2,10 @@ internal import CBackhaul
 
 /// C copies of strings, bytes and structs that live as long as this object.
 final class Arena {
-    // Unsafe: C structs point to this memory, which is freed with the arena and not before.
+    // Unsafe: C structs point to this memory, which is freed with the arena, not earlier.
     private var allocations: [UnsafeMutableRawPointer] = []
 
-    /// Refuses text with a NUL, which C would take for its end.
+    /// Copies a text. Throws if it contains a NUL character, because C would end the text there.
     func string(_ text: String, _ name: String) throws(BackhaulError) -> UnsafePointer<CChar> {
         var bytes = Array(text.utf8)
         if bytes.contains(0) {

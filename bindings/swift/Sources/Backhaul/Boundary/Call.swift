@@ -2,11 +2,11 @@ internal import CBackhaul
 
 /// A handle of the library.
 struct Handle: Hashable, @unchecked Sendable {
-    // Unchecked: an opaque number that is never dereferenced, and every thread may use it (backhaul.h, "Threads").
+    // Unchecked: the pointer is never dereferenced here, and any thread may use it (backhaul.h, "Threads").
     let pointer: OpaquePointer
 }
 
-/// A call of the library: where its error goes.
+/// A call of the library. It gets the struct in which the library stores the error.
 typealias Call = (UnsafeMutablePointer<bh_error>) -> bh_status
 
 /// Calls the library and throws its error.
@@ -43,7 +43,7 @@ extension BackhaulError {
     }
 }
 
-/// What a list or poll returned.
+/// The batch that a list or poll returned. It is released with this value.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 
@@ -72,7 +72,7 @@ struct Batch: ~Copyable {
     func networks() -> [Network] { items(bh_batch_network_at).map { Network($0) } }
     func activities() -> [ActivityInfo] { items(bh_batch_activity_at).map { ActivityInfo($0) } }
 
-    /// In the order of the requests.
+    /// The results of an enqueue, in the order of the requests.
     func enqueued() -> [Enqueued] {
         items(bh_batch_enqueued_at).sorted { $0.request < $1.request }.map { Enqueued($0) }
     }
@@ -82,11 +82,11 @@ struct Batch: ~Copyable {
     }
 }
 
-/// The results of an ended ticket.
+/// The outcome of an ended ticket.
 struct Outcome {
     let ticket: Handle
 
-    /// Throws the operation's error.
+    /// Throws the operation's error, if it failed.
     func done() throws(BackhaulError) { try check { error in bh_ticket_wait(ticket.pointer, 0, error) } }
 
     func batch() throws(BackhaulError) -> Batch {

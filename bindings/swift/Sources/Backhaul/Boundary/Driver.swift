@@ -2,14 +2,16 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// The one thread of an open application. It waits on the library's event descriptors and resumes the Swift tasks whose
-/// result or event has come, so that none of Swift's cooperative threads ever waits. A thread and not Dispatch, because
-/// it also makes the few calls that may block (opening, closing, checking destinations), in order.
+/// The one thread of an open application.
+///
+/// It waits on the library's event descriptors and resumes the Swift tasks whose results or events are available. So
+/// Swift's cooperative threads never block. It is a thread and not a Dispatch queue, because it also makes the few
+/// calls that may block, in order: opening, closing, and checks of destinations.
 final class Driver: Sendable {
     typealias Job = @Sendable (_ application: Handle) -> Void
 
     private struct State {
-        /// Nil before the application is open and after it is closed.
+        /// The application's handle; nil before the application is open and after it is closed.
         var application: Handle?
         var isStopping = false
         var jobs: [Job] = []
@@ -51,7 +53,7 @@ final class Driver: Sendable {
         return driver
     }
 
-    /// The application's handle, for starting verbs.
+    /// The application's handle, with which verbs are started.
     var application: Handle {
         get throws(BackhaulError) {
             guard let application = state.withLock({ $0.isStopping ? nil : $0.application }) else {
@@ -61,7 +63,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// Has the thread perform `job`. False when the application is closed: the job is dropped.
+    /// Queues `job` for the thread. Returns false, and drops the job, if the application is closed.
     @discardableResult
     func post(_ job: @escaping Job) -> Bool {
         let isPosted = state.withLock { state in
@@ -73,7 +75,7 @@ final class Driver: Sendable {
         return isPosted
     }
 
-    /// Performs `body` on the thread and gives its result.
+    /// Performs `body` on the thread and returns its result.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (_ application: Handle) throws(BackhaulError) -> Value
     ) async throws(BackhaulError) -> Value {
@@ -97,13 +99,13 @@ final class Driver: Sendable {
 
     func forget(_ descriptor: Int32) { readiness.forget(descriptor) }
 
-    /// Closes the application. Each wait throws. Harmless when repeated.
+    /// Closes the application soon. All waiting Swift tasks get an error. A repeated call has no effect.
     func stop() {
         state.withLock { $0.isStopping = true }
         readiness.wake()
     }
 
-    /// The same, and returns when the application is closed.
+    /// Closes the application, and returns when it is closed.
     func stopAndWait() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in
@@ -144,7 +146,7 @@ final class Driver: Sendable {
         }
     }
 
-    /// How often limits are checked while a Swift task waits.
+    /// How often the time limits are checked while a Swift task waits, in milliseconds.
     private static let recheckMilliseconds: Int32 = 250
 
     private func deliver(_ application: Handle) {
@@ -173,7 +175,7 @@ final class Driver: Sendable {
     }
 }
 
-/// Starts a detached thread that blocks all signals, so that the host's handlers never run on it.
+/// Starts a detached thread that blocks all signals, so that the host's signal handlers never run on it.
 private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -> BackhaulError? {
     final class Start {
         let body: @Sendable () -> Void
@@ -184,7 +186,7 @@ private func startThread(name: String, _ body: @escaping @Sendable () -> Void) -
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    // Unsafe: C carries the closure's object to the new thread, which takes it over.
+    // Unsafe: the object passes through C as a pointer; the new thread takes over its reference.
     let start = Unmanaged.passRetained(Start(body))
     var thread = pthread_t()
     let result = pthread_create(

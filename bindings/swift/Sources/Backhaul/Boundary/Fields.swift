@@ -1,8 +1,8 @@
 internal import CBackhaul
 
-// Fields of C in which 0 stands for the default. In Swift the default is nil.
+// Conversions of C fields in which 0 is the default. In Swift the default is nil.
 
-/// Refuses a given 0, which would silently become the default.
+/// Throws for a value of 0, because C would take it for the default.
 func positive<Number: FixedWidthInteger>(
     _ value: Int?, _ name: String
 ) throws(BackhaulError) -> Number {
@@ -31,7 +31,7 @@ func choice(_ value: Bool?) -> bh_choice { bh_choice(value.map { $0 ? BH_YES : B
 func choice(_ field: bh_choice) -> Bool? { Int(field) == BH_DEFAULT ? nil : Int(field) == BH_YES }
 
 extension Duration {
-    /// Rounded up, so that a positive duration never becomes 0.
+    /// The duration in milliseconds, rounded up so that a positive duration never becomes 0.
     var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (thousands, overflow) = seconds.multipliedReportingOverflow(by: 1000)

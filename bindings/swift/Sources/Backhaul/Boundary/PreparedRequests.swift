@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// Requests in the form of C, with the memory that they point to.
+/// Requests as C structs, with the memory to which they point.
 final class PreparedRequests: @unchecked Sendable {
     // Unchecked: nothing changes after the initializer.
     private let arena = Arena()

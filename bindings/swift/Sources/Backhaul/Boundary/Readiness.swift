@@ -2,15 +2,16 @@ internal import CBackhaul
 internal import Glibc
 internal import Synchronization
 
-/// The event descriptors that the driver's thread waits on, and the Swift tasks that wait for a session's.
+/// The event descriptors on which the driver's thread waits, and the Swift tasks that wait for the descriptor of a
+/// session.
 final class Readiness: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
 
     private struct State {
-        /// Descriptors that epoll knows.
+        /// The descriptors that were added to epoll.
         var known: Set<Int32> = []
         var waiting: [Int32: [UInt64: Waiter]] = [:]
-        /// Cancelled before they began to wait.
+        /// The numbers of waits whose Swift task was cancelled before the wait began.
         var cancelled: Set<UInt64> = []
         var lastNumber: UInt64 = 0
         var isClosed = false
@@ -39,8 +40,8 @@ final class Readiness: Sendable {
         _ = write(wakeUp, &one, 8)
     }
 
-    /// Edge-triggered: the descriptor stays readable while a session has events that were not handed out, and each
-    /// ended ticket writes to it again.
+    /// Watches the application's event descriptor, edge-triggered: it stays readable while a session has events that
+    /// were not handed out, and each ended ticket writes to it again.
     func watchApplication(_ descriptor: Int32) throws(BackhaulError) {
         guard control(EPOLL_CTL_ADD, descriptor, EPOLLIN.rawValue | EPOLLET.rawValue) else {
             throw Readiness.lastError("The library's event descriptor cannot be waited for.")
@@ -49,7 +50,7 @@ final class Readiness: Sendable {
 
     /// Waits until the descriptor is readable; throws when the Swift task is cancelled or the driver is closed.
     ///
-    /// - Parameter isOpen: false once `forget` is about to be called, or was.
+    /// - Parameter isOpen: Returns false after `forget` was called, or just before.
     func readable(_ descriptor: Int32, isOpen: @Sendable () -> Bool) async throws {
         let number = state.withLock { state in
             state.lastNumber &+= 1
@@ -61,7 +62,7 @@ final class Readiness: Sendable {
                 let failure: (any Error)? = state.withLock { state in
                     if state.isClosed || !isOpen() { return BackhaulError.closed }
                     if state.cancelled.contains(number) { return CancellationError() }
-                    // One shot: no notification until a Swift task waits again.
+                    // One shot: epoll reports the descriptor once, then not again until a Swift task waits for it.
                     let events = EPOLLIN.rawValue | EPOLLONESHOT.rawValue
                     let isKnown = !state.known.insert(descriptor).inserted
                     guard control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, events) else {
@@ -85,7 +86,7 @@ final class Readiness: Sendable {
         }
     }
 
-    /// Before the library closes the descriptor. Each wait for it throws.
+    /// Stops watching a descriptor that the library will close. All waits for it throw.
     func forget(_ descriptor: Int32) {
         let waiters = state.withLock { state in
             if state.known.remove(descriptor) != nil { _ = control(EPOLL_CTL_DEL, descriptor, 0) }
@@ -94,7 +95,7 @@ final class Readiness: Sendable {
         for waiter in (waiters ?? [:]).values { waiter.resume(throwing: BackhaulError.closed) }
     }
 
-    /// Waits for a descriptor and resumes the Swift tasks that wait for it. Nil: without a limit.
+    /// Waits until a descriptor is readable, and resumes the Swift tasks that wait for it. Nil: without a limit.
     func wait(limit milliseconds: Int32?) {
         let capacity = 64
         withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: capacity) { events in

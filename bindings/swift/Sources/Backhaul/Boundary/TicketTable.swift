@@ -4,7 +4,7 @@ internal import Synchronization
 /// The Swift tasks that wait for started verbs.
 final class TicketTable: Sendable {
     private enum Entry {
-        /// Without a limit when it waits for another consumer.
+        /// A Swift task waits for the ticket, without a limit if the verb waits for another consumer.
         case waiting(CheckedContinuation<Void, any Error>, until: SuspendingClock.Instant?)
         /// The Swift task was cancelled before it began to wait.
         case cancelled
@@ -14,7 +14,7 @@ final class TicketTable: Sendable {
 
     private struct State {
         var entries: [Handle: Entry] = [:]
-        /// Ended before a Swift task waited.
+        /// Tickets that ended before a Swift task waited for them.
         var early: Set<Handle> = []
         var isClosed = false
     }
@@ -22,7 +22,7 @@ final class TicketTable: Sendable {
     private let state = Mutex(State())
     private let limit: Duration
 
-    /// - Parameter limit: how long a verb may be waited for.
+    /// - Parameter limit: The longest wait for a verb.
     init(limit: Duration) { self.limit = limit }
 
     var hasLimits: Bool {
@@ -31,12 +31,14 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Returns when the ticket has ended. When the Swift task is cancelled it throws at once: the verb goes on, and its
-    /// outcome is dropped. It throws `.timeout` or `.engineUnresponsive` when the limit has passed.
+    /// Returns when the ticket has ended.
     ///
-    /// - Parameter isUnlimited: wait without a limit.
+    /// When the Swift task is cancelled, it throws immediately: the verb continues, and its outcome is dropped. When
+    /// the limit has passed, it throws `.timeout` or `.engineUnresponsive`.
+    ///
+    /// - Parameter isUnlimited: Whether to wait without a limit.
     func wait(for ticket: Handle, isUnlimited: Bool) async throws {
-        // A cancellation may come after the ticket's end: then its entry is new.
+        // A cancellation after the ticket's end adds a new entry, which is removed here.
         defer { forgetCancellation(of: ticket) }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -67,7 +69,7 @@ final class TicketTable: Sendable {
                 state.entries[ticket] = .abandoned
                 return continuation
             case nil:
-                // Not waiting yet, or no longer.
+                // The Swift task does not wait yet, or no longer.
                 if !state.early.contains(ticket) && !state.isClosed { state.entries[ticket] = .cancelled }
                 return nil
             case .cancelled, .abandoned: return nil
@@ -82,7 +84,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Called by the driver, once for each ticket.
+    /// Resumes the Swift task that waits for the ticket. The driver calls this once for each ended ticket.
     func ended(_ ticket: Handle) {
         let entry: Entry? = state.withLock { state in
             switch state.entries[ticket] {
@@ -101,7 +103,7 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// Ends a verb for which no Swift task waits any more. Called by the driver.
+    /// Releases a ticket for which no Swift task waits any more. Called by the driver.
     func drop(_ ticket: Handle) {
         let isOurs = state.withLock { state in
             guard case .abandoned = state.entries[ticket] else { return false }
@@ -111,7 +113,7 @@ final class TicketTable: Sendable {
         if isOurs { bh_ticket_release(ticket.pointer) }
     }
 
-    /// Ends the waits that are over their limit. Called by the driver, after it has delivered the ended tickets.
+    /// Ends the waits whose limit has passed. The driver calls this after it has delivered the ended tickets.
     func expire() {
         let now = SuspendingClock.Instant.now
         let late = state.withLock { state in
@@ -119,11 +121,11 @@ final class TicketTable: Sendable {
         }
         for (ticket, entry) in late {
             do throws(BackhaulError) {
-                // Ended just now: the next delivery brings it.
+                // If this does not throw, the ticket has just ended, and the driver delivers it next.
                 try check { error in bh_ticket_wait(ticket.pointer, 0, error) }
             } catch {
                 guard error.status == .timeout || error.status == .engineUnresponsive else { continue }
-                // A cancellation may have come in between and resumed it already.
+                // A cancellation in between may already have resumed the Swift task.
                 let isOurs = state.withLock { state in
                     guard case .waiting = state.entries[ticket] else { return false }
                     state.entries[ticket] = .abandoned
@@ -136,14 +138,15 @@ final class TicketTable: Sendable {
         }
     }
 
-    /// The library's sentence speaks of a ticket, which Swift's callers do not have.
+    /// Replaces the library's message, which mentions a ticket that Swift callers do not have.
     private static func late(_ error: BackhaulError) -> BackhaulError {
         BackhaulError(
             BH_TIMEOUT, domain: error.domain.rawValue, detail: error.detail,
-            message: "The engine did not reply within the application's limit; the operation goes on.")
+            message: "The engine did not reply within the application's limit; the operation continues.")
     }
 
-    /// From now on each wait throws. Tickets end with their application.
+    /// Ends all waits with an error; later waits throw. The library releases the tickets when it closes the
+    /// application.
     func close() {
         let waiting = state.withLock { state in
             let entries = state.entries.values

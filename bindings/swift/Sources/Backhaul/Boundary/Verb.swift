@@ -1,19 +1,21 @@
 internal import CBackhaul
 
 extension Driver {
-    // Unsafe: handles are opaque and never dereferenced; what they are written to lives for the length of the call.
-    /// Starts a verb by a call with BH_START: the handle of the application or session, where its error goes.
+    // Unsafe: handles are opaque and never dereferenced; pointers to results are valid for the duration of the call.
+    /// A function that starts a verb by a call with BH_START. Its arguments are the handle of the application or
+    /// session, and the error.
     typealias Start = (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status
-    /// A function that returns a batch: the handle, the time-out, where the batch goes, where the error goes.
+    /// A function that returns a batch. Its arguments are the handle, the time-out, the batch and the error.
     typealias Listing = (
         OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<bh_error>?
     ) -> bh_status
 
     /// Starts a verb, waits for its end and takes the result.
     ///
-    /// When the Swift task is cancelled this throws `CancellationError` at once, and the verb goes on in the engine.
+    /// When the Swift task is cancelled, this throws `CancellationError` immediately, and the verb continues in the
+    /// engine.
     ///
-    /// - Parameter isUnlimited: wait without a limit, and end the verb when the Swift task is cancelled.
+    /// - Parameter isUnlimited: True: wait without a limit, and end the verb when the Swift task is cancelled.
     func verb<Value>(
         isUnlimited: Bool = false, _ start: Start, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
@@ -21,7 +23,8 @@ extension Driver {
         return try await outcome(of: try Driver.ticket(application, start), isUnlimited: isUnlimited, take: take)
     }
 
-    /// The same for verbs whose call reads the file system: they are started on the driver's thread.
+    /// The same for a verb whose call reads the file system: it is started on the driver's thread, because it may
+    /// block.
     func slowVerb<Value>(
         _ start: @escaping @Sendable (OpaquePointer, UnsafeMutablePointer<bh_error>) -> bh_status,
         take: (Outcome) throws(BackhaulError) -> Value
@@ -34,7 +37,7 @@ extension Driver {
     private func outcome<Value>(
         of ticket: Handle, isUnlimited: Bool, take: (Outcome) throws(BackhaulError) -> Value
     ) async throws -> Value {
-        // Not released when this throws: the table does that when the verb or the application ends.
+        // If this throws, the table releases the ticket when the verb ends, or the application closes.
         do {
             try await tickets.wait(for: ticket, isUnlimited: isUnlimited)
         } catch let error as CancellationError {

@@ -1,12 +1,13 @@
 internal import CBackhaul
 
-/// Work that repeats (Apple: NSBackgroundActivityScheduler). It starts once in each window: when the conditions are as
-/// its quality of service asks, at the latest when the window ends. Windows that passed while no engine ran are made up
-/// for by one.
+/// Work that repeats in windows of time (Apple: NSBackgroundActivityScheduler).
+///
+/// An activity starts once in each window: when the conditions of its quality of service are met, or at the end of the
+/// window. If windows passed while no engine ran, it starts once for all of them.
 public struct Activity: Hashable, Sendable {
     /// What an activity waits for in its window.
     public enum QualityOfService: Int32, Hashable, Sendable {
-        /// As `Preset.discretionary`.
+        /// The conditions of `Preset.discretionary`.
         case background = 1
         /// An unmetered network.
         case utility = 2
@@ -14,20 +15,22 @@ public struct Activity: Hashable, Sendable {
         case userInitiated = 3
     }
 
-    /// 1 to 255 bytes, its name within the session.
+    /// The activity's name within the session: 1 to 255 bytes.
     public var identifier: String
-    /// From one window's opening to the next: a second to ten years.
+    /// The time from one window's opening to the next: a second to ten years.
     public var interval: Duration
-    /// How long a window is open; less than `interval`. Default half of it.
+    /// How long a window is open; less than `interval`. Default: half of it.
     public var tolerance: Duration?
-    /// False: it runs once and is removed.
+    /// Whether the activity runs in each window. False: it runs once and is removed.
     public var repeats = true
-    /// Default `.background`.
+    /// What the activity waits for in its window. Default: `.background`.
     public var qualityOfService: QualityOfService?
-    /// What is enqueued, without `idempotencyKey`, body files, earliest and latest start; its destination with
-    /// `.replace` or named by the server. No second task is made while one lives. Nil: `Event.activity`.
+    /// The request that the engine enqueues in each window. Nil: the host gets `Event.activity` instead.
+    ///
+    /// The request has no `idempotencyKey`, no body files and no start times. Its destination needs `.replace` or
+    /// `isNamedByServer`. While a task of the activity has not ended, no second one is made.
     public var request: Request?
-    /// Unix time in milliseconds: opening of the first window, of an existing activity of the next one; nil: after
+    /// When the first window opens, or the next one of an existing activity, as Unix time in milliseconds. Nil: after
     /// `interval`.
     public var firstMilliseconds: Int64?
 
@@ -51,22 +54,22 @@ public struct Activity: Hashable, Sendable {
     }
 }
 
-/// An activity as lists show it.
+/// An activity in a list.
 public struct ActivityInfo: Hashable, Sendable {
     public let identifier: String
     public let interval: Duration
     public let tolerance: Duration
     public let repeats: Bool
-    /// Nil: one that only a newer library has.
+    /// Nil if only a newer version of the library has this value.
     public let qualityOfService: Activity.QualityOfService?
-    /// Unix time in milliseconds: opening of the open or the next window.
+    /// When the open window opened, or the next one opens, as Unix time in milliseconds.
     public let nextMilliseconds: Int64
-    /// End of that window.
+    /// The end of that window, as Unix time in milliseconds.
     public let nextEndsMilliseconds: Int64
-    /// Nil: it has not started.
+    /// The last start, as Unix time in milliseconds; nil if the activity has not started.
     public let lastStartedMilliseconds: Int64?
     public let lastTask: TaskID?
-    /// Of the request; nil: an event.
+    /// The URL of the activity's request; nil if it has none and makes an event.
     public let url: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

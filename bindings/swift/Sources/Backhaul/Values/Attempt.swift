@@ -1,7 +1,9 @@
 internal import CBackhaul
 
-/// One request of a task, redirects included. Durations count from its start; nil when that was not reached, or not
-/// needed because a connection was used again.
+/// One request of a task, redirects included.
+///
+/// Durations count from its start. A duration is nil if the attempt did not get so far, or did not need the step
+/// because its connection was open.
 public struct Attempt: Hashable, Sendable {
     /// What followed an attempt.
     public enum Next: Hashable, Sendable {
@@ -9,53 +11,56 @@ public struct Attempt: Hashable, Sendable {
         case end
         /// Another attempt, at this Unix time in milliseconds.
         case retry(atMilliseconds: Int64)
+        /// A challenge was opened.
         case challenge
-        /// Nothing: the task was suspended, or its engine ended.
+        /// Nothing followed: the task was suspended, or its engine ended.
         case stopped
     }
 
     public let taskID: TaskID
-    /// From 1.
+    /// The attempt's number within the task, from 1.
     public let number: Int
     public let next: Next
-    /// Unix time in milliseconds.
+    /// The start, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// Nil: it succeeded.
+    /// Why the attempt failed; nil if it succeeded.
     public let error: BackhaulError?
-    /// Of the last request, after redirects.
+    /// The URL of the last request, after redirects.
     public let url: String
-    /// Nil when no response came.
+    /// The status of the response; nil if none came.
     public let httpStatus: Int?
     public let redirects: Int
-    /// Of the file's byte that it began with.
+    /// The offset in the file at which the attempt started.
     public let offset: UInt64
-    /// Bytes of the file that were here after it.
+    /// The number of the file's bytes that were received after the attempt.
     public let endOffset: UInt64
-    /// The name was resolved.
+    /// Until the server's name was resolved.
     public let domainLookup: Duration?
-    /// TCP, or the proxy's tunnel, was connected.
+    /// Until TCP, or the proxy's tunnel, was connected.
     public let connect: Duration?
-    /// TLS was negotiated.
+    /// Until TLS was negotiated.
     public let secureConnection: Duration?
-    /// The request was about to be sent.
+    /// Until the request was about to be sent.
     public let requestStart: Duration?
-    /// Its last body byte was sent.
+    /// Until the last byte of the request's body was sent.
     public let requestEnd: Duration?
-    /// The first byte of the response came.
+    /// Until the first byte of the response was received.
     public let responseStart: Duration?
+    /// Until the last byte of the response was received.
     public let responseEnd: Duration?
-    /// "h2" or "http/1.1".
+    /// The protocol's name in RFC 7301, such as "h2" or "http/1.1".
     public let networkProtocol: String?
+    /// Whether the connection was open before the attempt.
     public let isReusedConnection: Bool
     public let isProxyConnection: Bool
     public let localAddress: String?
     public let localPort: Int
-    /// Of the server or proxy.
+    /// The address of the server or proxy.
     public let remoteAddress: String?
     public let remotePort: Int
-    /// "TLSv1.3"
+    /// The version of TLS, such as "TLSv1.3".
     public let tlsVersion: String?
-    /// "TLS_AES_256_GCM_SHA384"
+    /// The cipher suite, such as "TLS_AES_256_GCM_SHA384".
     public let tlsCipher: String?
     public let requestHeaderBytes: UInt64
     public let requestBodyBytes: UInt64

@@ -1,6 +1,6 @@
 internal import CBackhaul
 
-/// What a call returned, or why a task failed.
+/// The error of a call, or the reason why a task failed.
 public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What the number in `detail` is.
     public enum Domain: Int32, Hashable, Sendable {
@@ -13,18 +13,18 @@ public struct BackhaulError: Error, Hashable, Sendable, CustomStringConvertible 
         case sqlite = 3
         /// HTTP status code
         case http = 4
-        /// process id, with `Status.inUse` and `Status.engineUnresponsive`
+        /// process id, for `Status.inUse` and `Status.engineUnresponsive`
         case process = 5
     }
 
     public let status: Status
-    /// `.none` also for a domain that only a newer library has.
+    /// What `detail` is. A domain that only a newer version of the library has is `.none`.
     public let domain: Domain
     /// A number of the domain, or 0.
     public let detail: Int64
-    /// Number of the first wrong item of an array argument.
+    /// The number of the first wrong item of an array argument; nil if no item was wrong.
     public let index: Int?
-    /// One sentence: what was wrong, and what to do.
+    /// One sentence that says what was wrong, and what to do.
     public let message: String
 
     public var description: String { "\(message) (\(status.name))" }

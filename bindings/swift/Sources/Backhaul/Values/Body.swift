@@ -4,20 +4,22 @@ internal import CBackhaul
 public enum Body: Hashable, Sendable {
     /// What the engine does with the files of a body.
     public enum Source: Int32, Hashable, Sendable {
-        /// Reads them where they are; a change after the enqueue is `.bodyChanged`.
+        /// Reads them where they are. If one changes after the enqueue, the task fails with `.bodyChanged`.
         case reference = 0
         /// Copies them into the store at the enqueue, by reflink where the file system can.
         case snapshot = 1
-        /// Moves them into the store at the enqueue and removes them after success. When the task ends otherwise, they
-        /// return to their own places when its event is acknowledged; until then the event has the path.
+        /// Moves them into the store at the enqueue and removes them after success.
+        ///
+        /// When the task ends otherwise, its event has the file's path in the store. When the event is acknowledged,
+        /// each file gets its old path back.
         case consume = 2
     }
 
-    /// Absolute path of a regular file.
+    /// The absolute path of a regular file.
     case file(String, Source = .reference)
-    /// Bytes, which are kept in the store; at most a mebibyte.
+    /// Bytes in memory, which are copied into the store; at most a mebibyte.
     case bytes([UInt8])
-    /// multipart/form-data (RFC 7578).
+    /// A form: multipart/form-data (RFC 7578).
     case form([Part], Source = .reference)
 }
 
@@ -25,14 +27,14 @@ public enum Body: Hashable, Sendable {
 public struct Part: Hashable, Sendable {
     public enum Content: Hashable, Sendable {
         case value([UInt8])
-        /// Absolute path.
+        /// The absolute path of a file.
         case file(String)
     }
     public var name: String
     public var content: Content
-    /// Sent to the server; nil: the last part of the file's path, none for a value.
+    /// The file name that the server gets; nil: the last part of the file's path, none for a value.
     public var fileName: String?
-    /// Nil: application/octet-stream for a file, none for a value.
+    /// The part's Content-Type; nil: application/octet-stream for a file, none for a value.
     public var mediaType: String?
 
     public init(_ name: String, _ content: Content, fileName: String? = nil, mediaType: String? = nil) {
@@ -42,7 +44,7 @@ public struct Part: Hashable, Sendable {
         self.mediaType = mediaType
     }
 
-    /// A text, as UTF-8.
+    /// Creates a part whose value is a text, as UTF-8.
     public init(_ name: String, _ value: String) { self.init(name, .value(Array(value.utf8))) }
 
     func value(_ arena: Arena) throws(BackhaulError) -> bh_part {

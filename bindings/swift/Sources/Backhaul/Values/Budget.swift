@@ -1,10 +1,10 @@
 internal import CBackhaul
 
-/// Bytes that may move on one network, both directions. Nil: no limit. 0: not one byte.
+/// The bytes that may move on one network, both directions together. Nil: no limit. 0: no bytes.
 public struct Budget: Hashable, Sendable {
-    /// In a day of local time.
+    /// The budget of a day in local time.
     public var daily: UInt64?
-    /// In a calendar month; of a network, in a month that begins on its `monthStartsOn`.
+    /// The budget of a month. A network's month begins on its `monthStartsOn`, a session's on the first day.
     public var monthly: UInt64?
 
     public init(daily: UInt64? = nil, monthly: UInt64? = nil) {

@@ -1,15 +1,16 @@
 internal import CBackhaul
 
-/// A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5). It is open until
-/// `Session.respond`, or until no task waits for it; acknowledging its event does not end it.
+/// A demand for a credential, for one protection space: origin and realm (RFC 9110, section 11.5).
+///
+/// A challenge is open until `Session.respond`, or until no task waits for it; acknowledging its event does not end it.
 public struct Challenge: Hashable, Sendable, Identifiable {
-    /// Who asks for a credential.
+    /// What demands a credential.
     public enum Kind: Int32, Hashable, Sendable {
-        /// A server asks: 401.
+        /// A server, with 401.
         case server = 1
-        /// A proxy asks: 407.
+        /// A proxy, with 407.
         case proxy = 2
-        /// The engine asks: what `Request.refresh` names has expired, or got a 401 or 403.
+        /// The engine: the part of the request that `Request.refresh` names has expired, or got a 401 or 403.
         case refresh = 3
     }
 
@@ -27,23 +28,23 @@ public struct Challenge: Hashable, Sendable, Identifiable {
         private init(_ constant: Int) { rawValue = UInt32(constant) }
     }
 
-    /// Grows; never used twice in a store.
+    /// The challenge's id. Ids grow and are never used twice in a store.
     public let id: UInt64
-    /// Nil: a kind that only a newer library has.
+    /// Nil if only a newer version of the library has this kind.
     public let kind: Kind?
     public let schemes: Schemes
-    /// "https://example.org:443", of the server or the proxy.
+    /// The origin of the server or the proxy, such as "https://example.org:443".
     public let origin: String
     public let realm: String?
-    /// Credentials in a row that were refused: limit your tries.
+    /// The number of credentials in a row that were refused. A host should stop after a few.
     public let failures: Int
-    /// Unix time of its opening in milliseconds.
+    /// When the challenge was opened, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// When this was read.
+    /// The number of tasks that waited for it when it was read.
     public let waitingTasks: UInt64
-    /// Of `.refresh` for a URL: its task.
+    /// The task of a `.refresh` challenge for a URL; else nil.
     public let taskID: TaskID?
-    /// Of the same: the present URL.
+    /// The present URL of that task; else nil.
     public let url: String?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

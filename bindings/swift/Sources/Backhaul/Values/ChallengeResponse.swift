@@ -1,20 +1,22 @@
 internal import CBackhaul
 
-/// The response to a challenge. The engine uses it for the challenge's origin or proxy and for this session only, and
-/// keeps it in memory. A later engine asks for it again.
+/// The response to a challenge.
+///
+/// The engine uses it for the challenge's origin or proxy and for this session only, and keeps it in memory. A later
+/// engine opens a new challenge.
 public enum ChallengeResponse: Hashable, Sendable {
-    /// Tasks that wait fail with `.authenticationRequired`.
+    /// No credential: waiting tasks fail with `.authenticationRequired`.
     case refuse
-    /// For Basic and Digest; the user without ':' (RFC 7617). Both empty, for Negotiate: the user's Kerberos
-    /// credentials.
+    /// A user name without ':' (RFC 7617) and a password, for Basic and Digest. If both are empty, Negotiate uses the
+    /// Kerberos credentials of the user.
     case credential(user: String, password: String)
     /// Header fields such as "Authorization: Bearer …"; for a proxy Proxy-Authorization. For a refresh they replace the
-    /// tasks' own of the same name, durably.
+    /// tasks' headers of the same name, durably.
     case headers([Header])
-    /// No credential: tasks that wait end as their status says (Apple: performDefaultHandling). For a refresh: they are
-    /// sent unchanged.
+    /// No credential: for waiting tasks, the status 401 or 407 counts as any other (Apple: performDefaultHandling). For
+    /// a refresh: requests are sent unchanged.
     case goOnWithout
-    /// For a refresh of a URL: the new one.
+    /// The new URL, for a refresh of a URL.
     case url(String)
 
     func value(

@@ -1,52 +1,52 @@
 internal import CBackhaul
 
-/// One aspect of the system's state.
+/// One condition: a part of the system's state on which tasks may depend.
 public struct Condition: Hashable, Sendable {
     public enum Kind: Int32, Hashable, Sendable, CaseIterable {
-        /// 1 or 0.
+        /// Whether the machine runs on external power: 1 or 0.
         case externalPower = 1
-        /// Percentage of the charge of all batteries together.
+        /// The charge of all batteries together, as a percentage.
         case battery = 2
         /// The raw value of a `ThermalState`.
         case thermalState = 3
-        /// Percentage, as `Constraints.maximumCPUPressurePercent`.
+        /// A percentage, as `Constraints.maximumCPUPressurePercent`.
         case cpuPressure = 4
         case ioPressure = 5
         case memoryPressure = 6
         /// The raw value of one of `NetworkKinds`, or 0 without a default route.
         case network = 7
-        /// 1 or 0.
+        /// Whether the network is metered: 1 or 0.
         case metered = 8
         /// The raw value of a `Connectivity`.
         case connectivity = 9
-        /// 1: the machine is about to sleep.
+        /// Whether the machine is about to sleep: 1 or 0.
         case sleep = 10
-        /// Bytes per second of all transfers together, over the last seconds.
+        /// The bytes per second of all transfers together, over the last seconds.
         case throughput = 11
     }
 
-    /// How far the network reaches.
+    /// How much of the internet the network reaches.
     public enum Connectivity: Int32, Hashable, Sendable {
-        /// No default route.
+        /// There is no default route.
         case none = 1
-        /// A portal asks for a login.
+        /// A portal demands a login.
         case portal = 2
         /// The uplink is dead.
         case limited = 3
         case full = 4
     }
 
-    /// Nil: a kind that only a newer library has; `text` describes it.
+    /// Nil if only a newer version of the library has this kind; `text` describes it.
     public let kind: Kind?
-    /// As its kind says; nil: it cannot be read, and holds no task.
+    /// The value, whose meaning depends on `kind`. Nil if the condition cannot be read; it then holds no task.
     public let value: Int64?
-    /// Of the network.
+    /// The name of the network, for `Kind.network`.
     public let name: String?
-    /// The value in words: "on battery".
+    /// The value in words, such as "on battery".
     public let text: String
-    /// Where it was read: a path, "NetworkManager", "configured"; or why it cannot be read.
+    /// Where the value was read (a path, "NetworkManager", "configured"), or why it cannot be read.
     public let source: String
-    /// Unix time in milliseconds when the engine saw it become so.
+    /// When the engine first read the present value, as Unix time in milliseconds.
     public let sinceMilliseconds: Int64
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
@@ -63,15 +63,16 @@ public struct Condition: Hashable, Sendable {
 /// Tasks of a session that are held for one reason.
 public struct Hold: Hashable, Sendable {
     public let application: String
-    /// Its identifier.
+    /// The session's identifier.
     public let session: String
-    /// When tasks of one origin only are held.
+    /// The origin, if only its tasks are held.
     public let origin: String?
-    /// `nextAttemptMilliseconds`: when the engine checks again; nil: when the condition changes.
+    /// Why the tasks are held. Its `nextAttemptMilliseconds` is when the engine checks again; nil: when the condition
+    /// changes.
     public let reason: WaitingReason
-    /// Unix time in milliseconds.
+    /// When the hold began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
-    /// Number of tasks held.
+    /// The number of held tasks.
     public let tasks: UInt64
 
     // Unsafe: pointers into a batch, which lives while its items are copied.
@@ -87,15 +88,15 @@ public struct Hold: Hashable, Sendable {
     }
 }
 
-/// A time in which a task did not run.
+/// A wait record: a period in which a task did not run, and why.
 public struct Wait: Hashable, Sendable {
-    /// Nil: a reason that only a newer library has; `text` describes it.
+    /// Nil if only a newer version of the library has this reason; `text` describes it.
     public let code: WaitingReason.Code?
-    /// One sentence.
+    /// The reason as one sentence.
     public let text: String
-    /// Unix time in milliseconds.
+    /// When the hold began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
-    /// Unix time in milliseconds; nil: it lasts.
+    /// When the wait ended, as Unix time in milliseconds; nil while it lasts.
     public let endedMilliseconds: Int64?
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

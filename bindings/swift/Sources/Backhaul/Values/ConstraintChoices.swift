@@ -1,16 +1,18 @@
 internal import CBackhaul
 
-/// A set of constraints by its common name. Members that are set beside it take the place of its own. A preset's
-/// constraints end at `Request.latestStartMilliseconds`; those of members hold always.
+/// A predefined set of constraints.
+///
+/// A property that is set replaces the preset's value of that property. A preset's constraints end at
+/// `Request.latestStartMilliseconds`; constraints of properties do not end.
 public enum Preset: Int32, Hashable, Sendable {
-    /// `requiresExternalPower`, `requiresUnmetered`, `maximumThermalState` `.fair`, `minimumBytesPerSecond` 10,000
+    /// `requiresExternalPower`, `requiresUnmetered`, `maximumThermalState` `.fair`, and `minimumBytesPerSecond` 10,000
     /// (Apple: isDiscretionary).
     case discretionary = 1
     /// `.discretionary`, and `quietHours` "07:00-23:00".
     case overnight = 2
 }
 
-/// Heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState).
+/// The heat of the machine, by the trip points of its thermal zones (Apple: ProcessInfo.ThermalState).
 public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     case nominal = 1
     /// Above a passive or active trip point, or the processor is throttled; a fan alone does not count.
@@ -23,7 +25,7 @@ public enum ThermalState: Int32, Hashable, Sendable, Comparable {
     public static func < (left: ThermalState, right: ThermalState) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// Kinds of network: that of the default route.
+/// Kinds of network. The network of the default route counts.
 public struct NetworkKinds: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -44,7 +46,7 @@ extension NetworkKinds {
 
     func value() throws(BackhaulError) -> UInt32 {
         guard !isEmpty else {
-            // In C that is the default, all.
+            // In C, 0 is the default, which means all kinds.
             throw BackhaulError(BH_INVALID_ARGUMENT, message: "networks is empty: it would never run.")
         }
         return rawValue

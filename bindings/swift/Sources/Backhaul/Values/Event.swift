@@ -5,17 +5,18 @@ public typealias EventID = UInt64
 
 /// A durable fact for the host, delivered until it is acknowledged.
 public enum Event: Sendable, Identifiable {
-    /// A task has ended. One for each task, in the order of commit.
+    /// A task has ended. There is one such event for each task, in the order of commit.
     case taskEnded(TaskEnding)
     /// The last task of a round has ended.
     case sessionFinished(RoundEnding)
-    /// A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
+    /// A challenge was opened, one for each protection space. Acknowledging the event does not respond to the
+    /// challenge.
     case challenge(ChallengeEvent)
     /// The last live task of a group has ended.
     case groupFinished(GroupEnding)
-    /// An activity without a request is due: do its work, then acknowledge it.
+    /// An activity without a request is due. The host does its work, then acknowledges the event.
     case activity(ActivityEvent)
-    /// A kind that only a newer library has. Acknowledge it like any other.
+    /// An event whose kind only a newer version of the library has. Acknowledge it like any other.
     case unknown(id: EventID, kind: Int32)
 
     public var id: EventID {
@@ -30,15 +31,15 @@ public enum Event: Sendable, Identifiable {
     }
 }
 
-/// A round's end: all tasks from the first enqueue to the moment none was left.
+/// The end of a round: a session's tasks from the first enqueue until none is left.
 public struct RoundEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
-    /// Unix time of the commit in milliseconds.
+    /// When the event was committed, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
-/// A group's end: how its tasks ended since it last finished.
+/// The end of a group: the results of its tasks since the group last finished.
 public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let id: EventID
     public let round: UInt64
@@ -46,7 +47,7 @@ public struct GroupEnding: Hashable, Sendable, Identifiable {
     public let succeeded: UInt64
     public let failed: UInt64
     public let cancelled: UInt64
-    /// Unix time of the commit in milliseconds.
+    /// When the event was committed, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
@@ -55,23 +56,23 @@ public struct ActivityEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
     /// The activity's identifier.
     public let activity: String
-    /// Unix time of the commit in milliseconds.
+    /// When the event was committed, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
 }
 
 /// A challenge was opened.
 public struct ChallengeEvent: Hashable, Sendable, Identifiable {
     public let id: EventID
-    /// Unix time of the commit in milliseconds.
+    /// When the event was committed, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
-    /// Nil when it is not open any more.
+    /// The challenge; nil if it is no longer open.
     public let challenge: Challenge?
 }
 
-/// How a task ended.
+/// The end of a task, and its result.
 public struct TaskEnding: Sendable, Identifiable {
     public enum Outcome: Hashable, Sendable {
-        /// The file is complete and synced at `path`; of an upload, which makes none, `path` is empty.
+        /// The file is complete and synced at `path`. An upload makes no file, and its `path` is empty.
         case succeeded(path: String)
         case failed(BackhaulError)
         case cancelled
@@ -80,38 +81,39 @@ public struct TaskEnding: Sendable, Identifiable {
     public let id: EventID
     public let taskID: TaskID
     public let round: UInt64
-    /// Unix time of the commit in milliseconds.
+    /// When the event was committed, as Unix time in milliseconds.
     public let timeMilliseconds: Int64
     public let outcome: Outcome
-    /// As enqueued.
+    /// The URL as enqueued.
     public let url: String
-    /// After redirects; nil when no response came.
+    /// The URL after redirects; nil if no response came.
     public let finalURL: String?
     public let mediaType: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?
-    /// Of the last response.
+    /// The status of the last response; nil if none came.
     public let httpStatus: Int?
-    /// Of the last response, at most 16 KiB: validators, Content-Type and the like first.
+    /// The header fields of the last response, at most 16 KiB: the important ones first, such as validators and
+    /// Content-Type.
     public let headers: [Header]
-    /// Requests that were sent.
+    /// The number of requests that were sent.
     public let attempts: Int
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     public let size: UInt64
-    /// Body bytes received over all attempts.
+    /// The body bytes received over all attempts.
     public let bytesReceived: UInt64
-    /// Of a response that was not accepted: first 4,096 bytes of its body.
+    /// The first 4,096 bytes of the body of a response that was not accepted; else nil.
     public let errorBody: [UInt8]?
     public let kind: TaskKind
     public let group: String?
-    /// Of a file whose digest was computed: "sha-256:…" or "sha-512:…".
+    /// The digest of the file, as "sha-256:…" or "sha-512:…"; nil if it was not computed.
     public let checksum: String?
-    /// Body bytes sent over all attempts.
+    /// The body bytes sent over all attempts.
     public let bytesSent: UInt64
-    /// Of a successful upload: first 65,536 bytes.
+    /// The first 65,536 bytes of the response's body of a successful upload; else nil.
     public let responseBody: [UInt8]?
 
-    /// Where the file is, when there is one.
+    /// The path of the downloaded file; nil if there is none.
     public var path: String? {
         if case .succeeded(let path) = outcome, !path.isEmpty { path } else { nil }
     }

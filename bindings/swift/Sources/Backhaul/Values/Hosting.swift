@@ -1,14 +1,14 @@
 internal import CBackhaul
 
-/// Where the engine runs when no process holds the store's lock. An engine that runs is used wherever it runs.
+/// Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs.
 public enum Hosting: Int32, Hashable, Sendable {
     /// In backhauld, which the library starts.
     case daemon = 1
-    /// In threads of this process: for tests, containers, hosts that must not start processes.
+    /// In threads of this process: for tests, containers, and hosts that must not start processes.
     case embedded = 2
 }
 
-/// How an application is opened; the fields of bh_application_options.
+/// The options of an application: the fields of bh_application_options.
 package struct ApplicationOptions: Sendable {
     package var identifier: String
     package var store: String?
@@ -40,17 +40,18 @@ package struct ApplicationOptions: Sendable {
 /// The store's engine.
 public struct EngineInfo: Hashable, Sendable {
     public let processID: Int64
-    /// Of its library: major, minor and patch, one byte each.
+    /// The version of the engine's library: major, minor and patch, one byte each.
     public let version: UInt32
-    /// Nil: a kind that only a newer library has.
+    /// Nil if only a newer version of the library has this kind of hosting.
     public let hosting: Hosting?
-    /// Unix time in milliseconds.
+    /// When the engine started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64
-    /// Path of the store as this host opened it.
+    /// The path of the store as this host opened it.
     public let store: String
-    /// A daemon in this process's control group: a service manager that stops this host's service ends the daemon, too.
+    /// Whether the engine is a daemon in this process's control group. A service manager that stops this host's service
+    /// then ends the daemon, too.
     public let sharesControlGroup: Bool
-    /// Open handles on the store, this one included.
+    /// The number of open handles on the store, this one included.
     public let connections: Int
 
     init(_ info: bh_engine_info) {

@@ -1,25 +1,25 @@
 internal import CBackhaul
 
-/// A program that the engine runs when sessions need their host and none is connected. No shell is involved. Nil stands
-/// for the default.
+/// A program that the engine runs when sessions need their host and none is connected. No shell is involved. Nil is the
+/// default.
 public struct LaunchCommand: Hashable, Sendable {
-    /// Absolute path of an executable file.
+    /// The absolute path of an executable file.
     public var program: String
-    /// Those after the program's name.
+    /// The arguments after the program's name.
     public var arguments: [String]
-    /// Additions. docs/launch.md has the rest of it.
+    /// Additional variables. docs/launch.md describes the rest of the environment.
     public var environment: [String: String]
-    /// Absolute path; nil: the user's home directory.
+    /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// Default 60 seconds: a launched host that has attached no session by then gets SIGTERM, and SIGKILL ten seconds
-    /// later; then it is launched again.
+    /// How long a launched host may take to attach a session. Default: 60 seconds. After that it gets SIGTERM, and
+    /// SIGKILL ten seconds later; then it is launched again.
     public var attachTimeout: Duration?
-    /// Default 60 seconds: delay after a launch that ended without completing; it doubles with each such launch.
+    /// The delay after a launch that ended without completing. Default: 60 seconds. It doubles with each such launch.
     public var firstDelay: Duration?
-    /// Default an hour.
+    /// The longest delay between two launches. Default: an hour.
     public var longestDelay: Duration?
-    /// Default 8: after so many in a row without completing, launches end until a host of the application connects by
-    /// itself. Events stay.
+    /// After this many launches in a row without completing, the engine launches no host until one of the application
+    /// connects by itself. Events stay. Default: 8.
     public var maximumLaunches: Int?
 
     public init(
@@ -40,7 +40,7 @@ public struct LaunchCommand: Hashable, Sendable {
         value.argument_count = arguments.count
         if environment.keys.contains(where: { $0.contains("=") }) {
             throw BackhaulError(
-                BH_INVALID_ARGUMENT, message: "A variable's name in the launch command's environment holds a '='.")
+                BH_INVALID_ARGUMENT, message: "A variable's name in the launch command's environment contains a '='.")
         }
         let variables = environment.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
         value.environment = try arena.strings(variables, "the launch command's environment")
@@ -54,15 +54,15 @@ public struct LaunchCommand: Hashable, Sendable {
     }
 }
 
-/// State of an application's launch.
+/// The state of an application's launch.
 public enum LaunchState: Int32, Hashable, Sendable {
     /// No command is registered, or no session needs its host.
     case none = 0
-    /// At `nextLaunchMilliseconds`, unless a host connects before.
+    /// The engine launches a host at `nextLaunchMilliseconds`, unless a host connects before.
     case due = 1
-    /// A launched host lives and has not completed.
+    /// A launched host runs and has not completed.
     case running = 2
-    /// Too many launches without completing: until a host connects by itself.
+    /// Too many launches did not complete. The engine launches no host until one connects by itself.
     case gaveUp = 3
 }
 
@@ -73,15 +73,15 @@ public struct LaunchInfo: Hashable, Sendable {
     public let arguments: [String]
     public let environment: [String: String]
     public let workingDirectory: String?
-    /// `.none` also for a state that only a newer library has.
+    /// The state of the launch. A state that only a newer version of the library has is `.none`.
     public let state: LaunchState
-    /// In a row without completing.
+    /// The number of launches in a row without completing.
     public let launches: Int
-    /// Unix time in milliseconds.
+    /// When the next launch is due, as Unix time in milliseconds; nil if none is due.
     public let nextLaunchMilliseconds: Int64?
-    /// Of the launched host.
+    /// The process id of the launched host.
     public let processID: Int64?
-    /// Unix time in milliseconds.
+    /// When the launched host was started, as Unix time in milliseconds.
     public let startedMilliseconds: Int64?
     /// Why the last launch failed.
     public let errorMessage: String?
@@ -106,19 +106,19 @@ public struct LaunchInfo: Hashable, Sendable {
     }
 }
 
-/// A launch, for the host that it started.
+/// A launch, as the host that it started sees it.
 public struct Launch: Hashable, Sendable, Identifiable {
-    /// Grows with each launch of the store.
+    /// The launch's id, which grows with each launch of the store.
     public let id: UInt64
-    /// In a row, this one included: 1 unless earlier ones did not complete.
+    /// The number of launches in a row without completing, this one included: 1 if the launch before completed.
     public let launches: Int
-    /// One of the sessions has finished a round.
+    /// Whether one of the sessions has finished a round.
     public let hasFinished: Bool
-    /// One of the sessions has an open challenge.
+    /// Whether one of the sessions has an open challenge.
     public let hasChallenge: Bool
-    /// An activity of one of the sessions is due.
+    /// Whether an activity of one of the sessions is due.
     public let hasActivity: Bool
-    /// Those that need their host and are not completed.
+    /// The sessions that need a host and are not completed.
     public let sessions: [SessionInfo]
 
     // Unsafe: pointers into a batch, which lives while its items are copied.

@@ -1,14 +1,14 @@
 internal import CBackhaul
 
-/// What all sessions of the store may use together. Nil stands for the default.
+/// Limits for all sessions of the store together. Nil is the default.
 public struct Limits: Hashable, Sendable {
-    /// Both directions. Default no limit.
+    /// The rate of all transfers, both directions together. Default: no limit.
     public var bytesPerSecond: UInt64?
-    /// Default 256, at most 1,024.
+    /// Default: 256; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 256, at most 1,024.
+    /// Default: 256; at most 1,024.
     public var maximumConnections: Int?
-    /// Of all sessions to one origin. Default each session's own.
+    /// The connections of all sessions to one origin. Default: each session's own limit.
     public var connectionsPerOrigin: Int?
 
     public init() {}

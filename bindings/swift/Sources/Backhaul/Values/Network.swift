@@ -2,22 +2,22 @@ internal import CBackhaul
 
 /// A network and its administrator's settings.
 public struct Network: Hashable, Sendable {
-    /// NetworkManager's connection, else the interface of the default route; as conditions and lists show it.
+    /// The name that conditions and lists show: NetworkManager's connection, else the interface of the default route.
     public var name: String
-    /// In place of what the system says; nil: as the system says.
+    /// Whether the network is metered, in place of the system's value; nil: the system's value.
     public var isMetered: Bool?
-    /// First day of the budget's month: 1 to 28. Default 1.
+    /// The first day of the budget's month: 1 to 28. Default: 1.
     public var monthStartsOn: Int?
-    /// Of all sessions together.
+    /// The budget of all sessions together.
     public var budget = Budget()
-    /// Read only, as all that follow. Nil when this engine has not seen it.
+    /// The network's kind; nil if this engine has not seen the network. This property and the following are read only.
     public private(set) var kind: NetworkKinds?
-    /// The default route uses it.
+    /// Whether the default route uses the network.
     public private(set) var isCurrent = false
-    /// Bytes; an engine that is killed loses the count of its last seconds.
+    /// The bytes moved today. A killed engine does not count the bytes of its last seconds.
     public private(set) var usedToday: UInt64 = 0
     public private(set) var usedThisMonth: UInt64 = 0
-    /// Unix time in milliseconds.
+    /// When the present day of the budget ends, as Unix time in milliseconds.
     public private(set) var dayEndsMilliseconds: Int64?
     public private(set) var monthEndsMilliseconds: Int64?
 

@@ -1,11 +1,12 @@
 internal import CBackhaul
 
-/// How one task differs from its session. What it leaves open is as the session's configuration says.
+/// Settings of one task in place of its session's. For a property that is not set, the session's setting applies.
 public struct Policy: Hashable, Sendable {
     public var retry = RetryPolicy()
     public var rules = TransferRules()
     public var constraints = Constraints()
-    /// Of this task, beside the session's limit, both directions. `Session.setRate` changes it. Default no limit.
+    /// The rate limit of this task, both directions together. The session's limit also applies. `Session.setRate`
+    /// changes it. Default: no limit.
     public var bytesPerSecond: UInt64?
 
     public init() {}

@@ -1,14 +1,16 @@
 internal import CBackhaul
 
-/// The way to servers.
+/// The proxy through which servers are reached.
 public struct Proxy: Hashable, Sendable {
-    /// "http://…", "https://…", "socks5://…" or "socks5h://…" (the proxy resolves names), without user and password.
-    /// "none": no proxy. Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
+    /// The proxy's URL, without user and password.
+    ///
+    /// It begins with "http://", "https://", "socks5://" or "socks5h://" (the proxy resolves names). "none": no proxy.
+    /// Nil: http_proxy, https_proxy, all_proxy and no_proxy of the engine's environment.
     public var url: String?
-    /// With `password`: for Basic, Digest or SOCKS.
+    /// The user name; with `password`, for Basic, Digest or SOCKS.
     public var user: String?
     public var password: String?
-    /// Names and addresses that are reached without the proxy, with commas between (CURLOPT_NOPROXY).
+    /// Names and addresses that are reached without the proxy, separated by commas (CURLOPT_NOPROXY).
     public var bypass: String?
 
     public init(url: String? = nil, user: String? = nil, password: String? = nil, bypass: String? = nil) {

@@ -11,13 +11,14 @@ public struct Header: Hashable, Sendable {
     }
 }
 
-/// What happens to a file that has the destination's name, at the enqueue and when the download is finished.
+/// What the engine does with an existing file that has the destination's name, at the enqueue and when the download is
+/// finished.
 public enum ExistsPolicy: Hashable, Sendable {
     case fail
-    /// Replaced atomically by rename(2); a directory is never replaced.
+    /// The file is replaced atomically by rename(2); a directory is never replaced.
     case replace
-    /// Requires `checksum` or `expectedSize`. If the file matches those given, the task succeeds without a request.
-    /// Otherwise the file is replaced.
+    /// If the file has the given checksum and size, the task succeeds without a request. Otherwise the file is
+    /// replaced. Requires `checksum` or `expectedSize`.
     case skip
 
     var rawValue: Int32 {
@@ -31,9 +32,9 @@ public enum ExistsPolicy: Hashable, Sendable {
 
 /// The digest of a file.
 public enum Checksum: Hashable, Sendable {
-    /// 64 hexadecimal digits.
+    /// SHA-256, as 64 hexadecimal digits.
     case sha256(String)
-    /// 128 hexadecimal digits.
+    /// SHA-512, as 128 hexadecimal digits.
     case sha512(String)
 
     var text: String {
@@ -44,69 +45,75 @@ public enum Checksum: Hashable, Sendable {
     }
 }
 
-/// What expires, and what the host is asked for then, by a challenge of the kind `.refresh`.
+/// Which part of the request expires. The host gets a challenge of the kind `.refresh` for a new one.
 public enum Refresh: Int32, Hashable, Sendable {
-    /// Headers: one challenge for all tasks of the session and origin. Headers respond.
+    /// The headers: one challenge for all tasks of the session and origin, for `ChallengeResponse.headers`.
     case headers = 1
-    /// The URL: one challenge for each task. A URL or headers respond.
+    /// The URL: one challenge for each task, for `ChallengeResponse.url` or `.headers`.
     case url = 2
 }
 
-/// A download or an upload. A request with a body and without a destination is an upload, whose event has the
-/// response's body. One with both is a download with that method.
+/// A download or an upload.
+///
+/// A request with a body and without a destination is an upload, and its event has the response's body. A request with
+/// both is a download with that method.
 public struct Request: Hashable, Sendable {
-    /// http or https, without user and password.
+    /// An http or https URL, without user and password.
     public var url: String
-    /// Absolute path of the file to make; nil: kept in the store until it is claimed (`Session.claim`), or an upload.
+    /// The absolute path of the file to make. Nil: the file is kept in the store until it is claimed (`Session.claim`),
+    /// or the request is an upload.
     public var destination: String?
-    /// 1 to 255 bytes. A request with a used key finds the earlier task, until the event at the end of the round is
-    /// acknowledged.
+    /// A key of 1 to 255 bytes. If the session has used the key, the request finds the earlier task, until the event at
+    /// the end of the round is acknowledged.
     public var idempotencyKey: String?
-    /// Sent to the URL's origin only; stored with mode 0600.
+    /// Header fields, which are sent to the URL's origin only, and stored with mode 0600.
     public var headers: [Header]
-    /// Any bytes, which come back with events and lists.
+    /// Any bytes, which are returned with events and lists.
     public var userData: [UInt8]?
     public var ifExists: ExistsPolicy
-    /// Higher ones start first within the session; -100 to 100, or `Request.priorityNow`.
+    /// The priority: -100 to 100, or `Request.priorityNow`. Within a session, tasks with a higher priority start first.
     public var priority: Int32
-    /// Waits for `Session.resume`.
+    /// Whether the task is suspended until `Session.resume`.
     public var startsSuspended: Bool
-    /// Permission bits of the file; nil: 0o666 less the host's umask.
+    /// The permission bits of the file; nil: 0o666 less the host's umask.
     public var mode: UInt32?
-    /// Nil: GET, with a file or bytes PUT, with a form POST.
+    /// The HTTP method. Nil: GET without a body, PUT for a file or bytes, POST for a form.
     public var method: String?
-    /// When the last live task of a group has ended there is one event: `.groupFinished`.
+    /// The name of a group. When its last live task has ended, there is one event `.groupFinished`.
     public var group: String?
     public var checksum: Checksum?
-    /// Bytes of the file, else `.sizeMismatch`.
+    /// The size of the file in bytes. If it has another size, the task fails with `.sizeMismatch`.
     public var expectedSize: UInt64?
     public var body: Body?
     public var refresh: Refresh?
-    /// Unix time in milliseconds until when the headers or URL that `refresh` names are valid. Nil: not known; the host
-    /// is asked at a 401 or 403.
+    /// Until when the headers or the URL (see `refresh`) are valid, as Unix time in milliseconds. Before a later
+    /// attempt the host gets a challenge. Nil: not known; it gets one after a 401 or 403.
     public var expiresMilliseconds: Int64?
-    /// How it differs from its session. Nil: as the session's configuration says.
+    /// Settings of this task in place of its session's; nil: the session's settings.
     public var policy: Policy?
-    /// A conditional request (RFC 9110, section 13.1), for a file that an earlier task with this flag fetched from this
-    /// URL. If the server's representation is the same, the task succeeds with `httpStatus` 304. Requires `.replace`.
+    /// Whether to send a conditional request (RFC 9110, section 13.1), for a file that an earlier task with this flag
+    /// downloaded from this URL.
+    ///
+    /// If the server's representation is the same, the task succeeds with `httpStatus` 304 and the file stays. Requires
+    /// `.replace`.
     public var isOnlyIfChanged = false
-    /// `destination` is an existing directory. The file's name is that of Content-Disposition (RFC 6266), else the
-    /// URL's last part. The event has the path.
+    /// Whether the server names the file. `destination` is then an existing directory. The name comes from
+    /// Content-Disposition (RFC 6266), else from the last segment of the URL's path. The event has the file's path.
     public var isNamedByServer = false
-    /// Repr-Digest and Content-Digest (RFC 9530) are not verified.
+    /// Whether Repr-Digest and Content-Digest (RFC 9530) are not verified.
     public var ignoresDigests = false
-    /// Unix time in milliseconds; the task does not start before (Apple: earliestBeginDate).
+    /// The time before which the task does not start, as Unix time in milliseconds (Apple: earliestBeginDate).
     public var earliestStartMilliseconds: Int64?
-    /// Unix time in milliseconds; from then on presets do not hold the task, those of its session included. Not before
-    /// `earliestStartMilliseconds`.
+    /// The time after which presets do not hold the task, also not its session's, as Unix time in milliseconds. It is
+    /// not before `earliestStartMilliseconds`.
     public var latestStartMilliseconds: Int64?
-    /// Upper bound, for budgets: held when less is left (Apple: countOfBytesClientExpectsToReceive). Nil:
-    /// `expectedSize`, or not known.
+    /// An upper bound for the received bytes. The task is held when a budget has less left (Apple:
+    /// countOfBytesClientExpectsToReceive). Nil: `expectedSize`, or not known.
     public var expectedBytesReceived: UInt64?
-    /// The same for the body (Apple: countOfBytesClientExpectsToSend). Nil: its size.
+    /// The same for the sent body (Apple: countOfBytesClientExpectsToSend). Nil: its size.
     public var expectedBytesSent: UInt64?
 
-    /// Priority of a task that starts at once, beyond its session's limits.
+    /// The priority of a task that starts immediately, even if its session's limits are reached.
     public static let priorityNow = Int32(BH_PRIORITY_NOW)
 
     public init(
@@ -129,13 +136,13 @@ public struct Request: Hashable, Sendable {
 /// The task of one request.
 public struct Enqueued: Hashable, Sendable {
     public let taskID: TaskID
-    /// False: the idempotency key found an earlier task.
+    /// Whether the task is new. False: the idempotency key found an earlier task.
     public let isNew: Bool
-    /// State of the task that the key found; nil: it is new.
+    /// The state of the task that the key found; nil if the task is new.
     public let state: TaskState?
-    /// The event of its end, while that is not acknowledged.
+    /// The event at the end of the task that the key found, until it is acknowledged.
     public let eventID: EventID?
-    /// Its event was acknowledged: no event of the task comes again.
+    /// Whether the task has ended and its event was acknowledged. The event is then not delivered again.
     public var isAcknowledged: Bool { state?.hasEnded == true && eventID == nil }
 
     init(_ enqueued: bh_enqueued) {

@@ -14,12 +14,12 @@ public struct RetryErrors: OptionSet, Hashable, Sendable {
     public static let lost = RetryErrors(BH_RETRY_LOST)
     /// `.requestTimeout`.
     public static let timeout = RetryErrors(BH_RETRY_TIMEOUT)
-    /// A broken handshake, but never a certificate that does not verify.
+    /// `.tlsFailed` because of a broken handshake, but never because of a certificate that does not verify.
     public static let tls = RetryErrors(BH_RETRY_TLS)
     /// A response whose status is in `RetryPolicy.statuses`.
     public static let status = RetryErrors(BH_RETRY_STATUS)
     /// `.badResponse`.
     public static let badResponse = RetryErrors(BH_RETRY_BAD_RESPONSE)
-    /// None of them; not to be combined. An empty set stands for the default.
+    /// No errors; not to be combined with others. An empty set is the default.
     public static let none = RetryErrors(BH_RETRY_NONE)
 }

@@ -3,22 +3,23 @@ internal import CBackhaul
 /// Where a session's cookies are kept (RFC 6265).
 public enum CookiePolicy: Int32, Hashable, Sendable {
     case none = 1
-    /// In the engine, until it exits.
+    /// In the engine's memory, until it exits.
     case memory = 2
-    /// In the store; those without an expiry in the engine.
+    /// In the store; cookies without an expiry in the engine's memory.
     case persistent = 3
 }
 
-/// Faults of servers that a session accepts.
+/// Violations by servers that a session tolerates.
 public struct Tolerances: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     private init(_ constant: Int) { rawValue = UInt32(constant) }
 
     /// A body that ends with its TLS connection is complete without close_notify (RFC 9112, section 9.8). Without this
-    /// the task fails with `.tlsTruncated`, because an attacker can cut such a body.
+    /// the task fails with `.tlsTruncated`, because an attacker can truncate the body.
     public static let missingCloseNotify = Tolerances(BH_TOLERATE_MISSING_CLOSE_NOTIFY)
-    /// A successful response to an upload counts before its body was sent. Without this the whole body must be sent.
+    /// A successful response makes an upload succeed even if its body was not sent completely. Without this the whole
+    /// body must be sent.
     public static let earlyResponse = Tolerances(BH_TOLERATE_EARLY_RESPONSE)
 }
 
@@ -26,7 +27,7 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
 public enum HistoryLimit: Hashable, Sendable {
     /// No task, and attempts only until their task ends.
     case none
-    /// At most 100,000.
+    /// The newest ended tasks, at most 100,000.
     case tasks(Int)
 }
 

@@ -1,38 +1,39 @@
 internal import CBackhaul
 
-/// A session as the application's list shows it.
+/// A session in the application's list.
 public struct SessionInfo: Hashable, Sendable {
     public let identifier: String
-    /// Number of the current or last round; 0 before the first enqueue.
+    /// The number of the current or last round; 0 before the first enqueue.
     public let round: UInt64
-    /// Tasks that have not ended.
+    /// The number of tasks that have not ended.
     public let liveTasks: UInt64
-    /// Events that are not acknowledged.
+    /// The number of events that are not acknowledged.
     public let events: UInt64
-    /// Events wait to be acknowledged.
+    /// Whether there are events that are not acknowledged.
     public let needsAttention: Bool
-    /// Among them is a `sessionFinished`.
+    /// Whether one of these events is `Event.sessionFinished`.
     public let hasFinished: Bool
-    /// A challenge is open.
+    /// Whether a challenge is open.
     public let hasChallenge: Bool
-    /// Another handle waits to consume the session: finish, complete and close.
+    /// Whether another handle waits to consume the session. The consumer should finish, complete and close.
     public let asksToYield: Bool
-    /// Among its events is an `activity`.
+    /// Whether one of the events is `Event.activity`.
     public let hasActivity: Bool
-    /// After `Session.invalidate`.
+    /// Whether the session was invalidated (`Session.invalidate`).
     public let isInvalidated: Bool
-    /// Process id of the consumer.
+    /// The process id of the consumer; nil if there is none.
     public let consumer: Int64?
-    /// Unix time in milliseconds.
+    /// When the session was created, as Unix time in milliseconds.
     public let createdMilliseconds: Int64
     public let openChallenges: UInt64
-    /// Unix time in milliseconds since when the consumer's process is seen to be stopped (SIGSTOP, debugger, freezer).
+    /// Since when the consumer's process is stopped (SIGSTOP, debugger, freezer), as Unix time in milliseconds.
     public let consumerStoppedMilliseconds: Int64?
-    /// Handles that wait with `Role.consumeWhenFree`.
+    /// The number of handles that wait with `Role.consumeWhenFree`.
     public let waitingConsumers: Int
-    /// Of the application, as far as it concerns this session. `.none` also for one that only a newer library knows.
+    /// The state of the application's launch for this session. A state that only a newer version of the library has is
+    /// `.none`.
     public let launchState: LaunchState
-    /// Unix time in milliseconds.
+    /// When the next launch is due, as Unix time in milliseconds; nil if none is due.
     public let nextLaunchMilliseconds: Int64?
 
     init(_ info: bh_session_info) {
@@ -58,14 +59,14 @@ public struct SessionInfo: Hashable, Sendable {
 
 /// What a handle may do. Every role lists tasks.
 public enum Role: Hashable, Sendable {
-    /// Polls, acknowledges and completes; one handle at a time. It may do all that other roles may.
+    /// Polls, acknowledges and completes; one handle at a time. It has the rights of all other roles.
     case consume
     /// Enqueues, controls, claims, responds, configures, invalidates, sets activities.
     case produce
     /// Lists and watches.
     case observe
-    /// `consume`, after waiting while another handle consumes. That handle is asked to yield. Cancelling the Swift task
-    /// ends the wait.
+    /// The rights of `consume`, after a wait until no other handle consumes the session. The other handle gets
+    /// `SessionInfo.asksToYield`. Cancelling the Swift task ends the wait.
     case consumeWhenFree
 
     var rawValue: Int32 {

@@ -1,11 +1,11 @@
 internal import CBackhaul
 
-/// A change of the earliest or latest start of a task: see `Session.reschedule`.
+/// A change of a task's earliest or latest start, for `Session.reschedule`.
 public enum StartChange: Hashable, Sendable {
     case unchanged
-    /// Removes it.
+    /// Removes the time.
     case none
-    /// Unix time in milliseconds.
+    /// Sets the time, as Unix time in milliseconds.
     case at(Int64)
 
     var value: Int64 {

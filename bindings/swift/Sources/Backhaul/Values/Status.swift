@@ -1,16 +1,17 @@
 internal import CBackhaul
 
-/// Why a call or a task did not succeed. A status that only a newer library has is a failure without a constant here;
-/// it has a name and a text.
+/// Why a call or a task did not succeed.
+///
+/// A status that only a newer version of the library has is a failure. It has no constant here, but a name and a text.
 public struct Status: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     public let rawValue: Int32
 
     public init(rawValue: Int32) { self.rawValue = rawValue }
 
-    /// "BH_IN_USE"
+    /// The name of the status, such as "BH_IN_USE".
     public var name: String { String(cString: bh_status_name(rawValue)) }
 
-    /// Its meaning, as a clause.
+    /// The meaning of the status, as a clause.
     public var text: String { String(cString: bh_status_text(rawValue)) }
 
     public var description: String { name }

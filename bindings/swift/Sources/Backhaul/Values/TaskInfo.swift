@@ -6,7 +6,7 @@ public enum TaskKind: Int32, Hashable, Sendable {
     case upload = 2
 }
 
-/// State of a task. The last three are final.
+/// The state of a task. The last three states are final.
 public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     case waiting = 1
     case running = 2
@@ -18,60 +18,60 @@ public enum TaskState: Int32, Hashable, Sendable, CaseIterable {
     public var hasEnded: Bool { rawValue >= TaskState.succeeded.rawValue }
 }
 
-/// Why a task does not move.
+/// Why a task does not progress.
 public struct WaitingReason: Hashable, Sendable {
     public enum Code: Int32, Hashable, Sendable {
-        /// Other tasks run before it: limits on connections or running tasks.
+        /// A limit on connections or running tasks is reached, and other tasks run before it.
         case slot = 1
-        /// Until it is resumed.
+        /// The task is suspended until it is resumed.
         case suspended = 2
-        /// After an error, until the next attempt.
+        /// An attempt failed, and the next one comes later.
         case retry = 3
         /// No response came yet.
         case connecting = 4
         /// The server sends nothing.
         case stalled = 5
-        /// All bytes are here, and are being made durable.
+        /// All bytes have been received, and the file is being made durable.
         case finishing = 6
-        /// Until there is space.
+        /// The task waits for space on the disk.
         case diskFull = 7
-        /// Until its challenge gets a response: `Session.challenges`.
+        /// The task waits for a response to its challenge: `Session.challenges`.
         case credential = 8
-        /// Until there is a route to the server.
+        /// The task waits for a route to the server.
         case connectivity = 9
-        /// A limit of bytes per second.
+        /// A rate limit delays the task.
         case rate = 10
-        /// `requiresExternalPower`, and the machine runs on battery.
+        /// The task requires external power, and the machine runs on battery.
         case power = 11
-        /// Until the battery has `minimumBatteryPercent`, or there is external power.
+        /// The task waits until the battery has `minimumBatteryPercent`, or there is external power.
         case battery = 12
         /// The machine is hotter than `maximumThermalState`.
         case heat = 13
         /// Processors, disks or memory are under more pressure than the limits allow.
         case pressure = 14
-        /// `requiresUnmetered`, and the network is metered.
+        /// The task requires an unmetered network, and the network is metered.
         case metered = 15
         /// The network's kind is not in `networks`.
         case network = 16
-        /// Slower than `minimumBytesPerSecond`; the next probe is at `nextAttemptMilliseconds`.
+        /// The transfer is slower than `minimumBytesPerSecond`; the next slow probe is at `nextAttemptMilliseconds`.
         case throughput = 17
-        /// Until `earliestStartMilliseconds`.
+        /// The task waits until its `earliestStartMilliseconds`.
         case earliestStart = 18
-        /// Until `nextAttemptMilliseconds`.
+        /// Quiet hours hold the task until `nextAttemptMilliseconds`.
         case quietHours = 19
-        /// The bytes of the day or month on this network are used up, until `nextAttemptMilliseconds`.
+        /// The budget of the day or month on this network is used up. It is renewed at `nextAttemptMilliseconds`.
         case budget = 20
         /// The machine is about to sleep, or sleeps.
         case sleep = 21
-        /// All servers fail in the same manner: a portal asks for a login, or the uplink is dead.
+        /// All servers fail in the same manner: a portal demands a login, or the uplink is dead.
         case portal = 22
     }
 
-    /// Nil: a reason that only a newer library has; `text` describes it.
+    /// Nil if only a newer version of the library has this reason; `text` describes it.
     public let code: Code?
-    /// One sentence.
+    /// The reason as one sentence.
     public let text: String
-    /// Unix time in milliseconds when the engine tries or checks again.
+    /// When the engine starts the next attempt or checks again, as Unix time in milliseconds.
     public let nextAttemptMilliseconds: Int64?
 }
 
@@ -79,45 +79,46 @@ public struct WaitingReason: Hashable, Sendable {
 public struct TaskInfo: Sendable, Identifiable {
     public let id: TaskID
     public let round: UInt64
-    /// `.waiting` also for a state that only a newer library has.
+    /// The task's state. A state that only a newer version of the library has is `.waiting`.
     public let state: TaskState
-    /// Nil while it runs, and when it has ended.
+    /// Why the task does not progress. Nil while it runs, and when it has ended.
     public let reason: WaitingReason?
     public let url: String
-    /// Nil: kept in the store.
+    /// The destination's path; nil: the file is kept in the store.
     public let destination: String?
     public let idempotencyKey: String?
     public let userData: [UInt8]?
     public let priority: Int32
-    /// Of the last failed attempt or of the end.
+    /// The error of the last failed attempt or of the end.
     public let error: BackhaulError?
     public let httpStatus: Int?
     public let attempts: Int
-    /// Bytes of the file that are here.
+    /// The bytes of the file that were received and kept.
     public let offset: UInt64
-    /// Bytes of the whole file; nil until a response has said it.
+    /// The size of the whole file in bytes; nil until a response has stated it.
     public let size: UInt64?
-    /// Over the last seconds; 0 when it does not run.
+    /// The rate over the last seconds; 0 when the task does not run.
     public let bytesPerSecond: UInt64
-    /// Unix time in milliseconds.
+    /// When the task was enqueued, as Unix time in milliseconds.
     public let enqueuedMilliseconds: Int64
     public let kind: TaskKind
     public let group: String?
-    /// Bytes of the request's body that were sent in this attempt.
+    /// The bytes of the request's body that were sent in this attempt.
     public let bodySent: UInt64
-    /// Of the request's body; 0 without one.
+    /// The size of the request's body in bytes; 0 without one.
     public let bodySize: UInt64
-    /// Unix time in milliseconds; nil while it has not ended.
+    /// When the task ended, as Unix time in milliseconds; nil while it has not ended.
     public let endedMilliseconds: Int64?
-    /// Of a successful download's file.
+    /// The path of a successful download's file; else nil.
     public let path: String?
-    /// As enqueued or rescheduled, as the next one.
+    /// The earliest start as enqueued or rescheduled, as Unix time in milliseconds.
     public let earliestStartMilliseconds: Int64?
+    /// The latest start as enqueued or rescheduled, as Unix time in milliseconds.
     public let latestStartMilliseconds: Int64?
-    /// As enqueued, as the next one.
+    /// The upper bounds of the request (`Request.expectedBytesReceived` and `Request.expectedBytesSent`).
     public let expectedBytesReceived: UInt64?
     public let expectedBytesSent: UInt64?
-    /// The task's own, as enqueued or set since. None in the history.
+    /// The task's own constraints, as enqueued or set since. Tasks of the history have none.
     public let constraints: Constraints
 
     init(_ task: bh_task_info) {

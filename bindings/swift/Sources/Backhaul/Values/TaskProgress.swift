@@ -1,21 +1,22 @@
 internal import CBackhaul
 
-/// A live reading of a running task. It is no event: a newer reading replaces one that was not read.
+/// The live progress of a running task. It is not an event: a newer reading replaces one that was not read.
 public struct TaskProgress: Hashable, Sendable {
     public let taskID: TaskID
-    /// `.waiting` also for a state that only a newer library has.
+    /// The task's state. A state that only a newer version of the library has is `.waiting`.
     public let state: TaskState
-    /// Nil while it runs, and for a reason that only a newer library has.
+    /// Why the task does not progress. Nil while it runs, and for a reason that only a newer version of the library
+    /// has.
     public let reason: WaitingReason.Code?
-    /// Bytes of the file that are here.
+    /// The bytes of the file that were received and kept.
     public let offset: UInt64
-    /// Bytes of the whole file; nil until a response has said it.
+    /// The size of the whole file in bytes; nil until a response has stated it.
     public let size: UInt64?
-    /// Over the last seconds, both directions.
+    /// The rate over the last seconds, both directions together.
     public let bytesPerSecond: UInt64
-    /// Bytes of the request's body that were sent in this attempt.
+    /// The bytes of the request's body that were sent in this attempt.
     public let bodySent: UInt64
-    /// Of the request's body; 0 without one.
+    /// The size of the request's body in bytes; 0 without one.
     public let bodySize: UInt64
 
     init(_ progress: bh_progress) {

@@ -1,12 +1,12 @@
 internal import CBackhaul
 
-/// Which tasks: those that match all members.
+/// A selection of tasks. A task is selected if it matches all properties.
 public struct TaskSelection: Hashable, Sendable {
-    /// Empty: all.
+    /// The ids of the tasks; empty: all tasks.
     public var ids: [TaskID]
-    /// Empty: any.
+    /// The states of the tasks; empty: any state.
     public var states: Set<TaskState>
-    /// Nil: any.
+    /// The group of the tasks; nil: any group, or none.
     public var group: String?
 
     public init(ids: [TaskID] = [], states: Set<TaskState> = [], group: String? = nil) {
@@ -16,7 +16,7 @@ public struct TaskSelection: Hashable, Sendable {
     }
 
     public static let all = TaskSelection()
-    /// An empty list would select all tasks, so it takes at least one number.
+    /// Selects tasks by id. It takes at least one id, because an empty list would select all tasks.
     public static func ids(_ first: TaskID, _ others: TaskID...) -> TaskSelection {
         TaskSelection(ids: [first] + others)
     }

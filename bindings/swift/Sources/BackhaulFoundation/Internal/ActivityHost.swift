@@ -1,25 +1,26 @@
 internal import Backhaul
 internal import Foundation
 
-/// Has the schedulers of this process called: one thread that consumes the events of a session of their own.
+/// Calls the schedulers of this process. One thread consumes the events of a separate session for activities.
 final class ActivityHost: Sendable {
-    /// Theirs alone, whatever sessions the program has.
+    /// The identifier of the session for activities. The program's own sessions have other identifiers.
     static let session = "backhaul-activities"
     static let shared = ActivityHost()
 
     private struct Inner {
         var schedulers: [String: BackgroundActivityScheduler] = [:]
         var isRunning = false
-        /// The process was launched for activities and has not completed them.
+        /// Whether the process was launched for activities and has not completed them.
         var isLaunched = false
-        /// Activities whose event is not acknowledged: those that run, and those that nobody has scheduled yet.
+        /// Activities whose event is not acknowledged: those that run, and those that this process has not scheduled
+        /// yet.
         var outstanding: [String: EventID] = [:]
         var runs: Set<String> = []
         var done: [EventID] = []
     }
 
     private let inner = Locked(Inner())
-    /// Held while the session is being opened.
+    /// The open session; nil before its first use. Its lock is held while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
     private let wait = try? DescriptorWait()
 
@@ -87,7 +88,7 @@ final class ActivityHost: Sendable {
             } catch {
                 if error.status == .invalidHandle || error.status == .forked { return end() }
                 if error.status == .inUse && consumer == nil { return end() }
-                // Another engine, or another process that had the session, may let it go on.
+                // A later attempt may succeed: with another engine, or when another process has released the session.
                 consumer?.close()
                 consumer = nil
                 wait.wait([], milliseconds: 1000)
@@ -96,17 +97,17 @@ final class ActivityHost: Sendable {
     }
 
     private func attached() throws(BackhaulError) -> BlockingSession? {
-        // A session that does not exist yet cannot be attached to.
+        // This creates the session if it does not exist yet, because only an existing one can be attached.
         _ = try opened()
         let application = try BackgroundApplication.shared.opened()
-        // When its user has opened the program meanwhile, that one sees to it all and nobody is to wait.
+        // This does not wait: if the user has the program open in another process, that process calls its schedulers.
         if BackgroundApplication.isLaunched {
             return try application.attachSession(ActivityHost.session, role: .consume)
         }
         return try application.consumeSession(ActivityHost.session) { false }
     }
 
-    /// What has come: the newest event of each activity is kept, earlier ones are acknowledged.
+    /// Takes the waiting events. The newest event of each activity is kept; earlier ones are acknowledged.
     private func take(_ consumer: BlockingSession, _ cursor: inout EventID) throws(BackhaulError) {
         var more = true
         while more {
@@ -117,7 +118,7 @@ final class ActivityHost: Sendable {
                         inner.done.append(event.id)
                         continue
                     }
-                    // Handed out again after the engine's death it is the one that is known.
+                    // After an engine's end the same event may be returned again; it is not acknowledged here.
                     if let known = inner.outstanding[due.activity], known != due.id { inner.done.append(known) }
                     inner.outstanding[due.activity] = due.id
                 }
@@ -146,7 +147,8 @@ final class ActivityHost: Sendable {
         if result == .deferred, isScheduled {
             try? opened().setActivity(scheduler.deferred())
         } else if isScheduled, !scheduler.repeats, scheduler.isUnchangedSinceRun {
-            // The program has made it anew at its start, as it should, and this was the one time.
+            // The program has scheduled the activity again at its start, but an activity that does not repeat runs
+            // once.
             try? remove(scheduler)
         }
         inner.with { inner in
@@ -156,11 +158,11 @@ final class ActivityHost: Sendable {
         wait?.wake()
     }
 
-    /// In a process that was launched for activities: true when all of them are done.
+    /// Completes the launch, in a process that was launched for activities. Returns true when all of them are done.
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         let isOver = inner.with { inner in
             guard inner.isLaunched, inner.runs.isEmpty else { return false }
-            // Of activities that this program does not schedule any more: nobody would ever do their work.
+            // The rest are events of activities that this program no longer schedules. Their work would never be done.
             inner.done += inner.outstanding.values
             inner.outstanding = [:]
             return true
@@ -172,7 +174,7 @@ final class ActivityHost: Sendable {
         do throws(BackhaulError) {
             try consumer.complete()
         } catch {
-            // Another has come meanwhile.
+            // Another event arrived in between.
             if error.status == .eventsOutstanding {
                 wait?.wake()
                 return false
@@ -189,7 +191,7 @@ final class ActivityHost: Sendable {
             return inner.isLaunched
         }
         if wasLaunched {
-            // The launch is completed, and its handles with it: the next schedule opens new ones.
+            // The launch is completed, which has ended its handles: the next `schedule` opens new ones.
             opening.with { session in
                 session?.close()
                 session = nil

@@ -3,11 +3,12 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// Asks the delegate for a credential, in the name of a task that waits for it.
+    /// Calls the delegate for a credential, with one of the waiting tasks.
     func tell(_ challenge: Challenge, event: EventID?, _ opened: BlockingSession) throws(BackhaulError) {
-        // A refresh is asked for by tasks that were made by other means, and is answered by those.
+        // Tasks of a session object never demand a refresh. The program that made such a task with another API responds
+        // to it.
         guard challenge.kind != .refresh, let info = try waiting(for: challenge, opened).first else {
-            // Nobody needs it any more.
+            // No task waits for the challenge any more.
             if let event { acknowledgeLater(event) }
             return
         }
@@ -35,11 +36,12 @@ extension Delivery {
     private func waiting(for challenge: Challenge, _ opened: BlockingSession) throws(BackhaulError) -> [TaskInfo] {
         let waiting = try opened.tasks(.states([.waiting])).filter { $0.reason?.code == .credential }
         let own = waiting.filter { origin(of: $0.url) == challenge.origin }
-        // A redirect or a proxy asks for another origin than the task's.
+        // After a redirect, or for a proxy, the challenge's origin is not the task's.
         return own.isEmpty ? waiting : own
     }
 
-    /// Tells the engine what the delegate has answered. When that fails, it is told again later.
+    /// Passes the delegate's responses to the engine. A response that fails stays in the list, and is passed again
+    /// later.
     func giveAnswers() throws(BackhaulError) {
         while let answer = answers.first {
             guard let event = unanswered[answer.challenge.id] else {
@@ -50,7 +52,7 @@ extension Delivery {
                 try give(answer, try core.opened())
             } catch {
                 guard error.status == .notFound else { throw error }
-                // Not open any more: nothing is left to answer.
+                // The challenge is no longer open, so no response is needed.
                 if let event { acknowledgeLater(event) }
             }
             unanswered[answer.challenge.id] = nil
@@ -66,7 +68,7 @@ extension Delivery {
             try opened.respond(toChallenge: answer.challenge.id, with: answer.response)
         } catch {
             guard error.status == .invalidArgument else { throw error }
-            // A credential for a scheme that has none.
+            // The credential does not fit the challenge's schemes.
             try opened.respond(toChallenge: answer.challenge.id, with: .refuse)
         }
     }
@@ -83,14 +85,14 @@ extension Delivery {
     }
 }
 
-/// What the delegate has answered.
+/// The delegate's response to a challenge.
 struct ChallengeAnswer: Sendable {
     let challenge: Challenge
     let response: ChallengeResponse
     let cancelsTasks: Bool
 }
 
-/// Takes one answer, and passes over any other.
+/// Takes the delegate's first response to a challenge, and ignores others.
 private final class Answer: NSObject, URLAuthenticationChallengeSender, @unchecked Sendable {
     // Unchecked: the handler is behind a lock.
     typealias Handler = @Sendable (BackgroundURLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -139,7 +141,7 @@ extension Challenge {
     }
 }
 
-/// "https://example.org:443"
+/// The origin of a URL in the form of `Challenge.origin`: "https://example.org:443".
 private func origin(of url: String) -> String? {
     guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(), let host = parts.host else {
         return nil

@@ -3,12 +3,12 @@ internal import Foundation
 internal import FoundationNetworking
 
 extension Delivery {
-    /// A task's end: its file, if there is one, and its last message.
+    /// Makes a task's last delegate calls: its file, if there is one, its metrics and `didCompleteWithError`.
     func tell(_ ending: TaskEnding) {
         let identifier = taskIdentifier(key: ending.idempotencyKey, id: ending.taskID)
         let task = core.task(identifier, id: ending.taskID, kind: ending.kind, url: ending.url) {
             $0.label = label(ending.userData)
-            // Nothing that this process has followed.
+            // This process has not followed the task, so all bytes were received before.
             $0.received = Int64(clamping: ending.size)
         }
         let body = ending.kind == .upload ? (ending.responseBody ?? ending.errorBody).map { Data($0) } : nil
@@ -29,7 +29,7 @@ extension Delivery {
             return (inner.received, inner.sent)
         }
         if ending.path != nil || sent != nil { task.showProgress() }
-        // Absent when an earlier delivery, that was not acknowledged, has moved it: the program has it already.
+        // If the file does not exist, the program has moved it in an earlier delivery that was not acknowledged.
         let location = ending.path.flatMap {
             FileManager.default.fileExists(atPath: $0) ? URL(fileURLWithPath: $0) : nil
         }
@@ -65,20 +65,21 @@ extension Delivery {
         core.forget(task)
     }
 
-    /// How much of an upload's body was sent, and of how much: a fast one ends before a reading of its progress. Nil of
-    /// a download, and when it is not known.
+    /// The sent bytes of an upload's body, and its size. A fast upload ends before its progress is read. Nil for a
+    /// download, and if the size is not known.
     private func sentBytes(of ending: TaskEnding, _ task: BackgroundURLSessionTask) -> (Int64, Int64)? {
         guard ending.kind == .upload, ending.bytesSent > 0 else { return nil }
         let (before, known) = task.inner.with { ($0.sent, $0.expectedToSend) }
         let asked = known > 0 ? nil : try? core.opened().tasks(.ids(ending.taskID)).first
         let expected = asked.map { Int64(clamping: $0.bodySize) } ?? known
         guard expected > 0 else { return nil }
-        // Of several tries it is not known what the last has sent, unless it was all.
+        // With several attempts, the bytes of the last one are known only if it succeeded.
         if case .succeeded = ending.outcome { return (expected, expected) }
         return (ending.attempts > 1 ? before : min(Int64(clamping: ending.bytesSent), expected), expected)
     }
 
-    /// Nil when the engine has none, or does not answer: metrics are no reason to hold a message back.
+    /// The task's metrics. Nil if the engine has no attempts or does not reply, because metrics must not delay the last
+    /// call.
     private func metrics(
         of ending: TaskEnding, _ task: BackgroundURLSessionTask
     ) -> BackgroundURLSessionTaskMetrics? {
@@ -86,7 +87,7 @@ extension Delivery {
         return BackgroundURLSessionTaskMetrics(attempts, request: task.originalRequest, ending)
     }
 
-    /// The last message of a task that the engine does not have.
+    /// Makes the last delegate call for a task that the engine does not have.
     func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
         task.inner.with { inner in
             inner.state = .completed

@@ -2,7 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 extension Delivery {
-    /// How much of a task was moved since it was last told of, and of how much.
+    /// The progress of a task since the last delegate call, in bytes. `step` is the difference, `total` the new value,
+    /// and `expected` the whole size.
     private struct Change: Sendable {
         let task: BackgroundURLSessionTask
         let step: Int64

@@ -2,8 +2,8 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The thread of a session that has a delegate. It hands the session's events out as delegate messages, one after the
-/// other, and acknowledges each when its message has returned.
+/// The thread of a session that has a delegate. It turns the session's events into delegate calls, one after the other,
+/// and acknowledges each event when its call has returned.
 final class Delivery {
     typealias Job = @Sendable (Delivery) -> Void
 
@@ -14,16 +14,16 @@ final class Delivery {
     private(set) var consumer: BlockingSession?
     private var cursor: EventID = 0
     private var unacknowledged: [EventID] = []
-    /// The tasks among them.
+    /// The tasks of the unacknowledged events.
     private var unacknowledgedTasks: [TaskID] = []
-    /// Events of rounds that are acknowledged when the delegate knows that all is delivered.
+    /// The ids of `sessionFinished` events. They are acknowledged after `urlSessionDidFinishEvents`.
     private var finished: [EventID] = []
-    /// `urlSessionDidFinishEvents` is to be called, because the program has a completion handler to call.
+    /// Whether `urlSessionDidFinishEvents` must be called, because the program has a completion handler to call.
     private var owesFinish = false
     private var isOver = false
-    /// Challenges that the delegate has and did not answer yet, with their events.
+    /// Challenges that were passed to the delegate and have no response yet, with their events.
     var unanswered: [UInt64: EventID?] = [:]
-    /// What the delegate has answered and the engine was not told yet.
+    /// The delegate's responses to challenges that were not passed to the engine yet.
     var answers: [ChallengeAnswer] = []
     private var isToBeCompleted = false
 
@@ -56,7 +56,7 @@ final class Delivery {
                 case .completed: end(nil)
                 case .invalidated, .notFound: endOrRenew()
                 case .timeout, .engineUnresponsive, .engineFailed, .storeFull, .outOfResources:
-                    // The engine, or another one, may do it later.
+                    // A later attempt, perhaps with another engine, may succeed.
                     wait.wait([], milliseconds: 1000)
                     performJobs()
                 default: end(urlError(error, nil))
@@ -81,11 +81,12 @@ final class Delivery {
         wait.wait([consumer.eventDescriptor, opened.progressDescriptor], milliseconds: -1)
     }
 
-    /// Waits for the session's events, and first tells of what is open in it.
+    /// Attaches as consumer, then delivers the waiting events and open challenges.
     private func begin(_ opened: BlockingSession) throws(BackhaulError) {
         let application = try BackgroundApplication.shared.opened()
         if BackgroundApplication.isLaunched && BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // When its user has opened the program meanwhile, that one sees to it all and nobody is to wait.
+            // This does not wait: if the user has the program open in another process, that process delivers the
+            // events.
             consumer = try application.attachSession(core.identifier, role: .consume)
         } else {
             consumer = try application.consumeSession(core.identifier) {
@@ -102,7 +103,7 @@ final class Delivery {
         }
     }
 
-    /// Delivers all that waits.
+    /// Delivers all waiting events.
     private func drain(_ consumer: BlockingSession, thenFinish: Bool = true) throws(BackhaulError) {
         try flush(consumer)
         while !isOver {
@@ -123,7 +124,7 @@ final class Delivery {
             owesFinish = false
             onQueue { [session, delegate] in delegate.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
         } else if BackgroundApplication.shared.isCalled(for: core.identifier) {
-            // The program's delegate is being called: what has finished is not over before it knows.
+            // The application's delegate is being called. The round's event is acknowledged after that.
             return
         }
         unacknowledged += finished
@@ -156,10 +157,10 @@ final class Delivery {
         }
     }
 
-    /// The program has got a completion handler.
+    /// Notes that the program has a completion handler to call.
     func oweFinish() { owesFinish = true }
 
-    /// More has come while the program did not call its handler yet.
+    /// Notes that more was delivered while the program had not called its handler yet.
     private func oweFinishAgain() {
         if BackgroundApplication.shared.isOwing(core.identifier) { owesFinish = true }
     }
@@ -176,10 +177,11 @@ final class Delivery {
         for job in core.takeJobs() { job(self) }
     }
 
-    /// Performs the message on the delegate's queue, and waits for its end.
+    /// Performs a delegate call on the delegate's queue, and waits for its end.
     func onQueue(_ message: @escaping @Sendable () -> Void) {
         let isDone = Locked(false)
-        // A queue whose operations the program cancels ends them without performing them.
+        // If the program cancels the queue's operations, they end without being performed, so this queues the call
+        // again.
         while !isDone.with({ $0 }) {
             let operation = BlockOperation {
                 message()
@@ -192,11 +194,11 @@ final class Delivery {
 
     // MARK: The end
 
-    /// The program has nothing outstanding.
+    /// Notes that the program has called its completion handler.
     func completeSoon() { isToBeCompleted = true }
 
     private func complete(_ consumer: BlockingSession) throws(BackhaulError) {
-        // What the delegate has seen and left open is no reason to launch the program once more.
+        // Challenges that the delegate has seen and left open must not launch the program again.
         unacknowledged += unanswered.values.compactMap { $0 } + finished
         finished = []
         unanswered = unanswered.mapValues { _ in nil }
@@ -209,14 +211,14 @@ final class Delivery {
         }
         isToBeCompleted = false
         BackgroundApplication.shared.isCompleted(core.identifier)
-        // A handle that was attached for a launch has ended with this.
+        // If the handle was attached for a launch, it has ended, and this poll throws `.completed`.
         _ = try consumer.poll(after: cursor, maximum: 1)
     }
 
-    /// Of a session that was invalidated here: whether all tasks have ended and all is delivered.
+    /// Whether all tasks of an invalidated session have ended and all events are delivered.
     private func isFinished(_ consumer: BlockingSession) throws(BackhaulError) -> Bool {
         guard !core.hasUnresumedTasks, try core.isWithoutTasks() else { return false }
-        // What has ended since the last look.
+        // Tasks may have ended since the last drain.
         try drain(consumer)
         unacknowledged += unanswered.values.compactMap { $0 } + finished
         (unanswered, finished) = ([:], [])
@@ -225,7 +227,8 @@ final class Delivery {
         return true
     }
 
-    /// The engine's session is gone, by another host's doing: unless that is wanted here, too, its successor is opened.
+    /// Called when another host has removed the engine's session. Opens a new one of the same identifier, unless this
+    /// process has invalidated the session, too.
     private func endOrRenew() {
         if isOver || core.isInvalidating { return end(nil) }
         consumer?.close()
@@ -243,8 +246,8 @@ final class Delivery {
         consumer?.close()
         let (jobs, tasks) = core.end()
         for job in jobs { job(self) }
-        // With an error none of them will be told of here again; else those that the engine has go on, for the next
-        // session of this identifier.
+        // With an error, all tasks get their last call now. Otherwise the engine's tasks continue, and the next session
+        // object of this identifier delivers them.
         for task in tasks where task.state != .completed && (error != nil || task.engineTaskIdentifier == nil) {
             fail(task, error ?? urlError(BackhaulError(.invalidated, message: "The session has ended."), nil))
         }

@@ -1,7 +1,7 @@
 internal import Backhaul
 internal import Foundation
 
-/// The error in Apple's vocabulary (NSURLError.h). What the library said is its underlying error.
+/// Converts an error to Apple's codes (NSURLError.h). The library's error is its underlying error.
 func urlError(_ error: BackhaulError, _ url: URL?, _ more: [String: Any] = [:]) -> URLError {
     var details: [String: Any] = [NSUnderlyingErrorKey: error, NSLocalizedDescriptionKey: error.message]
     details.merge(more) { _, new in new }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// A value behind a lock.
+/// A value that is protected by a lock.
 final class Locked<Value>: @unchecked Sendable {
-    // Unchecked: the value is reached with the lock held only.
+    // Unchecked: the value is used only while the lock is held.
     private var value: Value
     private let lock = NSLock()
 

@@ -2,7 +2,8 @@ internal import Backhaul
 internal import Foundation
 
 extension Proxy {
-    /// The proxy of CFNetwork's dictionary; "none" for an empty one. Nil when the dictionary has several proxies, an
+    /// Creates the proxy of CFNetwork's dictionary; "none" for an empty one. Nil if the dictionary has several proxies,
+    /// an
     /// automatic one, or one without a host.
     init?(dictionary: [AnyHashable: Any]) {
         func isOn(_ name: String) -> Bool {

@@ -2,16 +2,19 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The key of a task that was made here, from which its identifier is known in each event and listing.
+/// The start of the idempotency key of a task that was made here. The rest is the task's identifier, so that each event
+/// and listing has it.
 private let keyPrefix = "urlsession-"
 
-/// Set by the engine, and so passed over, as Apple's sessions do. Range is refused: without it another file would come.
+/// Header fields that are ignored, as in Apple's sessions, because the engine sets them. Range is not among them: the
+/// engine refuses it, because without it the program would get another file.
 private let ignoredHeaders: Set<String> = [
     "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
     "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
 ]
 
-/// Numbers that no earlier run of the program has given: microseconds since 1970, one more each time.
+/// The last identifier of a task. Identifiers are microseconds since 1970, at least one more each time, so that no two
+/// runs of the program use the same.
 private let lastIdentifier = Locked(0)
 
 func nextTaskIdentifier() -> Int {
@@ -22,25 +25,25 @@ func nextTaskIdentifier() -> Int {
     }
 }
 
-/// Of a task that came back; those that were enqueued by other means have the engine's number.
+/// The identifier of a task in an event or listing. A task that was enqueued with another API has the engine's number.
 func taskIdentifier(key: String?, id: TaskID) -> Int {
     if let key, key.hasPrefix(keyPrefix), let number = Int(key.dropFirst(keyPrefix.count)) { return number }
     return Int(clamping: id)
 }
 
-/// What is handed over for a task, or why it cannot be.
+/// Converts a task's request to the engine's. Throws if the request is not supported.
 func engineRequest(
     _ request: URLRequest?, _ identifier: Int, _ inner: TaskInner, _ configuration: BackgroundURLSessionConfiguration
 ) throws(URLError) -> Request {
     guard let request, let url = request.url else { throw URLError(.badURL) }
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-        throw refusal(.unsupportedURL, "Background sessions speak http and https only.", url)
+        throw refusal(.unsupportedURL, "Background sessions support only http and https URLs.", url)
     }
     let isGet = request.httpMethod == nil || request.httpMethod == "GET"
     guard request.httpBodyStream == nil, request.httpBody == nil || inner.body == nil && !isGet else {
         throw refusal(
-            .unsupportedURL, "A download by GET has no body, none has a stream, and an upload has its body from a file "
-                + "or from data.", url)
+            .unsupportedURL, "A GET request cannot have a body, body streams are not supported, and an upload's body "
+            + "is a file or data, not httpBody.", url)
     }
     var result = Request(url: url.absoluteString, idempotencyKey: keyPrefix + "\(identifier)")
     result.body = inner.body ?? request.httpBody.map { .bytes(Array($0)) }
@@ -64,7 +67,8 @@ func engineRequest(
     return result
 }
 
-/// Where the file of a download with a body is made: to the engine a body without a destination is an upload.
+/// The destination of a download with a body. It is needed because the engine treats a body without a destination as an
+/// upload.
 private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> String {
     do {
         let caches = try FileManager.default.url(
@@ -80,12 +84,13 @@ private func downloadPath(_ identifier: Int, _ url: URL) throws(URLError) -> Str
 
 private func downloadName(_ identifier: Int) -> String { "download-\(identifier)" }
 
-/// Whether the file is one of `downloadPath`: what the delegate leaves there is removed here, not by the engine.
+/// Whether the file is at `downloadPath`. Such a file is removed here, and not by the engine, if the delegate has not
+/// moved it.
 func isOwnDownload(_ location: URL, of identifier: Int) -> Bool {
     location.lastPathComponent == downloadName(identifier)
 }
 
-/// Of Unix time; nil for what was before it, which is over, and for what is no time.
+/// The date as Unix time in milliseconds. Nil for a date before 1970, which has passed, and for one that is not a time.
 func milliseconds(_ date: Date) -> Int64? {
     let milliseconds = date.timeIntervalSince1970 * 1000
     return milliseconds >= 1 && milliseconds < 1e15 ? Int64(milliseconds) : nil
@@ -98,10 +103,10 @@ private func refusal(_ code: URLError.Code, _ message: String, _ url: URL) -> UR
 func label(_ userData: [UInt8]?) -> String? { userData.flatMap { String(validating: $0, as: UTF8.self) } }
 
 extension TaskEnding {
-    /// The last answer, when there was one.
+    /// The last response; nil if there was none.
     var response: URLResponse? {
         guard let httpStatus, let url = URL(string: finalURL ?? url) else { return nil }
-        // Fields of one name are one, whatever its letters' case (RFC 9110, section 5.3).
+        // Fields with the same name, ignoring case, are combined into one (RFC 9110, section 5.3).
         var names: [String: String] = [:]
         var fields: [String: String] = [:]
         for header in headers {

@@ -2,15 +2,15 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// The latest start of a task that was cancelled with resume data: the engine keeps it suspended, and no listing of the
-/// program shows it. It is so far away that it changes nothing else.
+/// The latest start that marks a task which was cancelled with resume data. The engine keeps the task suspended, and
+/// `allTasks` leaves it out. The time is so far away that it has no other effect.
 private let parkedMark: Int64 = 253_402_300_799_998
 
 extension TaskInfo {
     var isParked: Bool { state == .suspended && latestStartMilliseconds == parkedMark }
 }
 
-/// What resume data say: which suspended task of the engine goes on.
+/// The content of resume data: it identifies the suspended task of the engine that continues.
 private struct ResumeToken: Codable {
     var version = 1
     let application: String
@@ -40,10 +40,10 @@ extension SessionCore {
         .unsupportedURL,
         userInfo: [
             NSLocalizedDescriptionKey:
-                "The resume data are not of this session, or were used before; download the file from its start."
+                "The resume data belong to another session, or were used before; download the file from its start."
         ])
 
-    /// Cancels the task for the program, while the engine keeps what has come. Nil when nothing is kept.
+    /// Cancels the task for the program, while the engine keeps its received bytes. Nil if nothing is kept.
     func cancelProducingResumeData(_ task: BackgroundURLSessionDownloadTask) -> Data? {
         task.verbs.lock()
         defer { task.verbs.unlock() }
@@ -57,7 +57,8 @@ extension SessionCore {
         return data
     }
 
-    /// Throws also when the task has ended meanwhile: then its last message is under way.
+    /// Suspends and marks the engine's task, and returns the resume data. It also throws if the task has ended in
+    /// between; its last delegate call then follows.
     private func park(_ task: BackgroundURLSessionTask, _ id: TaskID) throws -> Data {
         let session = try opened()
         try session.suspend(id)
@@ -81,7 +82,7 @@ extension SessionCore {
         return add(BackgroundURLSessionDownloadTask(self, token.taskIdentifier, request, values))
     }
 
-    /// Lets the engine's task go on for this one. Resume data are good once: it is found parked once.
+    /// Continues the engine's suspended task as this task. It then loses its mark, so that resume data work only once.
     func goOn(_ task: BackgroundURLSessionTask, _ parked: TaskID) throws {
         guard isKnown(task) else { throw BackhaulError(.invalidated, message: "The session is invalid.") }
         let session = try opened()

@@ -2,7 +2,7 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// What is done to a task: one thing after the other, in the order of the calls.
+/// The commands for a task. They are performed one after the other, in the order of the calls.
 extension SessionCore {
     func resume(_ task: BackgroundURLSessionTask) {
         task.verbs.lock()
@@ -19,8 +19,8 @@ extension SessionCore {
         if !attempt({ () throws(BackhaulError) in try opened().resume(id) }) { takeBack(task, .running, .suspended) }
     }
 
-    /// What the engine was not told: the task is as it was, so that another call may do. In a session that has ended
-    /// no other call does.
+    /// Restores a task's state after a failed command, so that the program may repeat the call. If the session has
+    /// ended, the task fails, because a repeated call could not succeed.
     private func takeBack(
         _ task: BackgroundURLSessionTask, _ state: BackgroundURLSessionTask.State,
         _ before: BackgroundURLSessionTask.State
@@ -46,10 +46,10 @@ extension SessionCore {
             let id = try enqueue(request)
             task.inner.with { $0.id = id }
             know(task, as: id)
-            // Invalidated meanwhile, by another thread.
+            // Another thread may have invalidated the session in between.
             if isCancelling { try opened().cancel(id) }
         } catch let error as BackhaulError {
-            // Another host has ended the engine's session.
+            // Another host has invalidated the engine's session.
             if error.status == .invalidated || error.status == .notFound, hold(task) { return }
             fail(task, urlError(error, task.originalRequest?.url))
         } catch {
@@ -57,7 +57,7 @@ extension SessionCore {
         }
     }
 
-    /// Hands over what was resumed while another host's invalidation was under way.
+    /// Enqueues the tasks that were resumed while the engine's session was ending after another host's invalidation.
     func handOverHeld(_ tasks: [BackgroundURLSessionTask]) {
         for task in tasks {
             task.verbs.lock()
@@ -66,7 +66,8 @@ extension SessionCore {
         }
     }
 
-    /// Once more after a time-out, where the key makes it harmless, and where another host has removed the session.
+    /// Enqueues the request. It repeats this after a time-out, because the idempotency key prevents a second task. It
+    /// also repeats it if another host has removed the session.
     private func enqueue(_ request: Request) throws(BackhaulError) -> TaskID {
         do throws(BackhaulError) {
             return try opened().enqueue(request)
@@ -98,7 +99,7 @@ extension SessionCore {
         cancelLocked(task)
     }
 
-    /// With the lock of the task's verbs held.
+    /// Cancels the task. The caller holds the lock `verbs` of the task.
     func cancelLocked(_ task: BackgroundURLSessionTask) {
         let before = task.inner.with { inner -> BackgroundURLSessionTask.State? in
             guard inner.state == .running || inner.state == .suspended else { return nil }
@@ -107,7 +108,7 @@ extension SessionCore {
         }
         guard let before else { return }
         guard let id = task.engineTaskIdentifier else {
-            // What it would have gone on with is not wanted any more.
+            // The suspended task that it would have continued is cancelled, too.
             if let parked = task.inner.with({ $0.parked }) {
                 silence(parked)
                 try? opened().cancel(parked)
@@ -115,11 +116,11 @@ extension SessionCore {
             fail(task, urlError(BackhaulError(.cancelled, message: "cancelled"), task.originalRequest?.url))
             return
         }
-        // Its last message comes as the event of its end.
+        // The last delegate call follows the event at the end of the task.
         if !attempt({ () throws(BackhaulError) in try opened().cancel(id) }) { takeBack(task, .canceling, before) }
     }
 
-    /// For what a task's property sets, once the engine has the task.
+    /// Performs a command for a changed property of a task, if the engine has the task.
     func performVerb(
         of task: BackgroundURLSessionTask,
         _ verb: (BlockingSession, TaskID, TaskInner) throws(BackhaulError) -> Void
@@ -131,7 +132,8 @@ extension SessionCore {
         attempt { () throws(BackhaulError) in try verb(try opened(), id, inner) }
     }
 
-    /// Apple's methods have no errors to throw: what a task could not be told, the next call tells it.
+    /// Performs a command, and returns whether it succeeded. Apple's methods throw no errors; the program may repeat
+    /// the call.
     @discardableResult
     private func attempt(_ body: () throws(BackhaulError) -> Void) -> Bool {
         do throws(BackhaulError) {
@@ -142,9 +144,9 @@ extension SessionCore {
         }
     }
 
-    /// A task that the engine does not have gets its last message all the same.
+    /// Ends a task that the engine does not have, with its last delegate call.
     func fail(_ task: BackgroundURLSessionTask, _ error: any Error) {
-        // So that nobody ends it once more meanwhile.
+        // This state prevents that the task ends a second time in between.
         task.inner.with { $0.state = .canceling }
         if post({ $0.fail(task, error) }) { return }
         task.inner.with { inner in

@@ -2,37 +2,41 @@ internal import Backhaul
 internal import Foundation
 internal import FoundationNetworking
 
-/// What all session objects of one identifier share: the engine's session, the tasks, and who is told.
+/// The state that all session objects of one identifier share: the engine's session, the tasks and the delegate.
 final class SessionCore: @unchecked Sendable {
-    // Unchecked: what changes is behind locks; the configuration is never changed after the initializer.
+    // Unchecked: all state that changes is behind locks; the configuration never changes after the initializer.
 
     private struct Inner {
         var session: BackgroundURLSession?
         var delegate: (any BackgroundURLSessionDelegate)?
-        /// Told of tasks that are resumed after the end, for as long as the program keeps it.
+        /// The delegate of a session that has ended. It gets the last call of tasks that are resumed later, as long as
+        /// the program keeps it.
         weak var formerDelegate: (any BackgroundURLSessionDelegate)?
         var queue: OperationQueue
         var label: String?
-        /// There is a thread that delivers.
+        /// Whether the session has a delivering thread.
         var hasBegun = false
         var tasks: [Int: BackgroundURLSessionTask] = [:]
-        /// The identifiers of the tasks that the engine has.
+        /// The identifiers of the tasks that the engine has, by the engine's numbers.
         var identifiers: [TaskID: Int] = [:]
         var jobs: [Delivery.Job] = []
-        /// Listings under way. No event is delivered meanwhile: who lists tasks will know those that it is told of.
+        /// The number of listings in progress. No event is delivered meanwhile, so that a program that lists its tasks
+        /// knows each task before its delegate calls.
         var listings = 0
-        /// Tasks that are being delivered and not acknowledged yet, and those that were acknowledged since a listing
-        /// began: it may have read them before.
+        /// Tasks that are delivered and not acknowledged yet, and those that were acknowledged since a listing began.
+        /// That listing may have read them before.
         var delivered: Set<TaskID> = []
         var acknowledged: [TaskID] = []
-        /// Of the engine, with nobody to tell: their tasks have got their last message before.
+        /// Tasks of the engine whose end makes no delegate call, because the program's task got its last call before.
         var silenced: Set<TaskID> = []
-        /// By this process: the engine is not told, so that a later start of the program finds its files.
+        /// Whether this process has invalidated the session. The engine's session stays, so that a later start of the
+        /// program gets its files.
         var isInvalidating = false
         var isCancelling = false
-        /// The engine's session was invalidated by another host: it goes when its events are delivered.
+        /// Whether another host has invalidated the engine's session. The engine removes it when its events are
+        /// acknowledged.
         var isEnding = false
-        /// Resumed while the engine's session is ending; for its successor.
+        /// Tasks that were resumed while the engine's session is ending. They are enqueued in the next one.
         var held: [BackgroundURLSessionTask] = []
         var finishedRound: UInt64 = 0
         var isOver = false
@@ -44,14 +48,15 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The living ones of this process. Apple's rule: the first session of an identifier stays.
+    /// The sessions of this process that have not ended, by identifier. As on Apple's systems, the first session of an
+    /// identifier stays.
     private static let cores = Locked([String: SessionCore]())
 
     let identifier: String
     let wait: DescriptorWait?
     private let settings: BackgroundURLSessionConfiguration
     private let inner: Locked<Inner>
-    /// Held while the session is being opened.
+    /// The engine's open session; nil before its first use. Its lock is held while the session is being opened.
     private let opening = Locked<BlockingSession?>(nil)
 
     static func core(
@@ -70,7 +75,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The living one that delivers.
+    /// The session with this identifier, if it has a delegate and has not ended.
     static func delivering(_ identifier: String) -> SessionCore? {
         cores.with { $0[identifier] }.flatMap { $0.delegate == nil ? nil : $0 }
     }
@@ -85,7 +90,7 @@ final class SessionCore: @unchecked Sendable {
         inner = Locked(Inner(delegate: delegate, queue: queue ?? SessionCore.serialQueue()))
     }
 
-    /// The first delegate stays, but none is no delegate.
+    /// Sets the delegate and queue of a later session object, if the session has no delegate yet.
     private func adopt(_ delegate: (any BackgroundURLSessionDelegate)?, _ queue: OperationQueue?) {
         guard let delegate else { return }
         inner.with { inner in
@@ -121,7 +126,7 @@ final class SessionCore: @unchecked Sendable {
         set { inner.with { $0.label = newValue } }
     }
 
-    /// Starts to deliver, for the first session object with a delegate.
+    /// Starts the delivering thread, for the first session object with a delegate.
     func begin(_ session: BackgroundURLSession) {
         let delegate = inner.with { inner -> (any BackgroundURLSessionDelegate)? in
             guard !inner.hasBegun, !inner.isOver, let delegate = inner.delegate else { return nil }
@@ -138,7 +143,7 @@ final class SessionCore: @unchecked Sendable {
         Delivery.start(self, session, delegate, wait)
     }
 
-    /// The engine's session for all but events, opened with the first use.
+    /// Returns the engine's session for everything except events. The first call opens it.
     func opened() throws(BackhaulError) -> BlockingSession {
         if isOver { throw BackhaulError(.invalidated, message: "The session is invalid; make a new one.") }
         let result: Result<BlockingSession, BackhaulError> = opening.with { opened in
@@ -146,7 +151,7 @@ final class SessionCore: @unchecked Sendable {
             do throws(BackhaulError) {
                 let session = try createOrAttach(try BackgroundApplication.shared.opened())
                 try bringUpToDate(session)
-                // Transfers do not depend on being watched.
+                // An error is ignored, because transfers do not need progress readings.
                 try? session.watchProgress(milliseconds: 500)
                 opened = session
                 return .success(session)
@@ -167,7 +172,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The program's configuration counts, also for a session that was made by an earlier version of it.
+    /// Applies the program's configuration to a session that an earlier run, perhaps of an older version, has made.
     private func bringUpToDate(_ session: BlockingSession) throws(BackhaulError) {
         let remembered = try session.configuration()
         var updated = remembered
@@ -175,7 +180,8 @@ final class SessionCore: @unchecked Sendable {
         if updated != remembered { try session.setConfiguration(updated) }
     }
 
-    /// Has the delivering thread perform the job, between two messages. False: there is no such thread.
+    /// Queues a job for the delivering thread, which performs it between two delegate calls. Returns false if there is
+    /// no such thread.
     @discardableResult
     func post(_ job: @escaping Delivery.Job) -> Bool {
         let isTaken = inner.with { inner in
@@ -194,8 +200,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// The engine hears of cancelled tasks only: were it told that the session is to go, a later start of a program
-    /// that is killed now would find it closed.
+    /// Invalidates the session in this process. The engine only cancels tasks. If it invalidated its session, too, and
+    /// the program was killed now, a later start could not use the session.
     func invalidate(cancellingTasks: Bool) {
         if isOver { return }
         let unknown = inner.with { inner in
@@ -205,7 +211,7 @@ final class SessionCore: @unchecked Sendable {
             return inner.tasks.values.filter { $0.engineTaskIdentifier == nil }
         }
         for task in unknown { cancel(task) }
-        // Where this fails the delivering thread does it again.
+        // If this fails, the delivering thread repeats it.
         if cancellingTasks { try? cancelTasks() }
         if delegate != nil {
             wait?.wake()
@@ -215,7 +221,7 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// All but those that the program has cancelled before and has resume data of.
+    /// Cancels all tasks, except those that the program has cancelled with resume data.
     func cancelTasks() throws(BackhaulError) {
         let session = try opened()
         let suspended = try session.tasks(.states([.suspended]))
@@ -228,28 +234,28 @@ final class SessionCore: @unchecked Sendable {
         inner.with { $0.isCancelling = false }
     }
 
-    /// Whether the engine's session has no tasks that live, but those that the program has resume data of.
+    /// Whether all tasks of the engine's session have ended, except those that were cancelled with resume data.
     func isWithoutTasks() throws(BackhaulError) -> Bool {
         guard let count = try info()?.liveTasks, count > 0 else { return true }
         let suspended = try opened().tasks(.states([.suspended]))
         return suspended.count { $0.isParked } == Int(clamping: count)
     }
 
-    /// Removes the engine's session, unless something is in it or another process waits for it.
+    /// Removes the engine's session, unless it has tasks or events, or another process waits for it.
     func removeIfEmpty() throws(BackhaulError) {
         guard let info = try info() else { return }
         guard info.liveTasks == 0, info.events == 0, info.waitingConsumers == 0 else { return }
         try opened().invalidate(cancellingTasks: false)
     }
 
-    /// Nil when the engine has no such session.
+    /// Reads the engine's session; nil if it does not exist.
     func info() throws(BackhaulError) -> SessionInfo? {
         try BackgroundApplication.shared.opened().sessions().first { $0.identifier == identifier }
     }
 
-    /// The session is no more: its identifier is free for another.
+    /// Ends the session. Its identifier is then free for another one.
     ///
-    /// - Returns: what the delivering thread has still to do, and the tasks that got no last message.
+    /// - Returns: The jobs that the delivering thread has not performed, and the tasks that got no last delegate call.
     func end() -> (jobs: [Delivery.Job], tasks: [BackgroundURLSessionTask]) {
         SessionCore.cores.with { cores in
             if cores[identifier] === self { cores[identifier] = nil }
@@ -279,9 +285,9 @@ final class SessionCore: @unchecked Sendable {
         session?.close()
     }
 
-    /// The engine's session is gone, and its successor is to be opened.
+    /// Closes the engine's removed session, so that the next use opens a new one.
     ///
-    /// - Returns: the tasks that are for the successor, and those that went with the old one.
+    /// - Returns: The tasks to enqueue in the new session, and those that were lost with the old one.
     func renew() -> (held: [BackgroundURLSessionTask], lost: [BackgroundURLSessionTask]) {
         close()
         return inner.with { inner in
@@ -293,15 +299,16 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Of a session without a delivering thread: the next use opens the successor of the engine's session, which is
-    /// gone. False: there is such a thread, and it does that.
+    /// Closes the engine's removed session, so that the next use opens a new one. Returns false if the delivering
+    /// thread does this, or if the session has ended.
     func reopen() -> Bool {
         guard inner.with({ !$0.hasBegun && !$0.isOver }) else { return false }
         close()
         return true
     }
 
-    /// Keeps a task that is resumed while the engine's session is ending, or gone. False: nothing would come of it.
+    /// Keeps a task that is resumed while the engine's session is ending or removed, for the next one. Returns false if
+    /// there will be no next one here.
     func hold(_ task: BackgroundURLSessionTask) -> Bool {
         let isHeld = inner.with { inner in
             guard inner.hasBegun, !inner.isInvalidating, !inner.isOver else { return false }
@@ -313,7 +320,7 @@ final class SessionCore: @unchecked Sendable {
         return isHeld
     }
 
-    /// The last message of a task whose session has ended before.
+    /// Makes the last delegate call for a task whose session has already ended.
     func tellFormerDelegate(_ task: BackgroundURLSessionTask, _ error: any Error) {
         guard let delegate = inner.with({ $0.formerDelegate }) as? any BackgroundURLSessionTaskDelegate else { return }
         let session = BackgroundURLSession(of: self)
@@ -339,14 +346,14 @@ final class SessionCore: @unchecked Sendable {
         return task
     }
 
-    /// Made here before the session was invalidated, and not ended.
+    /// Whether the task was made here before the session was invalidated, and has not ended.
     func isKnown(_ task: BackgroundURLSessionTask) -> Bool { inner.with { $0.tasks[task.taskIdentifier] === task } }
 
     var hasUnresumedTasks: Bool {
         inner.with { $0.tasks.values.contains { $0.engineTaskIdentifier == nil && $0.state != .completed } }
     }
 
-    /// The task of this identifier; made when this process does not know it yet.
+    /// Returns the task with this identifier. It is made, and filled by `fill`, if this process does not have it yet.
     func task(
         _ identifier: Int, id: TaskID, kind: TaskKind, url: String, _ fill: (inout TaskInner) -> Void
     ) -> BackgroundURLSessionTask {
@@ -383,7 +390,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Has the tasks listed on a thread that may wait, and what is done with them before the next event is delivered.
+    /// Lists the tasks on a thread that may block, and passes them to `use`. No event is delivered before `use` calls
+    /// `isDone`.
     func list(
         _ use: @escaping @Sendable ([BackgroundURLSessionTask], _ isDone: @escaping @Sendable () -> Void) -> Void
     ) {
@@ -401,7 +409,7 @@ final class SessionCore: @unchecked Sendable {
 
     var isListing: Bool { inner.with { $0.listings > 0 } }
 
-    /// Called before the delegate is told of the task's end: from now on it is not listed any more.
+    /// Called before the delegate calls for the task's end. The task is then no longer listed.
     func isBeingDelivered(_ id: TaskID) { inner.with { _ = $0.delivered.insert(id) } }
 
     func silence(_ id: TaskID) { inner.with { _ = $0.silenced.insert(id) } }
@@ -414,7 +422,8 @@ final class SessionCore: @unchecked Sendable {
         }
     }
 
-    /// Those whose last message did not come yet, also when they have ended; none when the engine does not answer.
+    /// All tasks that got no last delegate call yet, also ended ones. If the engine does not reply, only tasks that
+    /// were not resumed yet.
     private func allTasks() -> [BackgroundURLSessionTask] {
         let infos = (try? opened().tasks(.all)) ?? []
         let delivered = inner.with { $0.delivered }
@@ -430,7 +439,7 @@ final class SessionCore: @unchecked Sendable {
 
 extension TaskInner {
     mutating func fill(_ info: TaskInfo) {
-        // One that has ended is under way to its delegate.
+        // A task that has ended counts as running or canceling until its last delegate call.
         state = info.state == .suspended ? .suspended : info.state == .cancelled ? .canceling : .running
         suspensions = info.state == .suspended ? 1 : 0
         label = BackhaulFoundation.label(info.userData)
