@@ -37,13 +37,13 @@
  *           bh_request request = BH_INIT(bh_request);
  *           request.url = words[1];
  *           request.destination = words[2];
- *           // Until the round's last event is acknowledged, a second run finds the first task.
+ *           // A later run finds the earlier run's task until the round's last event is acknowledged.
  *           request.idempotency_key = words[2];
  *           bh_batch *results;
  *           if (bh_session_enqueue(session, &request, 1, BH_WAIT_DEFAULT, &results, &error)) return fail(&error);
  *           const bh_enqueued *result = bh_batch_enqueued_at(results, 0);
  *           uint64_t task = result->task_id;
- *           // An earlier run has acknowledged its event: it is not delivered again.
+ *           // True if an earlier run acknowledged the task's event: then the event is not delivered again.
  *           bool is_done = result->task_state == BH_TASK_SUCCEEDED && result->event_id == 0;
  *           bh_batch_release(results);
  *
@@ -81,10 +81,11 @@
  *                                       is connected
  *
  * Words
- *   A *host* is a program that uses this library. It opens an *application*, its identity, on a *store*, a directory.
- *   A *session* is a named list of work with stored settings. Each *request* becomes a *task*, which is durable when
- *   the enqueue returns. An *event* is a durable fact for the host. Events wait until they are acknowledged. They are
- *   delivered again until then, and never after. A *round* is the time from a session's first task until none is left.
+ *   A *host* is a program that uses this library. It opens an *application*, which is its identity, on a *store*, which
+ *   is a directory. A *session* is a named list of work with stored settings. Each *request* becomes a *task*, which is
+ *   durable when the enqueue returns. An *event* is a durable fact for the host. Events wait until they are
+ *   acknowledged. They are delivered again until then, and never after. A *round* is the time from a session's first
+ *   task until none is left.
  *
  * The engine
  *   The process that holds the store's lock is the engine; all others talk to it over a socket in the store. With
@@ -94,8 +95,8 @@
  *   none, transfers pause until the store is opened again.
  *
  * Launches
- *   An application may register a launch command. The engine runs it when one of its sessions has finished a round or
- *   has an open challenge, and no host of the application is connected (Apple:
+ *   An application may register a launch command. The engine runs it when one of the application's sessions has
+ *   finished a round or has an open challenge, and no host of the application is connected (Apple:
  *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). A connected host is notified through
  *   bh_application_poll instead. Progress alone launches no host. A launched host opens the application and reads
  *   bh_application_current_launch. It attaches each listed session, polls, does the work, acknowledges, completes and
@@ -114,19 +115,21 @@
  *
  * Ownership
  *   Arguments are copied before a call returns. The caller owns what a function returns through a `**` parameter, and
- *   error->ticket, and passes it to the close or release function of its type; bh_application_next_ticket is the
- *   exception. Handles may be closed in any order; these functions accept NULL. Closing an application also closes its
- *   sessions and tickets; batches stay valid. A call on a closed handle returns BH_INVALID_HANDLE; functions without a
- *   status return 0 or NULL. All memory that a batch points to is valid until the batch is released. Strings are UTF-8
- *   and end with NUL. NULL stands for "none" where a pointer is documented as optional.
+ *   error->ticket, and passes it to the close or release function of its type. bh_application_next_ticket is the
+ *   exception: it returns a pointer that the host already has. Handles may be closed in any order; close and release
+ *   functions accept NULL. Closing an application also closes its sessions and tickets; batches stay valid. A call on a
+ *   closed handle returns BH_INVALID_HANDLE; functions without a status return 0 or NULL. All memory that a batch
+ *   points to is valid until the batch is released. Strings are UTF-8 and end with NUL. NULL stands for "none" where a
+ *   pointer is documented as optional.
  *
  * Structs
  *   Initialize each struct that has struct_size with BH_INIT, and others with {0}; 0 and NULL mean the default. From a
- *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields, or use reserved
- *   ones of an embedded struct, whose size never changes. The library accepts structs of every 1.x header; a field that
- *   the library does not have must be 0. Later versions also add values to enumerations and bits to sets. A host
- *   ignores unknown kinds, reasons and bits, and treats an unknown status as a failure. The stride of an array of
- *   arguments is the struct_size of its first element. Arrays in results contain pointers, or structs that never grow.
+ *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields. The size of an
+ *   embedded struct never changes; later versions use its reserved fields. The library accepts structs of every 1.x
+ *   header; a field that the library does not have must be 0. Later versions also add values to enumerations and bits
+ *   to sets. A host ignores unknown kinds, reasons and bits, and treats an unknown status as a failure. The stride of
+ *   an array of arguments is the struct_size of its first element. Arrays in results contain pointers, or structs that
+ *   never grow.
  *
  * Times
  *   Fields that end in _ms: int64_t are Unix times, unsigned ones are durations. Times that a host passes are between
@@ -138,19 +141,20 @@
  *   function says otherwise. Those documented as optional may be NULL. Each call can return BH_INVALID_ARGUMENT,
  *   BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also
  *   return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE; calls on a session also BH_WRONG_ROLE,
- *   BH_INVALIDATED and BH_COMPLETED. "Errors:" lists those with a particular meaning.
+ *   BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the statuses that have a particular
+ *   meaning there.
  *
  * Waiting
  *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30
  *   seconds. There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT, or
  *   BH_ENGINE_UNRESPONSIVE while the engine's process is stopped, with its process id in `detail`. When error->ticket
  *   is not NULL the operation continues: the ticket returns its outcome later, so do not repeat the call. Without a
- *   ticket the call may be repeated. After a time-out with a NULL error the operation continues, too; a session that it
- *   attaches is closed. BH_START in place of a time-out starts the operation and does not wait for the engine. The call
- *   returns BH_STARTED with a ticket, or an error without one; never BH_OK. It sets no output parameters; these may be
- *   NULL. It still reads its arguments, and an enqueue checks directories and files. A NULL error is
- *   BH_INVALID_ARGUMENT. Hosts with an event loop use it together with bh_application_event_fd and
- *   bh_application_next_ticket.
+ *   ticket the call may be repeated. If a call without a bh_error times out, its operation continues, too; a session
+ *   that the operation attaches is closed. BH_START in place of a time-out starts the operation and does not wait for
+ *   the engine. The call returns BH_STARTED with a ticket, or an error without one; never BH_OK. It sets no output
+ *   parameters; these may be NULL. It still reads its arguments, and an enqueue checks directories and files. Without a
+ *   bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with
+ *   bh_application_event_fd and bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
 #define BACKHAUL_H
@@ -247,7 +251,7 @@ BH_API const char *bh_abi_json(void);
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly those of calls,
- * codes from 40 on mainly those of tasks; either may return any of them. BH_STARTED is no failure. */
+ * codes from 40 on mainly those of tasks; a call or a task may have any of them. BH_STARTED is no failure. */
 #define BH_STATUS_TABLE(X)                                                                                             \
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
@@ -370,8 +374,8 @@ typedef struct bh_launch_command {
     size_t struct_size;
     const char *program;            /* required: absolute path of an executable file */
     const char *const *arguments;   /* optional: those after the program's name */
-    size_t argument_count;          /* at most 1,000; all texts together at most 65,536 bytes */
-    const char *const *environment; /* optional: additions, "NAME=value". docs/launch.md has the rest of it */
+    size_t argument_count;          /* at most 1,000; with the environment at most 65,536 bytes */
+    const char *const *environment; /* optional: variables to add, "NAME=value"; docs/launch.md lists the others */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
     uint32_t attach_timeout_ms;     /* default 60,000: a launched host that has not attached a session after this time
@@ -380,7 +384,7 @@ typedef struct bh_launch_command {
                                        with each such launch */
     uint32_t longest_delay_ms;      /* default 3,600,000 */
     uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
-                                       launches no host until one of the application connects by itself. Events stay */
+                                       launches none until a host that it did not launch connects. Events stay */
 } bh_launch_command;
 
 /* Flags of an application. */

@@ -2,12 +2,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The calendar for the ages of tasks, on a machine whose clock may be set.
+/// The clock by which tasks age (the age calendar). It stays correct when the machine's clock is set.
 ///
 /// Each store has one. The calendar advances with the boot clock. After a clock step, it moves together with the times
 /// of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
-    /// The longest time of a timer for a calendar time, in milliseconds. A wrong time is noticed within it.
+    /// The upper limit, in milliseconds, for a timer that waits for a calendar time. When such a timer ends, the engine
+    /// computes the wait again. So an error of the clock has an effect for this long at most.
     static let longestCheckInterval: Int64 = 86_400_000
 
     private let runtime: any Runtime
@@ -31,10 +32,12 @@ final class CalendarWatch {
             wall: Clock.wallMilliseconds, boot: Clock.bootMilliseconds, bootID: ProcessIdentity.currentBootID)
     }
 
-    /// Sets the calendar when the engine starts. All rows that are read later have times of this calendar.
+    /// Sets the calendar when the engine starts. The engine then calls `DelayOperations.adopt`, which moves the
+    /// stored times if the clock was set since the last reading.
     func begin(_ reading: ClockReading) { offset = reading.wall - reading.boot }
 
-    /// Checks for a clock step, and moves the times of all rows by it. Called while other work is done anyway.
+    /// Checks for a clock step, and moves the times of all rows by it. It has no timer of its own: the engine calls it
+    /// before other work that depends on the calendar.
     func check(_ reading: ClockReading = CalendarWatch.readClock()) {
         guard !isApplyingStep, abs(reading.wall - reading.boot - offset) >= ClockStep.tolerance else { return }
         isApplyingStep = true

@@ -53,7 +53,8 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // After the lane's next check, which releases all its tasks, so that no second one follows.
+            // Due one second after the lane's next check. The check releases all tasks of the lane, so their own due
+            // times cause no second check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -70,7 +71,8 @@ extension TransferRunner {
         failed.isUnprocessed = failureContext.isUnprocessed
         failed.connectionWasClosed = failureContext.connectionWasClosed
         failed.hasNoRoute = context.reachability.isUnreachable(task, failed.failure, failureContext)
-        // Without a route the cause is clear, and the kernel reports when there is a route.
+        // Without a route the cause is known, so the failure is not reported to the uplink monitor. The kernel reports
+        // when there is a route.
         if !failed.hasNoRoute { noteUplink(failed.failure) }
         failed.isUplinkFailure = context.uplink.isHeld(for: task)
         failed.madeProgress = madeProgress

@@ -45,13 +45,13 @@ public struct Challenge: Equatable, Sendable {
     public var id: ChallengeID
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// The number of responses in a row that did not work.
+    /// How many of the host's responses in a row the server did not accept.
     public var failures: UInt32
     /// The time at which it was opened, in Unix milliseconds.
     public var timeMilliseconds: Int64
     /// The number of tasks that waited when this was read.
     public var waitingTasks: UInt64
-    /// The URL that must be refreshed, for a refresh of one task's URL.
+    /// For a refresh of one task's URL: the present URL, which must be replaced; nil in all other cases.
     public var url: String?
 
     public init(
@@ -80,7 +80,7 @@ public enum ChallengeResponse: Equatable, Sendable {
 
 /// How long a host's response to a challenge is valid.
 public struct CredentialLifetime: Equatable, Sendable {
-    /// Unix milliseconds; nil: until the server rejects it.
+    /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.
     public var expiresMilliseconds: Int64?
     /// Whether it is stored for later engines.
     public var isKept: Bool
@@ -91,7 +91,7 @@ public struct CredentialLifetime: Equatable, Sendable {
     }
 }
 
-/// A host's response to a challenge in the store, for the next engine.
+/// A host's response to a challenge, as it is stored for the next engine.
 public struct StoredCredential: Equatable, Sendable {
     public var space: ProtectionSpace
     /// The challenge to which the host responded.
@@ -99,7 +99,7 @@ public struct StoredCredential: Equatable, Sendable {
     /// The schemes that the server offered then.
     public var schemes: AuthenticationSchemes
     public var response: ChallengeResponse
-    /// Unix milliseconds; nil: until the server rejects it.
+    /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.
     public var expiresMilliseconds: Int64?
 
     public init(

@@ -8,7 +8,7 @@ struct GroupID: Hashable, Comparable {
     static func < (left: GroupID, right: GroupID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// A number of tasks of one group that ended in the same state.
+/// How many tasks of one group ended in the same state.
 struct GroupEnds {
     let group: GroupID
     let state: TaskState

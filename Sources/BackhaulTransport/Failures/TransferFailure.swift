@@ -41,7 +41,8 @@ enum TransferFailure {
         case CURLE_TOO_MANY_REDIRECTS:
             Classification(.redirectRefused, transient: false)
         case CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING, CURLE_UNSUPPORTED_PROTOCOL, CURLE_FILESIZE_EXCEEDED:
-            // The URL's own scheme was checked before, so here the response is not HTTP.
+            // The scheme of the request's URL was checked before, so UNSUPPORTED_PROTOCOL means that the response is
+            // not HTTP.
             Classification(.badResponse, transient: false)
         case CURLE_OUT_OF_MEMORY:
             headIsWhole || !report.mayBeLongLine

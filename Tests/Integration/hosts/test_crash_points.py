@@ -1,4 +1,7 @@
-"""SIGKILL exactly between two durable steps. A switch of debug builds chooses the step (BACKHAUL_CRASH_AT)."""
+"""SIGKILL exactly between two durable steps.
+
+In debug builds the environment variable BACKHAUL_CRASH_AT names the point of the kill.
+"""
 
 import os
 import re
@@ -17,13 +20,13 @@ POINTS = re.findall(r"^    case (\w+)$", (ROOT / "Sources/BackhaulPlatform/Crash
 #: No download reaches this step. Tests/Integration/activities covers it.
 POINTS.remove("afterActivity")
 
-#: After these steps the store knows that the file is complete, so it is not fetched again.
+#: After these steps the store has a record that the file is complete, so the file is not fetched again.
 AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
 
 
 def work(one, requests):
-    """Does all that a host does, until the work is done or the host is dead. Returns the acknowledged and all seen
-    events."""
+    """Does all that a host does, until the work is done or the host is dead. Returns the ids of the acknowledged
+    events, all seen events by id, and whether the work is done."""
     acknowledged, seen = set(), {}
     try:
         one.open()

@@ -24,9 +24,9 @@ def running(one):
 
 
 def wait_until_running(hosts, count):
-    """Waits until so many tasks run, and checks that no other task starts at once."""
+    """Waits until `count` tasks run, and checks that no more than these run."""
     until(lambda: sum(len(running(one)) for one in hosts), lambda found: found >= count)
-    # A command passes the engine and returns its reply, so each task that could start has started.
+    # Each call sends a command to the engine. When its reply has arrived, each task that could start has started.
     for one in hosts:
         one.tasks()
     assert sum(len(running(one)) for one in hosts) == count
@@ -158,7 +158,7 @@ def test_in_a_full_engine_the_least_important_task_is_preempted_and_resumes(host
     slow = misbehaving.serve("/slow", content, [Behaviour(stall_after=2_500_000)])
     [important] = one.enqueue([Request(stuck(misbehaving), priority=5)])
     least = one.download(slow, downloads / "slow")
-    # The bytes of the first sync can be continued.
+    # After the first sync, the download can continue from the synced bytes.
     until(lambda: one.task(least).offset, lambda offset: offset >= 2_400_000)
     urgent = one.download(stuck(misbehaving, "/urgent"), priority=PRIORITY_NOW)
     task = until(lambda: one.task(least), lambda task: task.state is TaskState.WAITING)
@@ -178,6 +178,7 @@ def test_a_session_with_many_tasks_does_not_delay_other_sessions(host, misbehavi
     began = few.task(few.enqueue([Request(good)] * 20)[0].task_id).enqueued_ms
     ended = few.wait_for()[-1].time_ms
     meanwhile = [event for event in many.page(0, 10_000)[0] if began <= event.time_ms <= ended]
-    # Twenty slots, and the tasks that run until the store has reported the twenty ends: not the ten thousand.
+    # Tasks of `many` run until the store has reported the ends of the twenty tasks of `few`. These are far fewer than
+    # the ten thousand.
     assert len(meanwhile) < 2_500
     many.cancel()

@@ -1,4 +1,4 @@
-"""No response makes the engine hold more than its buffers: compression bombs, and responses without an end."""
+"""The engine needs no more memory than its buffers for any response: bombs, and responses without an end."""
 
 import itertools
 import os
@@ -15,8 +15,8 @@ from transport.usage import peak, watch_peak
 
 MEGABYTE = 1_000_000
 AT_ONCE = 16
-#: The limit of the daemon's memory, with all responses at once. It has about 20 MB without responses; 32 MB were
-#: measured.
+#: The limit of the daemon's memory while it receives all responses at once. The daemon needs about 20 MB without
+#: responses, and 32 MB were measured with them.
 LARGEST_RESIDENT = 100 * MEGABYTE
 
 

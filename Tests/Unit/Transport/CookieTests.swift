@@ -92,9 +92,9 @@ struct CookieTests {
     }
 }
 
-/// A jar that belongs to the browser's thread.
+/// A jar that belongs to the loop's thread of the transfer client.
 final class CookieBox: @unchecked Sendable {
-    // Unchecked: only the browser's thread uses it.
+    // Unchecked: only that thread uses the jar.
     var jar: CookieJar?
 }
 

@@ -23,7 +23,7 @@ final class Scratch {
     deinit { system("rm -rf '\(path)'") }
 }
 
-/// A bound socket that accepts connections, if it is no datagram socket, and never replies.
+/// A bound socket that never replies. It accepts connections, unless it is a datagram socket.
 final class SilentSocket: Sendable {
     let number: Int32
 

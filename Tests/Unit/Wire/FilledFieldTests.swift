@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulWire
 
-/// A round trip finds a field that is missing in the description of its record only if the generator fills that field.
+/// The round-trip tests find that `WireRecord.code` omits a field only if the generator gives that field a value other
+/// than the one in the blank record.
 @Suite struct FilledFieldTests {
     /// Returns the stored properties that have the same value in many generated records and in an empty one.
     private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
@@ -24,7 +25,7 @@ import Testing
 
     @Test("the generator fills every field of records that hosts send")
     func handedOver() {
-        // The engine sets these itself.
+        // The engine, not the host, sets `isCrossOrigin` and `storedName`.
         #expect(unfilled { $0.request() } == ["isCrossOrigin"])
         #expect(unfilled { $0.bodyFile() } == ["storedName"])
         #expect(unfilled { $0.options() } == [])

@@ -1,11 +1,11 @@
 /// Secrets that were sent to a server or proxy, and that must not appear in anything stored: servers echo requests in
-/// their error pages. A value without I/O; its description never shows a secret.
+/// their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
 ///
 /// A secret is found only in the form in which it was sent. One that a server reverses or encodes differently is not
 /// removed.
 public struct SecretRedactor: Sendable {
-    /// The fewest bytes of a secret that is redacted. A shorter one occurs in any text by chance, and asterisks would
-    /// reveal it.
+    /// The minimum length, in bytes, of a secret that is redacted. A shorter secret also occurs by chance in ordinary
+    /// text. There a reader could infer it from the text around the asterisks.
     static let shortest = 4
 
     private var secrets: [[UInt8]] = []
@@ -54,8 +54,8 @@ public struct SecretRedactor: Sendable {
         secrets.isEmpty ? text : String(decoding: redacted(Array(text.utf8)), as: UTF8.self)
     }
 
-    /// Returns the head without secrets in the chosen headers of `ResponseSummary`. `requested`: the URL that the host
-    /// has given. It is not redacted, because the host knows it.
+    /// Returns the head with the secrets redacted in its final URL and in the headers of `ResponseSummary.chosen`.
+    /// `requested`: the URL that the host has given. It is not redacted, because the host knows it.
     public func redacted(_ head: ResponseHead, requested: String) -> ResponseHead {
         guard !secrets.isEmpty else { return head }
         var head = head

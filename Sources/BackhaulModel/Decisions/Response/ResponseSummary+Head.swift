@@ -9,7 +9,8 @@ extension ResponseSummary {
     /// store.
     static let valueSize = 4_096
 
-    /// The most bytes of all names and values together. A further header that does not fit is left out.
+    /// The limit of all names and values together, in bytes. A header that is not chosen is left out if it would exceed
+    /// the limit.
     static let headersSize = 16_384
 
     static func isChosen(_ name: String) -> Bool {

@@ -23,7 +23,8 @@ struct SessionCheckTests {
         #expect(passes { () throws(Failure) in try SessionCheck.checkSession(identifier) } == isGood)
     }
 
-    /// One row: a change of a valid configuration, and the field in the error, or nil if it stays valid.
+    /// One row: a change of a valid configuration. `field` is what the error names, or nil if the changed
+    /// configuration is valid.
     struct Row: CustomTestStringConvertible {
         var testDescription: String
         var field: String?
