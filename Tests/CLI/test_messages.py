@@ -98,9 +98,9 @@ def test_a_resource_timeout_names_the_last_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
     told = backhaul(*words, code=1).stderr
-    assert "resource time-out; the last try: the server answered with status 503 (BH_RESOURCE_TIMEOUT)" in told
+    assert "resource time-out; the last try: the server responded with status 503 (BH_RESOURCE_TIMEOUT)" in told
     (ended,) = backhaul.json(*words, code=1)
-    assert "the last try: the server answered with status 503" in ended["error_message"]
+    assert "the last try: the server responded with status 503" in ended["error_message"]
 
 
 def test_a_timeout_in_the_first_attempt_names_no_earlier_error(backhaul, server):
