@@ -291,8 +291,8 @@ def test_conditions_shows_values_sources_and_holds(backhaul, machine):
     [hold] = seen["holds"]
     assert (hold["application"], hold["session"], hold["reason"], hold["tasks"]) == ("backhaul", "default", "power", 1)
     shown = backhaul("conditions").stdout
-    assert "on battery" in shown and "cannot be read: holds nothing back" in shown
-    assert "HELD BACK" in shown and "GOES ON" in shown
+    assert "on battery" in shown and "cannot be read: holds no transfer" in shown
+    assert "HELD" in shown and "GOES ON" in shown
 
 
 def test_network_settings_are_stored_and_removed(backhaul):
@@ -304,7 +304,7 @@ def test_network_settings_are_stored_and_removed(backhaul):
     assert (changed["metered"], changed["budget"]) == (None, {"daily": None, "monthly": 5_000_000_000})
     assert "0 B of 5.0 GB [          ]" in backhaul("networks").stdout
     assert backhaul.json("networks", "Café", "--forget") == []
-    assert "Nothing is known of network Café" in backhaul("networks", "Café", code=3).stderr
+    assert "There is no network Café" in backhaul("networks", "Café", code=3).stderr
 
 
 def test_activities_are_set_listed_and_removed(backhaul):

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What was measured of one request of a task.
+/// A copy of the measurements of one attempt of a task.
 struct AttemptRecord {
     let task: UInt64
     let number: UInt32
@@ -13,7 +13,7 @@ struct AttemptRecord {
     let redirects: UInt32
     let offset: UInt64
     let endOffset: UInt64
-    /// Microseconds after the start; nil when not reached or not needed.
+    /// The time in microseconds from the start of the attempt. Nil if this phase was not reached or not needed.
     let domainLookup: Int64?
     let connect: Int64?
     let secureConnection: Int64?

@@ -90,7 +90,7 @@ struct Ending {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
         let last = attempts.last { $0.error.isFailure && Int($0.error.status) != BH_RESOURCE_TIMEOUT }
         guard let sentence = last?.error.sentence else { return }
-        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last try: " + sentence
+        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last attempt: " + sentence
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
