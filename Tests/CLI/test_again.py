@@ -31,7 +31,7 @@ def url(backhaul, serve, slow):
 def test_an_existing_file_is_reported_at_once_while_another_is_transferred(backhaul, url):
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
-    assert f"{backhaul.here}/a is there already: transfer" in ended.stderr
+    assert f"{backhaul.here}/a exists already: transfer" in ended.stderr
 
 
 def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):

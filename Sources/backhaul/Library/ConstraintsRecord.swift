@@ -44,7 +44,7 @@ struct ConstraintsRecord: Hashable {
         .percent(
             "maximum_cpu_pressure_percent", \.maximum_cpu_pressure_percent, \.cpuPressure,
             OptionDescription(
-                "maximum-cpu-pressure", nil, "PERCENT", "wait while processes wait longer for a processor; 0: no limit")),
+                "maximum-cpu-pressure", nil, "PERCENT", "wait while processes wait more for a processor; 0: no limit")),
         .percent(
             "maximum_io_pressure_percent", \.maximum_io_pressure_percent, \.ioPressure,
             OptionDescription("maximum-io-pressure", nil, "PERCENT", "the same, for a disk")),
@@ -53,11 +53,14 @@ struct ConstraintsRecord: Hashable {
             OptionDescription("maximum-memory-pressure", nil, "PERCENT", "the same, for memory")),
         .bytes(
             "minimum_bytes_per_second", \.minimum_bytes_per_second, \.minimumRate,
-            OptionDescription("minimum-rate", nil, "BYTES", "per second: if a transfer is slower, pause, and test the rate from time to time")),
+            OptionDescription(
+                "minimum-rate", nil, "BYTES",
+                "per second: pause slower transfers, and test the rate from time to time")),
         .text(
             "quiet_hours", \.quiet_hours, \.quietHours,
             OptionDescription(
-                "quiet-hours", nil, "HOURS", "wait during these hours: 22:00-06:30, or 'mon-fri 08:00-18:00, sat 10:00-14:00'")),
+                "quiet-hours", nil, "HOURS",
+                "wait in these hours: 22:00-06:30, or 'mon-fri 08:00-18:00, sat 10:00-14:00'")),
     ]
 
     init() {}
