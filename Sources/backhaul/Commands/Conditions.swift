@@ -3,7 +3,7 @@ import CBackhaul
 struct Conditions: Command {
     static let description = CommandDescription(
         name: "conditions", operands: "",
-        summary: "show the conditions of the machine, and the transfers that wait for them",
+        summary: "show the conditions of the machine, and which transfers wait",
         examples: ["backhaul conditions", "backhaul conditions --json"],
         details: """
             Lists power, battery, heat, pressure and network as the engine sees them, with their sources and the time of

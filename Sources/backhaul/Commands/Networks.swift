@@ -3,7 +3,7 @@ import CBackhaul
 struct Networks: Command {
     static let description = CommandDescription(
         name: "networks", operands: "[NAME]",
-        summary: "show the networks and the bytes moved on them, or set their budgets",
+        summary: "show networks and the bytes moved on them, or set budgets",
         examples: [
             "backhaul networks", "backhaul networks Hotspot --metered yes --monthly-budget 5GB",
         ],
