@@ -95,7 +95,8 @@ struct Ending {
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
 
-    /// The error in words: "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
+    /// The error in words:
+    /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
         var reason = errorMessage ?? String(cString: bh_status_text(status))
         if Int(status) == BH_TOO_LARGE { reason = OptionNaming.spoken(reason) }

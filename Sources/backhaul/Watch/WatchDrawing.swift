@@ -10,7 +10,7 @@ extension Watch {
             count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
             if remaining.count != 1 { goesOn = "go on" }
         } else {
-            count = "Transfers that have not ended are"
+            count = "Each transfer that has not ended is"
         }
         let place = "\(beginning)\(count) left in session \(context.sessionName)"
         context.output.note(
@@ -53,4 +53,5 @@ extension Watch {
         }
         let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
         context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))
-    }}
+    }
+}
