@@ -270,7 +270,7 @@ def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     waiting = until(lambda: [task for task in backhaul.json("tasks", "--session", "photos")
                              if task["reason"] == "metered"], "a wait for another network")
     shown = backhaul("why", "--session", "photos", waiting[0]["id"]).stdout
-    assert "as was said with `backhaul networks`" in " ".join(shown.split())
+    assert "as set with `backhaul networks`" in " ".join(shown.split())
     [explained] = backhaul.json("why", "--session", "photos", waiting[0]["id"])
     follow(backhaul, next(advice for advice in explained["advice"] if " networks " in (advice["command"] or "")))
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
