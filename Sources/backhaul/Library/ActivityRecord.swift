@@ -34,7 +34,7 @@ struct ActivityRecord {
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// The begin of the next window in Unix milliseconds, or 0.
+    /// The begin of the next window in Unix milliseconds, or 0. The times below have the same form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

@@ -53,7 +53,7 @@ struct HoldRecord {
     let origin: String?
     let reason: Int32
     let reasonText: String
-    /// The begin of the hold in Unix milliseconds, or 0.
+    /// The begin of the hold in Unix milliseconds, or 0. The time of the next check has the same form.
     let began: Int64
     let nextLook: Int64
     let tasks: UInt64

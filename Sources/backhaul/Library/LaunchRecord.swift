@@ -16,7 +16,7 @@ struct LaunchRecord {
     let workingDirectory: String?
     let state: Int32
     let launches: UInt32
-    /// The time of the next launch in Unix milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds, or 0. `started` has the same form.
     let next: Int64
     let processID: Int64
     let started: Int64

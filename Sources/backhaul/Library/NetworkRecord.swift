@@ -12,7 +12,7 @@ struct NetworkRecord {
     var isCurrent = false
     var usedToday: UInt64 = 0
     var usedThisMonth: UInt64 = 0
-    /// The end of the present day in Unix milliseconds, or 0.
+    /// The end of the present day in Unix milliseconds, or 0. `monthEnds` has the same form.
     var dayEnds: Int64 = 0
     var monthEnds: Int64 = 0
 
