@@ -73,7 +73,7 @@ struct ClientState: Sendable {
     func timeoutFailure(hasTicket: Bool = true) -> Failure {
         let advice = hasTicket ? "ask for the outcome with the ticket" : "try again"
         guard let process = openingProcess ?? (isLocal ? nil : engineProcess) else {
-            return Failure(.timeout, "the engine has not answered yet; \(advice)")
+            return Failure(.timeout, "the engine has not replied yet; \(advice)")
         }
         if ProcessIdentity.isStopped(processID: process) {
             return Failure(
@@ -82,7 +82,7 @@ struct ClientState: Sendable {
                 domain: .process, detail: Int64(process))
         }
         return Failure(
-            .timeout, "the engine, process \(process), has not answered yet; \(advice)",
+            .timeout, "the engine, process \(process), has not replied yet; \(advice)",
             domain: .process, detail: Int64(process))
     }
 

@@ -91,12 +91,12 @@ struct EngineConnector: Sendable {
 
     private func unresponsiveFailure(_ directory: StoreDirectory) -> Failure {
         guard let holder = directory.lockHolder() else {
-            return Failure(.engineUnresponsive, "a process holds the store's lock and does not answer")
+            return Failure(.engineUnresponsive, "a process holds the store's lock and does not reply")
         }
         let isStopped = ProcessIdentity.isStopped(processID: holder.processID)
         return Failure(
             .engineUnresponsive,
-            "process \(holder.processID) holds the store and \(isStopped ? "is stopped" : "does not answer"); "
+            "process \(holder.processID) holds the store and \(isStopped ? "is stopped" : "does not reply"); "
                 + "let it continue or end it",
             domain: .process, detail: Int64(holder.processID))
     }

@@ -101,7 +101,7 @@ final class EnqueueOperation: Sendable {
                 failure.index = UInt64(start) + (failure.index ?? 0)
                 if state.firstFailure.map({ chunk < $0.chunk }) ?? true { state.firstFailure = (chunk, failure) }
             default:
-                state.firstFailure = (chunk, Failure(.internal, "the engine answered another command"))
+                state.firstFailure = (chunk, Failure(.internal, "the engine replied to another command"))
             }
         }
         advance()

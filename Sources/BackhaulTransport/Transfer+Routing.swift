@@ -28,7 +28,7 @@ extension Transfer {
     var timeoutMessage: String {
         let limit = request.requestTimeoutMilliseconds
         if let pendingCertificateFile {
-            return "\(pendingCertificateFile) cannot be read: its file system has not answered for \(limit) ms"
+            return "\(pendingCertificateFile) cannot be read: its file system has not responded for \(limit) ms"
         }
         guard timing.isConnected else {
             return "no connection to \(respondent) could be made within \(limit) ms; try again later"

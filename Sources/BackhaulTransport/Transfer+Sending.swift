@@ -4,7 +4,7 @@ internal import CCurl
 extension Transfer {
     /// Rewinds the body of a request that must not be repeated. Returns false if the server may have acted on the
     /// request. On a new connection libcurl repeats only what the server refused (REFUSED_STREAM, RFC 9113, section
-    /// 8.7) or answered with 401 or 407.
+    /// 8.7) or responded with 401 or 407.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()

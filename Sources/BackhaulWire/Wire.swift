@@ -24,7 +24,7 @@ public enum Wire {
     public static func encode(_ message: EngineMessage) -> [UInt8] {
         let frame = frame(message)
         guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
-        let failure = Failure(.tooMany, "The answer has more than \(maximumFrame) bytes; ask for fewer items at once.")
+        let failure = Failure(.tooMany, "The reply has more than \(maximumFrame) bytes; ask for fewer items at once.")
         return Wire.frame(EngineMessage.reply(sequence: sequence, .failed(failure)))
     }
 

@@ -31,7 +31,7 @@ def url(backhaul, serve, slow):
 def test_an_existing_file_is_reported_at_once_while_another_is_transferred(backhaul, url):
     ended = backhaul("get", url)
     assert ended.stdout == f"{backhaul.here}/a\n"
-    assert f"{backhaul.here}/a is there already: transfer" in ended.stderr
+    assert f"{backhaul.here}/a exists already: transfer" in ended.stderr
 
 
 def test_the_same_command_resumes_after_an_interrupt(backhaul, serve, slow):
@@ -95,11 +95,11 @@ def test_a_suspended_transfer_is_named_with_the_resume_command(backhaul, slow):
 
 def test_add_distinguishes_live_transfers_from_ended_ones(backhaul, slow, url):
     living = backhaul("add", f"{slow.url}/big").stderr
-    assert "was handed over before, and is" in living
-    assert "1 transfer handed over" in living
+    assert "was enqueued before, and is" in living
+    assert "1 transfer enqueued" in living
     over = backhaul("add", url).stderr
-    assert "has fetched it before, and its end was read" in over
-    assert "handed over" not in over
+    assert "has downloaded it before, and its end is acknowledged" in over
+    assert "enqueued" not in over
 
 
 def test_add_json_has_the_state_of_an_existing_transfer(backhaul, slow, url):
@@ -134,4 +134,4 @@ def test_add_names_the_unread_end_event(backhaul, serve):
     until(lambda: backhaul.json("tasks", "--state", "succeeded"), "the end")
     (found,) = backhaul.json("add", url)
     assert found["event_id"] == backhaul.json("events")[0]["id"]
-    assert "its end waits to be read" in backhaul("add", url).stderr
+    assert "its end is not acknowledged yet" in backhaul("add", url).stderr

@@ -80,7 +80,7 @@ def test_a_wrong_credential_is_requested_again(backhaul, guarded):
     backhaul("add", f"{server.url}/a")
     first = challenge(backhaul)["id"]
     told = backhaul("respond", first, "-u", "ann", "--password-file", "-", stdin="wrong\n").stderr
-    assert told.startswith("Answered; 1 transfer is tried again.")
+    assert told.startswith("Done; 1 transfer is tried again.")
     again = until(lambda: [one for one in backhaul.json("challenges") if one["failures"]], "the second question")[0]
     assert "did not take the credential" in backhaul("challenges").stdout
     assert again["id"] != first

@@ -72,7 +72,7 @@ def test_invalid_values_are_refused_by_option_name(backhaul, words, said):
 @pytest.mark.parametrize("budget", ["0", "-1", "lots", "2X", ""])
 def test_an_invalid_budget_is_refused_with_the_possible_values(backhaul, budget):
     refused = backhaul("configure", "--daily-budget", budget, code=2).stderr
-    assert f"'none' for no limit, or 'nothing' for not a byte; not '{budget}'" in refused
+    assert f"'none' for no limit, or 'nothing' for a budget of 0 bytes; not '{budget}'" in refused
 
 
 def test_starts_of_a_transfer_are_listed(backhaul):
@@ -124,7 +124,7 @@ def test_activity_options_are_checked(backhaul):
     refused = backhaul("activities", "set", "nightly", "--every", "1h", "--tolerance", "60m", code=2).stderr
     assert "--tolerance, 1 h, is not less than --every, 1 h." in refused
     refused = backhaul("activities", "set", "nightly", "--every", "1h", "-d", "/tmp", code=2).stderr
-    assert "--directory is about a transfer; give a URL behind the activity's name." in refused
+    assert "--directory is about a transfer; give a URL after the activity's name." in refused
     assert "takes nothing, `set NAME`" in backhaul("activities", "make", "nightly", code=2).stderr
 
 

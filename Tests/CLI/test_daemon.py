@@ -80,7 +80,7 @@ def test_the_progress_shows_a_refused_connection(backhaul, serve):
     server = serve({})
     server.close()
     terminal = Terminal(backhaul, "get", f"{server.url}/a", columns=160)
-    terminal.read(rb"(?i)connect[^\n]*next try in")
+    terminal.read(rb"(?i)connect[^\n]*next attempt in")
     terminal.process.send_signal(signal.SIGKILL)
     terminal.end()
 
@@ -117,7 +117,7 @@ def test_doctor_handles_an_engine_that_ends_meanwhile(backhaul, serve):
         # The library starts a second thread to look for the engine, so the command has found the lock taken by then.
         until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
     output, errors = looking.communicate(timeout=60)
-    assert '"none runs' in output and "/dev/null" not in output + errors
+    assert '"no engine runs' in output and "/dev/null" not in output + errors
 
 
 def test_reschedule_reports_that_a_running_transfer_continues(backhaul, serve):
@@ -125,10 +125,10 @@ def test_reschedule_reports_that_a_running_transfer_continues(backhaul, serve):
     backhaul("add", f"{server.url}/a")
     (task,) = until(lambda: backhaul.json("tasks", "--state", "running"), "the transfer")
     said = backhaul("reschedule", task["id"], "--earliest-start", "+3h").stderr
-    assert "1 of them is under way and goes on; its next try waits until " in said
+    assert "1 of them is running and goes on; its next attempt waits until " in said
     (told,) = backhaul.json("reschedule", "--all", "--earliest-start", "+4h")
     assert told == {"affected": 1, "running": 1}
-    assert "under way" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr
+    assert "is running" not in backhaul("reschedule", task["id"], "--earliest-start", "now").stderr
 
 
 @pytest.mark.parametrize("command", [["sessions"], ["tasks"], ["doctor"]], ids=lambda words: words[0])

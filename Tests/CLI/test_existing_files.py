@@ -22,7 +22,7 @@ def test_an_existing_file_refuses_the_list_with_advice(backhaul, url):
 def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, command):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul(command, "--skip-existing", *(f"{url}/{name}" for name in "abc"))
-    assert f"{backhaul.here}/b is there already, and is left alone." in ended.stderr
+    assert f"{backhaul.here}/b exists already, and is skipped." in ended.stderr
     assert len(ended.stdout.splitlines()) == 2
     backhaul("wait")
     assert [(backhaul.here / name).read_bytes() for name in "abc"] == [CONTENT, b"mine", CONTENT]
@@ -31,7 +31,7 @@ def test_existing_files_are_skipped_and_the_others_fetched(backhaul, url, comman
 def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
     (backhaul.here / "a").write_text("mine")
     ended = backhaul("get", "--skip-existing", f"{url}/a")
-    assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a is there already, and is left alone.\n")
+    assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a exists already, and is skipped.\n")
 
 
 def test_the_end_event_of_a_skipped_file_is_read(backhaul, url):

@@ -199,5 +199,5 @@ def test_the_table_of_tasks_shows_the_error_and_time_of_a_retry(backhaul, serve)
     server = serve({})
     server.close()
     backhaul.start("get", f"{server.url}/a")
-    until(lambda: re.search(r"waiting \(retry\).*/a \(.+; next try (in \d+ s|now)\)\n", backhaul("tasks").stdout),
-          "the next try")
+    until(lambda: re.search(r"waiting \(retry\).*/a \(.+; next attempt (in \d+ s|now)\)\n", backhaul("tasks").stdout),
+          "the next attempt")

@@ -83,7 +83,7 @@ def test_every_listing_shows_why_a_program_cannot_be_run(backhaul, serve):
         lambda: [one for one in backhaul.json("launches") if one["state"] == "gave_up"], "the failure")
     assert "/absent/program" in launch["error_message"]
     assert "last failure" in backhaul("launches").stdout
-    assert "left alone" in backhaul("launches").stdout
+    assert "given up" in backhaul("launches").stdout
     assert "failed too often" in backhaul("sessions").stdout
     (session,) = backhaul.json("sessions")
     assert session["launch_state"] == "gave_up"

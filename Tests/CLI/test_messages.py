@@ -85,28 +85,28 @@ def test_attempts_show_the_delay_after_each_failed_attempt(backhaul, server):
     (task,) = backhaul.json("history")
     _, first, second, third = backhaul("attempts", task["id"]).stdout.splitlines()
     assert "; tried again after " in first and "; tried again after " in second
-    assert "next try" not in first + second + third and "tried again" not in third
+    assert "next attempt" not in first + second + third and "tried again" not in third
 
 
 def test_attempts_show_the_time_of_the_next_attempt(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=500))
     backhaul("get", "--retry-delay", "60", "--timeout", "1", url, code=5)
-    assert "; next try in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
+    assert "; next attempt in " in backhaul("attempts", backhaul.json("tasks")[0]["id"]).stdout
 
 
 def test_a_resource_timeout_names_the_last_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(status=503))
     words = ["get", "--max-time", "1", "--retry-delay", "0.1", "--retry-max-delay", "0.1", url]
     told = backhaul(*words, code=1).stderr
-    assert "resource time-out; the last try: the server answered with status 503 (BH_RESOURCE_TIMEOUT)" in told
+    assert "resource time-out; the last attempt: the server responded with status 503 (BH_RESOURCE_TIMEOUT)" in told
     (ended,) = backhaul.json(*words, code=1)
-    assert "the last try: the server answered with status 503" in ended["error_message"]
+    assert "the last attempt: the server responded with status 503" in ended["error_message"]
 
 
 def test_a_timeout_in_the_first_attempt_names_no_earlier_error(backhaul, server):
     url = server.serve("/a", CONTENT, otherwise=Behaviour(silent=True))
     told = backhaul("get", "--max-time", "1", url, code=1).stderr
-    assert "BH_RESOURCE_TIMEOUT" in told and "last try" not in told
+    assert "BH_RESOURCE_TIMEOUT" in told and "last attempt" not in told
 
 
 @pytest.mark.parametrize("words, option", [

@@ -270,7 +270,7 @@ def test_a_network_set_as_metered_can_be_set_as_unmetered(backhaul):
     waiting = until(lambda: [task for task in backhaul.json("tasks", "--session", "photos")
                              if task["reason"] == "metered"], "a wait for another network")
     shown = backhaul("why", "--session", "photos", waiting[0]["id"]).stdout
-    assert "as was said with `backhaul networks`" in " ".join(shown.split())
+    assert "as set with `backhaul networks`" in " ".join(shown.split())
     [explained] = backhaul.json("why", "--session", "photos", waiting[0]["id"])
     follow(backhaul, next(advice for advice in explained["advice"] if " networks " in (advice["command"] or "")))
     until(lambda: backhaul.json("tasks", "--session", "photos")[0]["reason"] != "metered", "an end of the wait")
@@ -291,8 +291,8 @@ def test_conditions_shows_values_sources_and_holds(backhaul, machine):
     [hold] = seen["holds"]
     assert (hold["application"], hold["session"], hold["reason"], hold["tasks"]) == ("backhaul", "default", "power", 1)
     shown = backhaul("conditions").stdout
-    assert "on battery" in shown and "cannot be read: holds nothing back" in shown
-    assert "HELD BACK" in shown and "GOES ON" in shown
+    assert "on battery" in shown and "cannot be read: holds no transfer" in shown
+    assert "HELD" in shown and "GOES ON" in shown
 
 
 def test_network_settings_are_stored_and_removed(backhaul):
@@ -304,7 +304,7 @@ def test_network_settings_are_stored_and_removed(backhaul):
     assert (changed["metered"], changed["budget"]) == (None, {"daily": None, "monthly": 5_000_000_000})
     assert "0 B of 5.0 GB [          ]" in backhaul("networks").stdout
     assert backhaul.json("networks", "Café", "--forget") == []
-    assert "Nothing is known of network Café" in backhaul("networks", "Café", code=3).stderr
+    assert "There is no network Café" in backhaul("networks", "Café", code=3).stderr
 
 
 def test_activities_are_set_listed_and_removed(backhaul):

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: what the pointers of an item point to lies in its batch's arena, and lives as long.
+// Unsafe: the pointers of an item lead into the arena of its batch, which lives as long as the batch.
 
 extension bh_wait_record {
     init(_ wait: WaitRecord, in arena: inout Arena) {
@@ -97,7 +97,7 @@ extension bh_budget {
 }
 
 extension bh_constraints {
-    /// As they were given: a preset stays one.
+    /// The constraints as the host gave them: a preset is not expanded.
     init(_ constraints: Constraints, in arena: inout Arena) {
         self.init()
         var constraints = constraints
@@ -105,7 +105,7 @@ extension bh_constraints {
     }
 }
 
-/// `bh_choice`.
+/// The `bh_choice` for an optional Boolean.
 enum TriState {
     static func code(_ value: Bool?) -> Int32 { Int32(value.map { $0 ? BH_YES : BH_NO } ?? BH_DEFAULT) }
 }

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes can be read until the call returns; all of it is copied here.
+// Unsafe: the host guarantees that the struct can be read until the call returns. All of it is copied here.
 
-/// `bh_session_configuration` with its defaults filled in.
+/// Reads `bh_session_configuration` and fills in its defaults.
 enum ConfigurationArgument {
-    /// `identifier`: the session's, when the struct may leave it out; given all the same it must be equal.
+    /// `identifier`: the session's identifier, if the struct may omit it. If the struct has one, it must be equal.
     static func read(
         _ pointer: UnsafePointer<bh_session_configuration>?, of identifier: String? = nil
     ) throws(Failure) -> SessionConfiguration {
@@ -22,7 +22,7 @@ enum ConfigurationArgument {
         let name = "configuration.identifier"
         guard let session else { return try TextArgument.required(pointer, name, limit: Limits.identifierSize) }
         guard let given = try TextArgument.optional(pointer, name, limit: Limits.identifierSize) else { return session }
-        // Compared as bytes: Swift's == takes canonically equivalent texts for one.
+        // Compared as bytes, because Swift's == treats canonically equivalent texts as equal.
         guard given.utf8.elementsEqual(session.utf8) else {
             throw Failure(
                 .invalidArgument,

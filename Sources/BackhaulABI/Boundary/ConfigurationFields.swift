@@ -1,14 +1,14 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// The fields of a session's configuration and of a request's policy: on the left as the header has them, on the right
-// as the model does.
+// The fields of a session's configuration and of a request's policy: on the left in the header, on the right in the
+// model.
 
 extension FieldExchange {
-    /// Size of the first version of the struct.
+    /// The size of the struct's first version.
     static let configurationSize = StructArgument.end(of: \bh_session_configuration.reserved)
 
-    /// All but `identifier`.
+    /// Copies all fields except `identifier`.
     mutating func fields(
         _ given: inout bh_session_configuration, _ value: inout SessionConfiguration
     ) throws(Failure) {
@@ -35,7 +35,7 @@ extension FieldExchange {
         field(&given.slow_pause_ms, &value.slowPauseMilliseconds)
     }
 
-    /// What a policy shares with a configuration.
+    /// Copies the fields that a policy and a configuration share.
     mutating func fields(
         _ retry: inout bh_retry_policy, _ rules: inout bh_transfer_rules, _ value: inout TaskPolicy
     ) throws(Failure) {

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that texts can be read until the call returns; they are copied here.
+// Unsafe: the host guarantees that texts can be read until the call returns. They are copied here.
 
-/// `bh_constraints`.
+/// Reads `bh_constraints`.
 enum ConstraintsArgument {
     static func read(_ given: bh_constraints) throws(Failure) -> Constraints {
         var (given, constraints) = (given, Constraints())
@@ -12,7 +12,7 @@ enum ConstraintsArgument {
     }
 }
 
-/// `bh_network`, as far as it is set.
+/// Reads the fields of `bh_network` that a host sets.
 enum NetworkArgument {
     private static let minimumSize = StructArgument.end(of: \bh_network.month_ends_ms)
 
@@ -39,7 +39,7 @@ enum NetworkArgument {
         ByteBudget(daily: bytes(given.daily), monthly: bytes(given.monthly))
     }
 
-    /// BH_BUDGET_NOTHING stands for none, and 0 for no limit.
+    /// A budget in bytes. BH_BUDGET_NOTHING means a budget of 0 bytes, and 0 means no limit.
     private static func bytes(_ given: UInt64) -> UInt64? {
         switch given {
         case 0: nil
@@ -49,7 +49,7 @@ enum NetworkArgument {
     }
 }
 
-/// `bh_activity`, as far as it is set.
+/// Reads the fields of `bh_activity` that a host sets.
 enum ActivityArgument {
     private static let minimumSize = StructArgument.end(of: \bh_activity.url)
 

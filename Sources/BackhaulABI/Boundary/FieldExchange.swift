@@ -1,25 +1,25 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
-// it is copied here. What is given to the host lies in the arena of a batch.
+// Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
+// of it is copied here. Data for the host is in the arena of a batch.
 
-/// Copies fields between a struct of the header and a value, in one direction or the other, so that each field is
-/// listed once (`ConfigurationFields.swift`). In the header 0 and NULL stand for the default: reading leaves the value
-/// as it is, or nil. Writing never throws.
+/// Copies fields between a struct of the header and a value. One list of fields serves both directions
+/// (`ConfigurationFields.swift`). In the header 0 and NULL mean the default: then reading keeps the value as it is, or
+/// nil. Writing never throws.
 struct FieldExchange: ~Copyable {
     private let isReading: Bool
     private var arena = Arena()
 
     private init(isReading: Bool) { self.isReading = isReading }
 
-    /// From structs to values.
+    /// Reads structs into values.
     static func read(_ fields: (inout FieldExchange) throws(Failure) -> Void) throws(Failure) {
         var exchange = FieldExchange(isReading: true)
         try fields(&exchange)
     }
 
-    /// From values to structs, whose texts are placed in the arena.
+    /// Writes values into structs. Their texts are placed in the arena.
     static func write(into arena: inout Arena, _ fields: (inout FieldExchange) throws(Failure) -> Void) {
         var exchange = FieldExchange(isReading: false)
         swap(&exchange.arena, &arena)
@@ -28,7 +28,7 @@ struct FieldExchange: ~Copyable {
     }
 }
 
-/// Numbers, bits and codes. `name`: the field's in messages.
+/// Copying of numbers, bits and codes. `name`: the field's name in messages.
 extension FieldExchange {
     func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number) {
         if !isReading { given = value } else if given != 0 { value = given }
@@ -38,7 +38,7 @@ extension FieldExchange {
         if isReading { value = PolicyArgument.unlessZero(given) } else { given = value ?? 0 }
     }
 
-    /// `ignored`: the number that stands for nil, because 0 stands for a default that is not nil.
+    /// `ignored`: the number that means nil, for a field in which 0 means a default other than nil.
     func field<Number: FixedWidthInteger>(_ given: inout Number, _ value: inout Number?, nilIs ignored: Number) {
         if !isReading { given = value ?? ignored } else if given != 0 { value = given == ignored ? nil : given }
     }
@@ -67,7 +67,7 @@ extension FieldExchange {
         value = try PolicyArgument.choice(given, name)
     }
 
-    /// `names`: the constants that can be.
+    /// `names`: the constants that are valid.
     func code<Code: RawRepresentable>(
         _ given: inout Int32, _ value: inout Code, _ name: String, of names: String
     ) throws(Failure) where Code.RawValue == Int32 {
@@ -83,7 +83,7 @@ extension FieldExchange {
     }
 }
 
-/// Texts, arrays and structs.
+/// Copying of texts, arrays and structs.
 extension FieldExchange {
     mutating func text(
         _ given: inout UnsafePointer<CChar>?, _ value: inout String?, _ name: String, limit: Int = Limits.pathSize
@@ -101,7 +101,7 @@ extension FieldExchange {
         value = StatusList(text)
         guard value != nil else {
             throw Failure(
-                .invalidArgument, "\(name) is no list of statuses of 100 to 599 and ranges, such as \"200-299,404\"")
+                .invalidArgument, "\(name) is not a list of statuses (100 to 599) and ranges, such as \"200-299,404\"")
         }
     }
 

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct it passes, and all it points to, can be read until the call returns; all of
-// it is copied here.
+// Unsafe: the host guarantees that the struct, and all data that it points to, can be read until the call returns. All
+// of it is copied here.
 
-/// `bh_policy`. What it does not say is nil.
+/// Reads `bh_policy`. Fields that are not set are nil.
 enum PolicyArgument {
     private static let minimumSize = StructArgument.end(of: \bh_policy.bytes_per_second)
 
@@ -20,7 +20,7 @@ enum PolicyArgument {
         return policy
     }
 
-    /// 0 stands for "not given".
+    /// The number. Nil: 0, which means "not set".
     static func unlessZero<Number: FixedWidthInteger>(_ number: Number) -> Number? { number == 0 ? nil : number }
 
     static func choice(_ given: Int32, _ name: String) throws(Failure) -> Bool? {

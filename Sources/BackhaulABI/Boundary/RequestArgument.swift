@@ -2,10 +2,10 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that its requests, and all they point to, can be read until the call returns; all of it is
-// read and copied here.
+// Unsafe: the host guarantees that its requests, and all data that they point to, can be read until the call returns.
+// All of it is copied here.
 
-/// An array of `bh_request`, read where it lies.
+/// An array of `bh_request` in the host's memory. Its elements are read one by one, without a copy of the array.
 struct RequestArray {
     private static let minimumSize = StructArgument.end(of: \bh_request.mode)
 
@@ -14,7 +14,7 @@ struct RequestArray {
     private let stride: Int
     private var reader = RequestReader()
 
-    /// The distance of two requests is the struct_size of the first.
+    /// The bytes from one request to the next: the struct_size of the first one.
     init(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) {
         self.count = try NumberArgument.count(count, "count", in: 0...Limits.enqueueCount)
         first = count > 0 ? UnsafeRawPointer(try NumberArgument.required(requests, "requests")) : nil
@@ -29,7 +29,7 @@ struct RequestArray {
         }
     }
 
-    /// A copy of one request. A failure carries its index. `isChecked`: it was looked at before in this call.
+    /// A copy of one request. An error includes its index. `isChecked`: the request was checked before in this call.
     mutating func request(at index: Int, isChecked: Bool) throws(Failure) -> Request {
         guard let first, (0..<count).contains(index) else {
             throw Failure(.internal, "there is no request \(index); please report it")
@@ -46,14 +46,14 @@ struct RequestArray {
         }
     }
 
-    /// Looks at all of them and keeps none.
+    /// Checks all requests without storing them.
     mutating func check() throws(Failure) {
         for index in 0..<count { _ = try request(at: index, isChecked: false) }
     }
 }
 
 enum RequestArgument {
-    /// Copies and checks one that is not in an array: it is as large as it says, and errors need no index.
+    /// Copies and checks a request outside an array. Its struct_size states its size, and errors need no index.
     static func readSingle(_ request: UnsafePointer<bh_request>) throws(Failure) -> Request {
         var array = try RequestArray(request, count: 1)
         do throws(Failure) {
@@ -64,7 +64,7 @@ enum RequestArgument {
         }
     }
 
-    /// Copies and checks the whole array.
+    /// Copies and checks all requests of the array.
     static func read(_ requests: UnsafePointer<bh_request>?, count: Int) throws(Failure) -> [Request] {
         var array = try RequestArray(requests, count: count)
         var copies: [Request] = []
@@ -78,7 +78,7 @@ enum RequestArgument {
     }
 }
 
-/// Copies requests of one call, which share what is looked up once: the umask and the destinations' directories.
+/// Copies the requests of one call. They share data that is read once: the umask and the destinations' directories.
 private struct RequestReader {
     private var intake = RequestIntake()
     private var destinations = DestinationChecker()
@@ -98,15 +98,15 @@ private struct RequestReader {
         if RequestOptionsArgument.isNeeded(given) { request.options = try RequestOptionsArgument.read(given) }
         let path = try TextArgument.optional(given.destination, "destination", limit: Limits.pathSize)
         let isDirectory = request.options.isNamedByServer
-        // As far as it can be checked without a look at it.
+        // Checked only as far as possible without the file system.
         request.destination = path.map {
             Destination(
                 path: isDirectory ? Destination.directoryPath($0) : $0, directoryDevice: 0, directoryInode: 0)
         }
         if !isChecked { try intake.check(request) }
-        // Last, because it asks the file system.
+        // Last, because it uses the file system.
         if let path {
-            // What lies there may be the file of the task that has the key already.
+            // An existing file may belong to a task with the same key.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

@@ -1,15 +1,16 @@
 internal import BackhaulModel
 internal import CBackhaul
 
-// Unsafe: the host promises that a struct can be read as far as its struct_size says, until the call returns.
+// Unsafe: the host guarantees that the struct_size bytes of a struct can be read until the call returns.
 
-/// Structs of the host that begin with `size_t struct_size`: its version of them may be older or newer than ours.
+/// Reads structs that begin with `size_t struct_size`. The host's version of a struct may be older or newer than this
+/// library's.
 enum StructArgument {
-    /// No version of a struct is larger; what says so was not initialized.
+    /// The largest valid struct_size. No version of a struct is larger; a larger value is an uninitialized struct.
     static let largestSize = 65_536
 
-    /// A copy of as much as the host's version has; fields that it does not know yet are as in `empty`, that is zero.
-    /// `minimumSize`: size of the struct's first version. `available`: bytes that surely belong to the struct, when
+    /// A copy of the host's struct. Fields that the host's version lacks have the values of `empty`, which are zero.
+    /// `minimumSize`: the size of the struct's first version. `available`: the bytes that belong to the struct, if
     /// known.
     static func read<Struct: BitwiseCopyable>(
         _ pointer: UnsafeRawPointer, _ name: String, into empty: Struct, minimumSize: Int, available: Int = largestSize
@@ -24,7 +25,7 @@ enum StructArgument {
         return copy
     }
 
-    /// Copies of the elements of an array. Their distance is the struct_size of the first one, which all of them have.
+    /// Copies of the elements of an array. All elements have the same struct_size, which is also their stride.
     static func array<Struct: BitwiseCopyable>(
         _ pointer: UnsafePointer<Struct>?, _ name: String, count: Int, _ countName: String, limit: Int,
         empty: Struct, minimumSize: Int
@@ -44,7 +45,7 @@ enum StructArgument {
         return copies
     }
 
-    /// The elements of an array have one size, that of the first: then none reaches behind the array.
+    /// Checks that an element has the struct_size of the first one, so that no element exceeds the array.
     static func checkStride(_ element: UnsafeRawPointer, _ name: String, _ stride: Int) throws(Failure) {
         guard element.loadUnaligned(as: Int.self) == stride else {
             throw Failure(
@@ -53,15 +54,15 @@ enum StructArgument {
         }
     }
 
-    /// Fields that later versions of the header will use.
+    /// Checks that the reserved fields are 0. Later versions of the header may use them.
     static func checkReserved(_ fields: UInt64..., in name: String) throws(Failure) {
         guard fields.allSatisfy({ $0 == 0 }) else {
             throw Failure(.invalidArgument, "\(name).reserved is not 0; initialize the struct with BH_INIT")
         }
     }
 
-    /// Structs are aligned for `size_t`, so the size of each version is a multiple of its alignment. Any other cuts a
-    /// field in two, and half a pointer points nowhere.
+    /// Checks a struct_size. Structs are aligned for `size_t`, so the size of each version is a multiple of its
+    /// alignment. Any other size would end inside a field, such as a pointer.
     @inline(never)
     static func check(
         _ size: Int, _ name: String, minimumSize: Int, available: Int = largestSize, ownSize: Int
@@ -70,7 +71,7 @@ enum StructArgument {
         guard size >= minimumSize, size <= available else {
             throw Failure(
                 .invalidArgument,
-                "\(name) has struct_size \(told), but \(minimumSize) to \(available) can be; "
+                "\(name) has struct_size \(told), but \(minimumSize) to \(available) are valid; "
                     + "initialize it with BH_INIT")
         }
         guard size % MemoryLayout<Int>.alignment == 0 else {
@@ -81,7 +82,7 @@ enum StructArgument {
         }
     }
 
-    /// Fields of a newer header: what they ask for cannot be done, unless it is nothing.
+    /// Checks that the fields of a newer header are 0, because this library cannot do what they request.
     @inline(never)
     private static func checkUnknown(
         _ pointer: UnsafeRawPointer, _ name: String, from ownSize: Int, to size: Int
@@ -95,7 +96,7 @@ enum StructArgument {
         }
     }
 
-    /// Where a field ends: the size of the version of a struct whose last field it is. Padding may follow.
+    /// The offset after a field: the size of the struct's version in which it is the last field, without padding.
     static func end<Struct, Field>(of field: KeyPath<Struct, Field>) -> Int {
         (MemoryLayout<Struct>.offset(of: field) ?? 0) + MemoryLayout<Field>.size
     }

@@ -42,7 +42,7 @@ extension TransferRunner {
         }
         if let finishing { return (.finishing, finishing) }
         let origin = attempt.task.origin.text
-        if hasNoResponse { return (.connecting, "\(origin) has not answered yet") }
+        if hasNoResponse { return (.connecting, "\(origin) has not responded yet") }
         if attempt.waitsForRate { return (.rate, WaitReason.rate.text) }
         let silence = (attempt.context.runtime.now - attempt.exchange.lastByte) / 1_000
         if silence >= 2 { return (.stalled, "\(origin) has \(silenceDescription) for \(silence) seconds") }

@@ -6,7 +6,7 @@ extension WaitReason {
         case .slot: "other transfers run before it"
         case .suspended: "it is suspended until it is resumed"
         case .retry: "the last attempt failed, and the next one is delayed"
-        case .connecting: "the server has not answered yet"
+        case .connecting: "the server has not responded yet"
         case .stalled: "the server sends nothing"
         case .finishing: "all bytes are here and are being made durable"
         case .credential: "a server or proxy asks for a credential, and the host has given none yet"

@@ -118,7 +118,7 @@ public struct ChallengeOperations {
         guard let found = try tables.challenges.find(id, in: session) else {
             throw Failure(
                 .notFound,
-                "the session has no open challenge \(id.rawValue): it was answered, or no task waits for it any more")
+                "the session has no open challenge \(id.rawValue): a client has responded, or no task waits for it")
         }
         return found
     }

@@ -67,7 +67,7 @@ final class CertificateLoader {
         guard threads.withLock({ $0.underWay < Self.threadLimit }) else {
             throw Failure(
                 .outOfResources,
-                "\(file) cannot be read: \(Self.threadLimit) other files of certificates do not answer")
+                "\(file) cannot be read: \(Self.threadLimit) other files of certificates do not respond")
         }
         do throws(SystemError) {
             threads.withLock { $0.underWay += 1 }

@@ -62,7 +62,7 @@ enum TLSErrorDetail {
             return "\(server) does not speak TLS \(minimum) or newer, as tls.minimum_version demands: \(reason)"
         }
         if has(["wrong version number", "http request", "packet length too long"]) {
-            return "\(server) does not answer with TLS; is it an http server? \(reason)"
+            return "\(server) does not respond with TLS; is it an http server? \(reason)"
         }
         if has(["alert certificate required"]) {
             return "\(server) wants a client certificate; name its file with client_certificate"

@@ -110,9 +110,9 @@ enum TransferFailure {
         case .nameNotResolved: "the name of \(server) cannot be resolved"
         case .connectionFailed: "no connection to \(server) can be made"
         case .connectionLost: "the connection to \(server) broke"
-        case .requestTimeout: "\(server) did not answer in time"
+        case .requestTimeout: "\(server) did not respond in time"
         case .tlsFailed: "no trusted TLS connection to \(server) can be made"
-        case .badResponse: "the answer of \(server) breaks the rules of HTTP"
+        case .badResponse: "the response of \(server) breaks the rules of HTTP"
         case .redirectRefused: "\(server) redirects too often"
         default: "the transfer from \(server) failed"
         }

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// A command line taken apart by getopt_long.
+/// The options and operands of a command line, as getopt_long parses them.
 struct Arguments {
     private(set) var values: [String: [String]] = [:]
     private(set) var operands: [String] = []
 
     /// - Parameters:
-    ///   - program: How getopt names the program in what it reports.
-    ///   - stopAtOperand: Leaves everything from the first operand on as operands, options too.
+    ///   - program: The name of the program in the messages of getopt.
+    ///   - stopAtOperand: Whether everything after the first operand is an operand, even if it begins with a hyphen.
     init(
         program: String, words: [String], options: [OptionDescription], stopAtOperand: Bool = false
     ) throws(CommandError) {
@@ -39,7 +39,7 @@ struct Arguments {
                     found.code >= firstLongCode
                     ? options[Int(found.code - firstLongCode)]
                     : options.first { $0.letter?.asciiValue.map(Int32.init) == found.code }
-                // getopt has said on stderr what it does not understand.
+                // getopt has written on stderr which option is wrong.
                 guard let description else { throw .usage("") }
                 values[description.name, default: []].append(found.argument.map { String(cString: $0) } ?? "")
             }
@@ -49,7 +49,7 @@ struct Arguments {
 
     func has(_ name: String) -> Bool { values[name] != nil }
 
-    /// The last one given wins.
+    /// The value of an option. If the option is given more than once, the last value counts.
     func value(_ name: String) -> String? { values[name]?.last }
 
     func all(_ name: String) -> [String] { values[name] ?? [] }
@@ -67,7 +67,8 @@ struct Arguments {
         return number
     }
 
-    /// - Parameter some: Of the operands; nil: all.
+    /// The operands as numbers of tasks.
+    /// - Parameter some: The operands to convert. Nil: all.
     func taskIDs(_ some: ArraySlice<String>? = nil) throws(CommandError) -> [UInt64] {
         var ids: [UInt64] = []
         for operand in some ?? operands[...] {
@@ -81,8 +82,8 @@ struct Arguments {
 }
 
 extension [UnsafeMutablePointer<CChar>?] {
-    // Unsafe: argv is an array of pointers; it lives for the length of the call, its strings as long as the arena.
-    /// The words as argv: getopt permutes them, and they end with a null pointer.
+    // Unsafe: argv is an array of pointers. The array lives until the call returns, its strings as long as the arena.
+    /// Calls `body` with the words as argv, which getopt permutes and which ends with a null pointer.
     fileprivate func withMutableBuffer<Result>(
         _ body: (UnsafeMutableBufferPointer<UnsafeMutablePointer<CChar>?>) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {

@@ -1,10 +1,10 @@
 import Glibc
 
 enum Clock {
-    /// Milliseconds on the clock that nobody sets.
+    /// Milliseconds of the monotonic clock.
     static var milliseconds: Int64 { read(CLOCK_MONOTONIC) }
 
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970 of the wall clock.
     static var wallMilliseconds: Int64 { read(CLOCK_REALTIME) }
 
     private static func read(_ clock: clockid_t) -> Int64 {

@@ -1,36 +1,36 @@
-/// What the help tells about a command.
+/// The description of a command in the help, and its properties.
 struct CommandDescription {
     let name: String
-    /// What stands after the options, as "URL...".
+    /// The arguments after the options, such as "URL...".
     let operands: String
     let summary: String
     let examples: [String]
     var options: [OptionDescription] = []
-    /// Those that are remembered with the session.
+    /// Options that are stored with the session.
     var sessionOptions: [OptionDescription] = []
     /// Paragraphs below the options, if any.
     var details = ""
-    /// Whether it acts for the application: the application is told instead of launched while such a command runs.
-    /// All others look on.
+    /// Whether the command acts as a host of the application. While it runs, the engine does not launch the
+    /// application's program. Other commands only observe.
     var isHost = false
     var storeUse = StoreUse.needs
-    /// Whether it is about one session.
+    /// Whether the command concerns one session.
     var usesSession = true
-    /// Whether its operands are a program and its arguments, so that options end where they begin.
+    /// Whether the operands are a program and its arguments. Then options end at the first operand.
     var takesProgram = false
 }
 
-/// What a command does where there is no store.
+/// What a command does if the store does not exist.
 enum StoreUse {
-    /// Makes it.
+    /// It creates the store.
     case makes
-    /// Has nothing to list, unless the session was named.
+    /// It lists nothing. It fails only if `--session` names a session.
     case lists
-    /// Does not find what it is about.
+    /// It fails, because the task or session does not exist.
     case needs
 }
 
-/// One command: takes its arguments apart before anything is opened, then does its work.
+/// A command of the program. Its initializer checks the arguments before the store is opened.
 protocol Command {
     static var description: CommandDescription { get }
     init(_ arguments: Arguments) throws(CommandError)

@@ -1,11 +1,11 @@
-/// Why a command ends early.
+/// The reason for which a command ends early.
 enum CommandError: Error {
-    /// The command line is wrong. The sentence says what was wrong and what to do.
+    /// The command line is wrong. The text states what is wrong and what to do.
     case usage(String)
-    /// The library refused something.
+    /// A call of the library failed.
     case failure(Failure)
-    /// The command itself cannot go on.
+    /// The command itself cannot continue.
     case stopped(ExitCode, String)
-    /// A signal asked the process to leave.
+    /// A signal requested the end of the process.
     case interrupted(Int32)
 }

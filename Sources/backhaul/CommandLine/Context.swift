@@ -1,13 +1,13 @@
 import CBackhaul
 
-/// What every command is given: where to look, how to write, when to leave.
+/// The environment of a command: its store and session, its output, and its signals.
 struct Context {
     static let defaultSession = "default"
 
     let output: Output
     let signals: Signals
     let applicationName: String
-    /// False: nobody named the session, so that its absence means that there is nothing yet.
+    /// Whether `--session` names the session. If not, a missing session is no error: it has no tasks yet.
     let isSessionNamed: Bool
     let isEmbedded: Bool
     private let isHost: Bool
@@ -15,7 +15,7 @@ struct Context {
     private let storeUse: StoreUse
     private let usesSession: Bool
     private let session: SessionName
-    /// Nil: the user's default store, which the library knows.
+    /// The store's directory. Nil: the user's default store, which the library chooses.
     private let store: String?
     private let daemon: String?
 
@@ -30,19 +30,19 @@ struct Context {
         session = SessionName(arguments.value("session") ?? Context.defaultSession)
         isSessionNamed = arguments.has("session")
         isEmbedded = arguments.has("embedded")
-        // Whatever a launched program runs belongs to it.
+        // A command that a launched program runs acts for that program.
         isHost = command.isHost || isLaunched
         storeUse = command.storeUse
         usesSession = command.usesSession
         store = try arguments.value("store").map { path throws(CommandError) in try Paths.absolute(path) }
         daemon = try arguments.value("daemon").map { path throws(CommandError) in try Paths.absolute(path) }
-        if isEmbedded && daemon != nil { throw .usage("--embedded needs no --daemon.") }
+        if isEmbedded && daemon != nil { throw .usage("--embedded and --daemon exclude each other.") }
     }
 
     var sessionName: String { session.name }
 
-    /// The store's directory, absolute.
-    /// - Parameter making: Makes the default one.
+    /// The absolute path of the store's directory.
+    /// - Parameter making: Whether the default directory is created if it does not exist.
     func storePath(making: Bool = true) throws(CommandError) -> String {
         if let store { store } else { try Paths.defaultStore(making: making) }
     }
@@ -60,18 +60,18 @@ struct Context {
             application.close()
             return result
         } catch {
-            // Whoever interrupts wants to be gone at once, and the store does not need a farewell.
+            // An interrupted command exits immediately. The store does not need the application to be closed.
             if case .interrupted = error { throw error }
             application.close()
             throw error
         }
     }
 
-    /// Whether there is something to open. False: there is not, and that has been told.
+    /// Whether the store can be opened. If not, it does not exist, and a note states this.
     private func storeExists() throws(CommandError) -> Bool {
         if storeUse == .makes { return true }
         let path = try storePath(making: false)
-        // What is a store is the library's to judge; a directory without a database is none.
+        // The library decides whether the path is a store. A directory without a database is not a store.
         if !Paths.isDirectory(path) ? Paths.exists(path) : Paths.exists(Paths.join(path, "backhaul.sqlite3")) {
             return true
         }
@@ -82,7 +82,7 @@ struct Context {
         return false
     }
 
-    /// In a launched program the session is the launch's, when it has one only.
+    /// Uses the session of the launch in a launched program, if the launch has only one session.
     private func takeSession(ofLaunch application: Application) throws(CommandError) {
         let sessions = try application.sessionsOfLaunch()
         guard sessions.count <= 1 else {
@@ -92,7 +92,7 @@ struct Context {
         if let only = sessions.first { session.name = only }
     }
 
-    /// Nil when the default session has not been made yet.
+    /// Attaches the session. Returns nil if it is the default session and does not exist yet.
     func attach(_ application: Application, role: Int) throws(CommandError) -> Session? {
         do {
             return try application.attach(sessionName, role: role)
@@ -102,10 +102,10 @@ struct Context {
         }
     }
 
-    /// The command that goes on with what is left, as it can be typed.
+    /// The `backhaul wait` command for this session and store, ready to be typed.
     var waitCommand: String { command("wait") }
 
-    /// Another command on the same session, as it can be typed.
+    /// Another command for the same session and store, ready to be typed.
     func command(_ name: String, _ operands: String...) -> String {
         command(words: [name] + operands)
     }
@@ -124,7 +124,7 @@ struct Context {
     }
 }
 
-/// The session's name, which in a launched program is known when the application is open.
+/// The session's name. In a launched program it is known only after the application is open.
 private final class SessionName {
     var name: String
 

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What the process ends with. A contract: see docs/command-line.md.
+/// The exit codes of the process. They are a contract with scripts: see docs/command-line.md.
 enum ExitCode: Int32, CaseIterable {
     case done = 0
     case transferFailed = 1
@@ -15,22 +15,22 @@ enum ExitCode: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .done: "everything that was asked for is done"
+        case .done: "the command succeeded"
         case .transferFailed: "a transfer failed or was cancelled, or output could not be written"
         case .usage: "the command line is wrong: an option, a URL, a header, a path"
         case .notFound: "there is no such session or task"
         case .refused: "the destination cannot be used: a file or another transfer is in the way"
-        case .tryAgainLater: "not now: the session is in use, the time ran out, no answer, no space"
+        case .tryAgainLater: "try later: the session is in use, the time ran out, no reply, no space"
         case .storeUnusable: "the store cannot be used: unavailable, read-only, damaged, newer, without a daemon"
         case .libraryFailed: "a defect of the library, or a library of another version"
-        case .credentialNeeded: "what is left waits for a credential: see `challenges` and `respond`"
-        case .endUnknown: "another process acknowledged a transfer's end, and its file is not there whole"
+        case .credentialNeeded: "the remaining transfers wait for a credential: see `challenges` and `respond`"
+        case .endUnknown: "another process acknowledged a transfer's end, and its file is not complete"
         }
     }
 }
 
 extension ExitCode {
-    /// Of a status of the library.
+    /// The exit code for a status of the library.
     init(_ status: Int) {
         self =
             switch status {

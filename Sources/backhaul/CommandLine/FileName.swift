@@ -1,8 +1,8 @@
-/// A file's name taken from a URL. Whatever the URL says, it is one path component that is neither "." nor "..", has no
-/// control characters and fits the file system, so that a URL never chooses a directory.
+/// File names derived from URLs. A name is always one path component, is neither "." nor "..", has no control
+/// characters, and is short enough for the file system. So a URL cannot choose a directory.
 enum FileName {
     static let fallback = "index.html"
-    /// Below NAME_MAX (255), with room for the suffix of a part file.
+    /// The longest name in bytes. It is below NAME_MAX (255), because a part file's name adds a suffix.
     static let longestName = 200
 
     static func from(url: String) -> String {
@@ -20,7 +20,7 @@ enum FileName {
         var start = 0
         let colon = bytes[..<end].firstIndex(of: UInt8(ascii: ":"))
         if let colon, colon + 2 < end, bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/") {
-            // The authority, which is no name: "http://host" ends without a path.
+            // Skips the authority, because it is not a file name: "http://host" has no path.
             start = bytes[(colon + 3)..<end].firstIndex(of: UInt8(ascii: "/")) ?? end
         }
         let path = bytes[start..<end]
@@ -54,7 +54,7 @@ enum FileName {
         }
     }
 
-    /// Cuts the middle out of a long name, so that its extension stays.
+    /// Shortens a long name before its extension, so that the extension is kept.
     private static func shortened(_ name: String) -> String {
         guard name.utf8.count > longestName else { return name }
         let dot = name.lastIndex(of: ".")

@@ -1,17 +1,17 @@
 import CBackhaul
 
-/// The texts of --help. Each leads with an example.
+/// The texts of --help. Each begins with an example.
 enum Help {
     private static let columns = 80
 
     static var program: String {
         var text = """
-            Background transfers: handed over once, they survive crashes and reboots.
+            Background transfers that continue after crashes and reboots.
 
               backhaul get https://example.org/large.iso     fetch a file and wait for it
               backhaul add -d ~/Music https://example.org/a.flac https://example.org/b.flac
-                                                             hand over and leave
-              backhaul wait                                  go on with what is left, until nothing is
+                                                             enqueue files and exit
+              backhaul wait                                  wait until all transfers have ended
 
             Usage: backhaul COMMAND [OPTION...] [ARGUMENT...]
 
@@ -24,7 +24,7 @@ enum Help {
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
         text += "\nExit codes:\n"
         for code in ExitCode.allCases { text += "  \(code.rawValue)  \(code.meaning)\n" }
-        text += "\n`backhaul COMMAND --help` tells more.\n"
+        text += "\n`backhaul COMMAND --help` lists the options of a command.\n"
         return text
     }
 
@@ -34,7 +34,7 @@ enum Help {
         text += "\nUsage: backhaul \(description.name) [OPTION...] \(description.operands)\n"
         if !description.options.isEmpty { text += "\nOptions:\n" + list(description.options) }
         if !description.sessionOptions.isEmpty {
-            text += "\nOptions of the session, remembered from now on:\n" + list(description.sessionOptions)
+            text += "\nOptions of the session, stored with it from now on:\n" + list(description.sessionOptions)
         }
         text += "\nOptions of every command:\n" + list(OptionDescription.common)
         if !description.details.isEmpty {

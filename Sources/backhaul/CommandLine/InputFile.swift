@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Files that the command line names for reading; '-' is standard input.
+/// Files that options name as input. '-' is standard input.
 enum InputFile {
     static func lines(_ file: String) throws(CommandError) -> [String] {
         try content(file).split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
@@ -28,7 +28,7 @@ enum InputFile {
         return content
     }
 
-    /// Header fields, one a line.
+    /// Reads header fields, one on each line.
     static func headers(_ file: String) throws(CommandError) -> [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []
         for line in try lines(file) { headers.append(try header(line)) }
@@ -37,7 +37,7 @@ enum InputFile {
 
     static func header(_ text: String) throws(CommandError) -> (name: String, value: String) {
         guard let colon = text.firstIndex(of: ":"), colon != text.startIndex else {
-            throw .usage("A header is written 'Name: value'.")
+            throw .usage("A header has no colon after its name; write it as 'NAME: VALUE'.")
         }
         return (String(text[..<colon]), String(text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }))
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A time as a clock on the wall and a calendar beside it show it, in the time zone of the process.
+/// A date and a time of day in the time zone of the process.
 struct LocalTime: Equatable {
     var year: Int
     var month: Int
@@ -18,11 +18,11 @@ struct LocalTime: Equatable {
         self.second = second
     }
 
-    /// - Parameter milliseconds: Since 1970.
+    /// - Parameter milliseconds: Milliseconds since 1970.
     init(milliseconds: Int64) {
         var seconds = time_t(milliseconds >= 0 ? milliseconds / 1000 : (milliseconds - 999) / 1000)
         var fields = tm()
-        // A zone that the environment names is looked up by this call alone, not by localtime_r.
+        // Only tzset reads the time zone from the environment; localtime_r need not.
         tzset()
         localtime_r(&seconds, &fields)
         self.init(fields)
@@ -34,9 +34,9 @@ struct LocalTime: Equatable {
             hour: Int(fields.tm_hour), minute: Int(fields.tm_min), second: Int(fields.tm_sec))
     }
 
-    /// Milliseconds since 1970; nil when the calendar has no such day or the day no such time. An hour that daylight
-    /// saving leaves out is the one after it.
-    /// - Parameter zone: Seconds east of Greenwich; nil: local time.
+    /// Milliseconds since 1970. Nil if the date or the time does not exist. A time that daylight saving skips counts as
+    /// the time one hour later.
+    /// - Parameter zone: The time zone in seconds east of Greenwich. Nil: local time.
     func milliseconds(zone: Int? = nil) -> Int64? {
         guard (1970...9999).contains(year), (1...12).contains(month), (1...31).contains(day),
             (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second)
@@ -48,22 +48,22 @@ struct LocalTime: Equatable {
         fields.tm_hour = Int32(hour)
         fields.tm_min = Int32(minute)
         fields.tm_sec = Int32(second)
-        // Whether that is summer time is for the zone to say.
+        // A negative value lets mktime find out whether daylight saving applies.
         fields.tm_isdst = -1
         let seconds: Int
         if let zone { seconds = Int(timegm(&fields)) - zone } else { seconds = Int(mktime(&fields)) }
-        // The 30th of February has become the 2nd of March.
+        // For a date that does not exist, such as 30 February, mktime sets the fields to another date.
         guard Int(fields.tm_mday) == day, Int(fields.tm_mon) + 1 == month, seconds > 0 else { return nil }
         return Int64(seconds) * 1000
     }
 
-    /// The same time of the day, so many days later.
+    /// The same time of day, this number of days later.
     func adding(days: Int) -> LocalTime {
         var fields = tm()
         fields.tm_year = Int32(year - 1900)
         fields.tm_mon = Int32(month - 1)
         fields.tm_mday = Int32(day + days)
-        // At noon, so that no change of the clock makes it another day.
+        // Noon, so that a change to or from daylight saving does not change the date.
         fields.tm_hour = 12
         fields.tm_isdst = -1
         _ = mktime(&fields)

@@ -1,12 +1,12 @@
-/// An option as getopt and the help show it.
+/// An option of a command, for getopt and for the help.
 struct OptionDescription {
     let name: String
-    /// The one-letter form, if there is one.
+    /// The one-letter form of the option, if it has one.
     let letter: Character?
-    /// The word for its argument in the help; nil when it takes none.
+    /// The word for the option's argument in the help. Nil: the option has no argument.
     let argument: String?
     let help: String
-    /// False: known only to be refused with advice.
+    /// Whether the help lists the option. An option that is not listed is always refused, with advice.
     let isShown: Bool
 
     init(
@@ -28,14 +28,14 @@ struct OptionDescription {
     static let common = [
         OptionDescription(
             "store", nil, "DIRECTORY",
-            "where everything durable is ($BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
+            "the store's directory ($BACKHAUL_STORE, $XDG_STATE_HOME/backhaul or ~/.local/state/backhaul)"),
         OptionDescription("session", "s", "NAME", "the session (default)"),
         OptionDescription("application", nil, "NAME", "the application that the session belongs to (backhaul)"),
         OptionDescription(
             "embedded", nil, nil, "transfer in this process, and only while it runs, instead of in the daemon"),
-        OptionDescription("daemon", nil, "FILE", "the program of the daemon (found beside this one)"),
-        OptionDescription("json", nil, nil, "write JSON, one document or line for each item"),
-        OptionDescription("quiet", "q", nil, "no progress and no notes"),
+        OptionDescription("daemon", nil, "FILE", "the daemon's program (backhauld of this installation)"),
+        OptionDescription("json", nil, nil, "write JSON, one line for each item"),
+        OptionDescription("quiet", "q", nil, "show no progress and no notes"),
         OptionDescription("help", "h", nil, "show this help"),
     ]
 }

@@ -1,13 +1,13 @@
 import CLinux
 import Glibc
 
-/// Paths as the library wants them: absolute.
+/// Conversions of paths to absolute ones, which the library requires, and checks of files.
 enum Paths {
     static func absolute(_ path: String) throws(CommandError) -> String {
-        if path.isEmpty { throw .usage("A path is empty.") }
+        if path.isEmpty { throw .usage("A path on the command line is empty; give the path of a file or directory.") }
         if path.hasPrefix("/") { return path }
         guard let directory = getcwd(nil, 0) else {
-            throw .usage("The current directory is gone (\(reasonOfLastError())); give absolute paths.")
+            throw .usage("The current directory cannot be found (\(reasonOfLastError())); give absolute paths.")
         }
         defer { free(directory) }
         return join(String(cString: directory), path)
@@ -17,7 +17,7 @@ enum Paths {
         directory.hasSuffix("/") ? directory + name : directory + "/" + name
     }
 
-    /// Without symbolic links, `.` and `..`. The last component need not be there.
+    /// The path without symbolic links, `.` and `..`. The last component need not exist.
     static func resolved(_ path: String) throws(CommandError) -> String {
         if let found = real(path) { return found }
         let slash = path.lastIndex(of: "/") ?? path.startIndex
@@ -41,8 +41,8 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Nil when there is no regular file, or none that was put there or changed since.
-    /// - Parameter time: Milliseconds since 1970.
+    /// The size of a regular file in bytes. Nil if there is no regular file, or if it has not changed since `time`.
+    /// - Parameter time: Milliseconds since 1970. Nil: the time of the last change does not matter.
     static func sizeOfFile(_ path: String, changedSince time: Int64?) -> UInt64? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -56,9 +56,9 @@ enum Paths {
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(max(0, status.st_size)) == size
     }
 
-    /// The default store, as the library has it: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`, else
-    /// `~/.local/state/backhaul` (XDG Base Directory Specification, which has relative values ignored and new
-    /// directories made with mode 0700).
+    /// The default store, the same as the library's: `$BACKHAUL_STORE`, else `$XDG_STATE_HOME/backhaul`, else
+    /// `~/.local/state/backhaul`. As the XDG Base Directory Specification requires, relative values are ignored and
+    /// new directories have mode 0700.
     static func defaultStore(making: Bool = true) throws(CommandError) -> String {
         let state: String
         if let value = environment("BACKHAUL_STORE"), value.hasPrefix("/") { return value }
@@ -79,10 +79,10 @@ enum Paths {
         for component in path.split(separator: "/") {
             prefix += "/" + component
             if mkdir(prefix, 0o700) != 0 && bhl_errno() != EEXIST {
-                // A component above may be readable by others only; what matters is the last one.
+                // Creating an existing directory can fail with another error than EEXIST, for example EACCES.
                 if access(prefix, F_OK) == 0 { continue }
                 throw .stopped(
-                    .storeUnusable, "The store's directory \(prefix) cannot be made: \(reasonOfLastError()).")
+                    .storeUnusable, "The directory \(prefix) cannot be created: \(reasonOfLastError()).")
             }
         }
     }

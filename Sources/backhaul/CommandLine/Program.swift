@@ -1,10 +1,10 @@
 import CLinux
 import Glibc
 
-/// From the words of the command line to an exit code.
+/// Runs the command that the command line names, and returns the exit code.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
-        // The locale's table of character widths; messages and numbers stay as they are.
+        // Loads the locale's table of character widths. Messages and numbers do not depend on the locale.
         setlocale(LC_CTYPE, "")
         var output = Output(isJSON: false, isQuiet: false)
         var command = "backhaul"

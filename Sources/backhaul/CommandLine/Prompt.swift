@@ -1,11 +1,12 @@
 import CLinux
 import Glibc
 
-/// Questions to the person at the process's terminal, whatever its streams are.
+/// A prompt on the process's controlling terminal, even if the standard streams are redirected.
 struct Prompt {
     private let descriptor: Int32
 
-    /// Nil without a terminal, or when another job has it: a job in the background would be stopped by asking.
+    /// Nil if there is no terminal or the process is a background job: the kernel stops a background job that reads
+    /// from the terminal.
     init?() {
         let terminal = bhl_open("/dev/tty", O_RDWR, 0)
         guard terminal >= 0 else { return nil }
@@ -16,18 +17,18 @@ struct Prompt {
         descriptor = terminal
     }
 
-    /// One line, without its end. Nil when the terminal has hung up or the person has ended the input.
-    /// - Parameter isSecret: what is typed is not shown.
+    /// Reads one line, without its newline. Nil if the terminal has hung up or the user has ended the input.
+    /// - Parameter isSecret: Whether the terminal hides the input.
     func ask(_ question: String, isSecret: Bool = false, _ signals: Signals) throws(CommandError) -> String? {
         var former = termios()
         let isHidden = isSecret && tcgetattr(descriptor, &former) == 0
         if isHidden {
             var hidden = former
             hidden.c_lflag &= ~tcflag_t(ECHO)
-            // What was typed ahead is thrown away: it was shown.
+            // Input that was typed before is discarded, because the terminal has shown it.
             tcsetattr(descriptor, TCSAFLUSH, &hidden)
         }
-        // Not before: whoever sees the question may type.
+        // Written only now, because the user may type as soon as the prompt is visible.
         _ = Output.write(Text.visible(question), to: descriptor)
         defer {
             if isHidden {

@@ -1,9 +1,9 @@
 import CBackhaul
 
-/// Numbers with units, in the spellings of curl.
+/// Option values that are numbers with units or words. Units are spelled as in curl.
 extension Arguments {
-    /// Bytes: "500k", "1.5M", "2G", in powers of 1,024, as `curl --limit-rate`; "2GB" in powers of 1,000, as data plans
-    /// are sold. 0 stands for no limit.
+    /// A number of bytes: "500k", "1.5M" and "2G" in powers of 1,024, as in `curl --limit-rate`; "2GB" in powers of
+    /// 1,000, as in data plans. 0 means no limit.
     func bytes(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let bytes = Arguments.bytes(text) else {
@@ -34,8 +34,8 @@ extension Arguments {
         return UInt64(exactly: (number * factor).rounded())
     }
 
-    /// Bytes of a day or month: nil when not given, 0 for no budget, BH_BUDGET_NOTHING for one of no byte. A bare 0
-    /// could mean either.
+    /// A budget in bytes: nil if not given, 0 for no limit, BH_BUDGET_NOTHING for a budget of 0 bytes. The text "0" is
+    /// refused, because it could mean either.
     func budget(_ name: String) throws(CommandError) -> UInt64? {
         switch value(name) {
         case nil: return nil
@@ -44,14 +44,14 @@ extension Arguments {
         case .some(let text):
             guard let bytes = Arguments.bytes(text), bytes > 0, bytes < UInt64.max else {
                 throw .usage(
-                    "--\(name) takes bytes, such as 500MB or 2G, 'none' for no limit, or 'nothing' for not a byte; not "
-                        + "'\(text)'.")
+                    "--\(name) takes bytes, such as 500MB or 2G, 'none' for no limit, or 'nothing' for a budget of 0 "
+                        + "bytes; not '\(text)'.")
             }
             return bytes
         }
     }
 
-    /// "yes" and "no" as BH_YES and BH_NO; '' as BH_DEFAULT.
+    /// BH_YES for "yes", BH_NO for "no", and BH_DEFAULT for ''.
     func yesOrNo(_ name: String) throws(CommandError) -> Int32? {
         switch value(name) {
         case nil: return nil
@@ -62,12 +62,12 @@ extension Arguments {
         }
     }
 
-    /// A percentage; 0 stands for none.
+    /// A percentage. 0 means no limit.
     func percent(_ name: String) throws(CommandError) -> UInt32? {
         try number(name, in: 0...100).map { UInt32($0) }
     }
 
-    /// Seconds as milliseconds: "90", "0.5".
+    /// Milliseconds of a value in seconds, such as "90" or "0.5".
     func milliseconds(_ name: String, upTo limit: Double = 315_360_000) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard Arguments.isPlain(text[...]), let seconds = Double(text), seconds > 0, seconds <= limit else {
@@ -76,12 +76,12 @@ extension Arguments {
         return max(1, UInt64((seconds * 1000).rounded()))
     }
 
-    /// Unix milliseconds of a time that many seconds from now.
+    /// The time that is the given number of seconds from now, in Unix milliseconds.
     func futureTime(after name: String) throws(CommandError) -> Int64? {
         try milliseconds(name).map { Clock.wallMilliseconds + Int64($0) }
     }
 
-    /// One of a few words, which stand for numbers.
+    /// The number for one of these words.
     func choice(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> Int32? {
         guard let text = value(name) else { return nil }
         guard let found = words.first(where: { $0.0 == text }) else {
@@ -91,7 +91,7 @@ extension Arguments {
         return Int32(found.1)
     }
 
-    /// Words with commas between, each of which stands for a bit.
+    /// The bits for a list of these words, separated by commas.
     func bits(_ name: String, _ words: [(String, Int)]) throws(CommandError) -> UInt32? {
         guard has(name) else { return nil }
         var bits = 0
@@ -105,7 +105,7 @@ extension Arguments {
         return UInt32(bits)
     }
 
-    /// Digits, perhaps with a point: no sign, no exponent, no "nan".
+    /// Whether the text has only digits and points: no sign, no exponent, not "nan".
     private static func isPlain(_ text: Substring) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
     }

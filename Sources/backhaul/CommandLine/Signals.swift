@@ -1,15 +1,16 @@
 import CLinux
 import Glibc
 
-/// The signals that ask the process to leave, as something to look at between two steps instead of a handler.
+/// The signals that request the end of the process. They are read from a descriptor between two steps of a command,
+/// not handled asynchronously.
 struct Signals {
     private let descriptor: Int32
 
-    /// Call before any thread exists.
+    /// Blocks the signals. Call it before the process has other threads, because they inherit the mask.
     init() {
         var set = sigset_t()
         sigemptyset(&set)
-        // What the parent has set to be ignored (nohup, a background job of a plain shell) stays ignored.
+        // Signals that the parent ignores (nohup, a background job of a shell without job control) stay ignored.
         for number in [SIGINT, SIGTERM, SIGHUP] where bhl_is_ignored(number) == 0 { sigaddset(&set, number) }
         sigprocmask(SIG_BLOCK, &set, nil)
         descriptor = signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
@@ -23,8 +24,8 @@ struct Signals {
         }
     }
 
-    /// Waits until `other` is readable, a signal has come, or the time is over (nil: however long that takes).
-    /// - Returns: whether `other` is readable.
+    /// Waits until `other` is readable, a signal arrives, or the time is over. Without a time it waits indefinitely.
+    /// - Returns: Whether `other` is readable.
     func wait(for other: Int32?, milliseconds: Int64?) throws(CommandError) -> Bool {
         var polled = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
         if let other { polled.append(pollfd(fd: other, events: Int16(POLLIN), revents: 0)) }
@@ -33,7 +34,7 @@ struct Signals {
         return polled.count > 1 && polled[1].revents != 0
     }
 
-    /// Ends the process by the signal, as if it had never been blocked, so that a calling shell sees what happened.
+    /// Ends the process by the signal, as if it were not blocked, so that the calling shell sees the signal.
     static func terminate(of number: Int32) -> Never {
         bhl_set_default(number)
         var set = sigset_t()

@@ -1,9 +1,9 @@
 import CLinux
 import Glibc
 
-/// Runs a program of the system to its end.
+/// Runs a program of the system and waits until it ends.
 enum Subprocess {
-    /// What it said on stderr, without the last line's end, when it did not end with 0; nil when it did.
+    /// Runs the program. Returns nil if it exits with 0, else its output on stderr as one line, or the reason.
     static func run(_ words: [String], signals: Signals) throws(CommandError) -> String? {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { return reasonOfLastError() }
@@ -38,7 +38,7 @@ enum Subprocess {
         return text.isEmpty ? "\(words.joined(separator: " ")) failed" : text
     }
 
-    /// With its output thrown away, and without the signals that this process has blocked.
+    /// Starts the program. Its stdout is discarded, and no signal is blocked in it.
     private static func spawn(_ words: [String], errors: Int32, _ process: inout pid_t) -> Int32 {
         let arena = CStringArena()
         var actions = posix_spawn_file_actions_t()
@@ -56,7 +56,7 @@ enum Subprocess {
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        // Unsafe: the strings live as long as the arena, the array as long as the call.
+        // Unsafe: the strings live as long as the arena, the array until the call returns.
         let arguments: [UnsafeMutablePointer<CChar>?] = words.map { UnsafeMutablePointer(mutating: arena.string($0)) }
         return posix_spawnp(&process, words[0], &actions, &attributes, arguments + [nil], Glibc.environ)
     }

@@ -1,9 +1,10 @@
-/// Times and durations as people write them.
+/// Parses times and durations as users write them.
 enum TimeParser {
     static let advice = "a time such as 06:30, +2h, 2026-11-21T06:30 or 2026-11-21T06:30+01:00"
 
-    /// Milliseconds since 1970, or nil.
-    /// - Parameter after: A time of the day is the next one after this.
+    /// A time in milliseconds since 1970. Nil if the text is not a time.
+    /// - Parameter after: The start of a relative time, in milliseconds since 1970. A time of day is the next one after
+    ///   it.
     static func milliseconds(_ text: String, after: Int64) -> Int64? {
         if text.hasPrefix("+") {
             guard let duration = duration(text.dropFirst()) else { return nil }
@@ -16,20 +17,20 @@ enum TimeParser {
         return calendar(text)
     }
 
-    /// Whether it is a time of some day, "06:30".
+    /// Whether the text is a time of day, such as "06:30".
     static func isTimeOfDay(_ text: String) -> Bool { clock(text[...])?.rest.isEmpty == true }
 
     private static func next(_ hour: Int, _ minute: Int, _ second: Int, after: Int64) -> Int64? {
         var time = LocalTime(milliseconds: after)
         (time.hour, time.minute, time.second) = (hour, minute, second)
-        // Twice, for the day on which a change of the clock takes the hour away.
+        // Two further days, because daylight saving may skip this time on one of them.
         for days in 0...2 {
             if let moment = time.adding(days: days).milliseconds(), moment > after { return moment }
         }
         return nil
     }
 
-    /// RFC 3339, with the time, its seconds and the zone left out if wanted; a blank may stand for the T.
+    /// A date in the form of RFC 3339. The time, its seconds and the zone are optional; a blank may replace the T.
     private static func calendar(_ text: String) -> Int64? {
         let parts = text.split(maxSplits: 1, omittingEmptySubsequences: false) { "Tt ".contains($0) }
         let date = parts[0].split(separator: "-", omittingEmptySubsequences: false)
@@ -45,7 +46,7 @@ enum TimeParser {
         return time.milliseconds(zone: zone)
     }
 
-    /// "06:30", "6:30", "06:30:15"
+    /// A time of day such as "06:30", "6:30" or "06:30:15", and the text after it.
     private static func clock(_ text: Substring) -> (hour: Int, minute: Int, second: Int, rest: Substring)? {
         let end = text.firstIndex { !$0.isASCII || !($0.isNumber || $0 == ":") } ?? text.endIndex
         let parts = text[..<end].split(separator: ":", omittingEmptySubsequences: false)
@@ -57,7 +58,7 @@ enum TimeParser {
         return (hour, minute, second, text[end...])
     }
 
-    /// Seconds east of Greenwich of "Z", "+01:00", "-0530" or "+01".
+    /// The seconds east of Greenwich for a zone such as "Z", "+01:00", "-0530" or "+01".
     private static func zone(_ text: Substring) -> Int? {
         if text == "Z" || text == "z" { return 0 }
         guard let sign = text.first, sign == "+" || sign == "-" else { return nil }
@@ -69,7 +70,7 @@ enum TimeParser {
         return (sign == "-" ? -1 : 1) * (hours * 3600 + minutes * 60)
     }
 
-    /// Milliseconds of "90", "90s", "15m", "24h", "1h30m", "7d", "2w"; nil for anything else, and for nothing.
+    /// The milliseconds of a duration such as "90", "90s", "15m", "24h", "1h30m", "7d" or "2w". Nil for other texts.
     static func duration(_ text: some StringProtocol) -> UInt64? {
         let units: [Character: UInt64] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800]
         var rest = text[...]
@@ -102,8 +103,8 @@ enum TimeParser {
 }
 
 extension Arguments {
-    /// Milliseconds since 1970.
-    /// - Parameter after: What a time of the day follows, if that is later than now.
+    /// The time that an option gives, in milliseconds since 1970.
+    /// - Parameter after: A time of day is the next one after this time, or after now if now is later.
     func time(_ name: String, after: Int64? = nil) throws(CommandError) -> Int64? {
         guard let text = value(name) else { return nil }
         let now = Clock.wallMilliseconds
@@ -114,7 +115,7 @@ extension Arguments {
         return time
     }
 
-    /// Milliseconds.
+    /// The duration that an option gives, in milliseconds.
     func duration(_ name: String) throws(CommandError) -> UInt64? {
         guard let text = value(name) else { return nil }
         guard let duration = TimeParser.duration(text) else {

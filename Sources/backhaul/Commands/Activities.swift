@@ -10,23 +10,27 @@ struct Activities: Command {
         ],
         options: [
             OptionDescription("every", nil, "DURATION", "how often: 15m, 24h, 7d, ..."),
-            OptionDescription("tolerance", nil, "DURATION", "how much later it may start (half of --every)"),
+            OptionDescription(
+                "tolerance", nil, "DURATION", "how much later than its time it may start (half of --every)"),
             OptionDescription(
                 "quality", nil, "background|utility|user_initiated",
-                "what it waits for within that time: as --discretionary, an unmetered network, nothing (background)"),
-            OptionDescription("first", nil, "TIME", "when it may start first, as 04:00 or +10m (after --every)"),
-            OptionDescription("once", nil, nil, "once, and then no more"),
+                "what it waits for within that time: background as --discretionary, utility for an unmetered network, "
+                    + "user_initiated for nothing (background)"),
+            OptionDescription(
+                "first", nil, "TIME", "the first time at which it may start, such as 04:00 or +10m (after --every)"),
+            OptionDescription("once", nil, nil, "run it only once"),
         ] + DownloadOptions.descriptions.filter { !unsupportedOptions.contains($0.name) },
         sessionOptions: SessionOptions.descriptions,
         details: """
-            Each has a window that opens every so often and stays open for the tolerance: it starts in it when the
-            conditions are right, and at its end in any case; what was missed while nothing ran is made up for once.
-            With a URL a file is fetched to the same place each time, as `add --if-exists replace` does. Without one
-            the program that is registered for the application is started (`backhaul register`), and `backhaul events`
-            tells it which activity is due. With --json each activity is one line.
+            Each activity has windows of time: one opens every --every, and stays open for --tolerance. The activity
+            starts in its window as soon as the conditions are met, or at the end of the window in any case. If windows
+            passed while no engine ran, the activity runs once for all of them. With a URL it downloads the file to the
+            same path each time, as `add --if-exists replace` does. Without a URL it starts the program that is
+            registered for the application (`backhaul register`); `backhaul events` lists which activity is due. With
+            --json each activity is one line.
             """, isHost: true, storeUse: .makes)
 
-    /// What makes no sense for a request that repeats.
+    /// Options that make no sense for a request that repeats.
     private static let unsupportedOptions: Set<String> = ["input", "earliest-start", "latest-start", "if-changed"]
 
     private enum Action {
@@ -53,7 +57,7 @@ struct Activities: Command {
         _ arguments: Arguments, _ name: String, url: String?
     ) throws(CommandError) -> Activity {
         guard let interval = try arguments.duration("every") else {
-            throw .usage("How often? `activities set` takes --every, as --every 24h.")
+            throw .usage("`activities set` needs the interval; give it with --every, such as --every 24h.")
         }
         var activity = Activity(identifier: name, interval: interval)
         activity.tolerance = try arguments.duration("tolerance") ?? 0
@@ -72,7 +76,7 @@ struct Activities: Command {
             if !arguments.has("if-exists") && !transfer.isNamedByServer { transfer.ifExists = BH_IF_EXISTS_REPLACE }
             activity.transfer = transfer
         } else if let option = DownloadOptions.descriptions.first(where: { arguments.has($0.name) }) {
-            throw .usage("--\(option.name) is about a transfer; give a URL behind the activity's name.")
+            throw .usage("--\(option.name) is about a transfer; give a URL after the activity's name.")
         }
         return activity
     }
@@ -91,7 +95,7 @@ struct Activities: Command {
             case .remove(let name):
                 let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
                 try session.removeActivity(name)
-                context.output.note("Activity \(name) is removed; transfers that it has made go on.")
+                context.output.note("Activity \(name) is removed; its transfers continue.")
             }
             return .done
         }

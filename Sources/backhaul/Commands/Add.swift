@@ -2,7 +2,7 @@ import CBackhaul
 
 struct Add: Command {
     static let description = CommandDescription(
-        name: "add", operands: "URL...", summary: "hand transfers over and leave",
+        name: "add", operands: "URL...", summary: "enqueue downloads and exit",
         examples: [
             "backhaul add -d ~/Music https://example.org/a.flac https://example.org/b.flac", "backhaul wait",
         ],
@@ -11,10 +11,10 @@ struct Add: Command {
         ],
         sessionOptions: SessionOptions.descriptions,
         details: DownloadOptions.naming + "\n\n" + """
-            Transfers are durable when the command ends, and go on in the background. With --embedded they run only
-            while some process has the store open: `backhaul wait` is one. With --json each transfer is one line:
-            task_id, url, destination, disposition ("new" or "existing"), task_state and event_id: the event of its
-            end, while nobody has acknowledged that.
+            When the command ends, the transfers are stored durably, and they run in the background. With --embedded
+            they run only while a process has the store open, such as `backhaul wait`. With --json each transfer is one
+            line: task_id, url, destination, disposition ("new" or "existing"), task_state and event_id, the event of
+            its end until that is acknowledged.
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions
@@ -42,19 +42,19 @@ struct Add: Command {
             let living = results.count { !$0.hasEnded }
             if living == 0 { return .done }
             context.output.note(
-                "\(Text.count(living, "transfer")) handed over, safe on disk. "
+                "\(Text.count(living, "transfer")) enqueued, safe on disk. "
                     + (context.isEmbedded
                         ? "Transfers run while a process has the store open: run `\(context.waitCommand)`."
-                        : "They go on in the background: `\(context.waitCommand)` shows them."))
+                        : "They go on in the background: `\(context.waitCommand)` shows their progress."))
             return .done
         }
     }
 
-    /// Of one that was there already.
+    /// The state of a transfer that existed before this command. Nil: the transfer is new.
     private static func found(_ result: EnqueueResult) -> String? {
         guard let state = result.state else { return nil }
-        if result.isAcknowledged { return "has fetched it before, and its end was read" }
-        if result.hasEnded { return "has fetched it before, and its end waits to be read" }
-        return "was handed over before, and is \(Names.taskState(state))"
+        if result.isAcknowledged { return "has downloaded it before, and its end is acknowledged" }
+        if result.hasEnded { return "has downloaded it before, and its end is not acknowledged yet" }
+        return "was enqueued before, and is \(Names.taskState(state))"
     }
 }

@@ -2,21 +2,23 @@ import CBackhaul
 
 struct Attempts: Command {
     static let description = CommandDescription(
-        name: "attempts", operands: "TASK...", summary: "tell what was measured of each try of transfers",
+        name: "attempts", operands: "TASK...", summary: "show the measurements of each attempt of transfers",
         examples: ["backhaul attempts 12", "backhaul attempts --json 12"],
         details: """
-            Also of ended transfers, as long as `backhaul history` has them. Milliseconds from the start of the try
-            until the name was resolved (LOOKUP), the connection made (CONNECT) and secured (TLS), the first byte of
-            the answer came (FIRST) and the last (TOTAL); '-' where that was not reached, or not needed because a
-            connection was used again. BYTES are those of the answer's body, or of the request's where it has one. With
-            --json each try is one line, with its times in microseconds.
+            Ended transfers are included while `backhaul history` lists them. Times are milliseconds from the start of
+            the attempt: until the name was resolved (LOOKUP), the connection was made (CONNECT) and encrypted (TLS),
+            and the first byte (FIRST) and the last byte (TOTAL) of the response arrived. '-' means that the attempt
+            ended before this, or that it used an existing connection. BYTES is the size of the response's body, or of
+            the request's body if that is larger. With --json each attempt is one line, with times in microseconds.
             """, storeUse: .needs)
 
     private let ids: [UInt64]
 
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
-        guard !ids.isEmpty else { throw .usage("Which task? `backhaul tasks` and `history` show their numbers.") }
+        guard !ids.isEmpty else {
+            throw .usage("`attempts` needs the number of a task; `backhaul tasks` and `history` show the numbers.")
+        }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -39,7 +41,7 @@ struct Attempts: Command {
 
     private static var header: String {
         row(
-            ["TASK", "TRY", "STATUS", "LOOKUP", "CONNECT", "TLS", "FIRST", "TOTAL", "BYTES"],
+            ["TASK", "NO.", "STATUS", "LOOKUP", "CONNECT", "TLS", "FIRST", "TOTAL", "BYTES"],
             "PROTOCOL  RESULT")
     }
 
@@ -50,7 +52,7 @@ struct Attempts: Command {
         if let retry = retry(attempt, isLast: isLast) { remarks += "; " + retry }
         if Int(attempt.next) == BH_NEXT_CHALLENGE { remarks += "; asked for a credential" }
         if attempt.isReused { remarks += "; connection used again" }
-        if attempt.isProxied { remarks += "; by way of a proxy" }
+        if attempt.isProxied { remarks += "; through a proxy" }
         return row(
             [
                 String(attempt.task), String(attempt.number),
@@ -60,18 +62,18 @@ struct Attempts: Command {
             ], remarks)
     }
 
-    /// "next try in 4 s", or of one that is over "tried again after 2 s". Nil when that is not known: the end of a try
-    /// without an answer was not measured, and the last may have been the last for another reason.
+    /// "next attempt in 4 s", or for an attempt with a successor "tried again after 2 s". Nil if that is not known: the
+    /// end of an attempt without a response is not measured, and the last attempt may have ended for another reason.
     private static func retry(_ attempt: AttemptRecord, isLast: Bool) -> String? {
         guard attempt.nextAttempt > 0, Int(attempt.next) == BH_NEXT_RETRY else { return nil }
         if isLast {
             return attempt.nextAttempt > Clock.wallMilliseconds
-                ? "next try \(Text.time(until: attempt.nextAttempt))" : nil
+                ? "next attempt \(Text.time(until: attempt.nextAttempt))" : nil
         }
         guard let duration = attempt.responseEnd else { return nil }
         let pause = attempt.nextAttempt.subtractingReportingOverflow(attempt.started).partialValue
             .subtractingReportingOverflow(duration / 1000).partialValue
-        if pause <= 0 { return "tried again at once" }
+        if pause <= 0 { return "tried again immediately" }
         return "tried again after " + (pause < 1000 ? "\(pause) ms" : Text.duration(seconds: (pause + 500) / 1000))
     }
 

@@ -1,6 +1,7 @@
 struct Cancel: Command {
     static let description = CommandDescription(
-        name: "cancel", operands: ControlOptions.operands, summary: "end transfers and remove what has been received",
+        name: "cancel", operands: ControlOptions.operands,
+        summary: "cancel transfers and remove the bytes received so far",
         examples: ["backhaul cancel 12 13", "backhaul cancel --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)
 

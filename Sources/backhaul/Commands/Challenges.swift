@@ -2,11 +2,11 @@ import CBackhaul
 
 struct Challenges: Command {
     static let description = CommandDescription(
-        name: "challenges", operands: "", summary: "list who asks for a credential",
+        name: "challenges", operands: "", summary: "list the servers that ask for a credential",
         examples: ["backhaul challenges", "backhaul respond 3 --user ann"],
         details: """
-            One for each server, or proxy, and realm, however many transfers wait for the answer. With --json each is
-            one line.
+            There is one challenge for each server or proxy and realm, even if many transfers wait for it. With --json
+            each challenge is one line.
             """, storeUse: .lists)
 
     init(_ arguments: Arguments) throws(CommandError) {

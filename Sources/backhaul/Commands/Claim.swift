@@ -2,11 +2,11 @@ import CBackhaul
 
 struct Claim: Command {
     static let description = CommandDescription(
-        name: "claim", operands: "TASK FILE", summary: "move a file that is kept in the store to its place",
+        name: "claim", operands: "TASK FILE", summary: "move a kept file from the store to a path",
         examples: ["backhaul claim --application org.example.photos -s gallery 12 picture.jpg"],
         options: [OptionDescription("if-exists", nil, "fail|replace", "what to do when the file is there (fail)")],
         details: """
-            Programs may fetch files without saying where they belong; those stay in the store until they are claimed.
+            Programs may download files without a destination. The store keeps these files until they are claimed.
             With --json one document: {"task_id": NUMBER, "path": PATH}.
             """)
 

@@ -2,11 +2,12 @@ import CBackhaul
 
 struct Complete: Command {
     static let description = CommandDescription(
-        name: "complete", operands: "", summary: "say that nothing of a session is outstanding",
+        name: "complete", operands: "", summary: "report that all events of a session are processed",
         examples: ["backhaul complete --session photos"],
         details: """
-            For a program that was started for its session (`backhaul register`) and reads its events with `backhaul
-            events`: it ends the launch. Without a launch it does nothing. `backhaul wait` completes by itself.
+            This is for a program that Backhaul started for its session (`backhaul register`) and that reads the events
+            with `backhaul events`: the command ends the launch. Without a launch it does nothing. `backhaul wait` needs
+            no `complete` after it.
             """, isHost: true, storeUse: .makes)
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -2,12 +2,14 @@ import CBackhaul
 
 struct Conditions: Command {
     static let description = CommandDescription(
-        name: "conditions", operands: "", summary: "show what the machine offers now, and what waits for it",
+        name: "conditions", operands: "",
+        summary: "show the conditions of the machine, and which transfers wait",
         examples: ["backhaul conditions", "backhaul conditions --json"],
         details: """
-            Power, battery, heat, pressure and network as the engine sees them, where it has read them, and since when
-            they are so; below them what is held back, in all sessions of the store. What cannot be read holds nothing
-            back. `backhaul why` tells what to do. With --json one document: {"conditions": [...], "holds": [...]}.
+            Lists power, battery, heat, pressure and network as the engine sees them, with their sources and the time of
+            their last change. Below are the transfers of all sessions of the store that are held by a condition. A
+            condition that cannot be read holds no transfer. `backhaul why` shows what to do. With --json one document:
+            {"conditions": [...], "holds": [...]}.
             """, storeUse: .makes, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {
@@ -46,11 +48,11 @@ struct Conditions: Command {
 
     private static func unknown(_ condition: ConditionRecord) -> String {
         Int(condition.kind) == BH_CONDITION_THROUGHPUT
-            ? "nothing is moving" : "cannot be read: holds nothing back"
+            ? "nothing is transferred" : "cannot be read: holds no transfer"
     }
 
     static func heldBack(_ holds: [HoldRecord], of application: String, now: Int64) -> [String] {
-        if holds.isEmpty { return ["Nothing is held back."] }
+        if holds.isEmpty { return ["No transfer is held."] }
         let rows = holds.map { hold in
             [
                 (hold.application == application ? "" : hold.application + "/") + hold.session,
@@ -60,6 +62,6 @@ struct Conditions: Command {
                 (hold.origin.map { $0 + ": " } ?? "") + hold.reasonText,
             ]
         }
-        return Text.table([["HELD BACK", "REASON", "TRANSFERS", "SINCE", "GOES ON", "WHY"]] + rows)
+        return Text.table([["HELD", "REASON", "TRANSFERS", "SINCE", "GOES ON", "WHY"]] + rows)
     }
 }

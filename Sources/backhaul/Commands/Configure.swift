@@ -2,18 +2,20 @@ import CBackhaul
 
 struct Configure: Command {
     static let description = CommandDescription(
-        name: "configure", operands: "", summary: "show or change what is remembered with a session",
+        name: "configure", operands: "", summary: "show or change the settings of a session",
         examples: ["backhaul configure", "backhaul configure --proxy socks5h://127.0.0.1:9050 --limit-rate 1M"],
         options: [
-            OptionDescription("header", "H", "'NAME: VALUE'", "sent with each request; all of them are given anew"),
+            OptionDescription(
+                "header", "H", "'NAME: VALUE'",
+                "send this header with each request; replaces all headers of the session"),
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
-            OptionDescription("no-headers", nil, nil, "none of them any more"),
+            OptionDescription("no-headers", nil, nil, "remove all headers of the session"),
         ] + PolicyOptions.descriptions,
         sessionOptions: SessionOptions.descriptions,
         details: """
-            Without options it shows them. What is given changes what is remembered, and makes the session where it is
-            not there; what is not given stays. '' takes a text back to its default, and 0 a limit. Passwords and the
-            values of headers are never shown. With --json one document.
+            Without options the command shows the settings. The given options change the session, and create it if it
+            does not exist; other settings stay. '' resets a text to its default, and 0 resets a limit. Passwords and
+            the values of headers are never shown. With --json one document.
             """, storeUse: .makes)
 
     private let session: SessionOptions

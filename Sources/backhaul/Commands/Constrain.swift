@@ -2,20 +2,20 @@ import CBackhaul
 
 struct Constrain: Command {
     static let description = CommandDescription(
-        name: "constrain", operands: ControlOptions.operands, summary: "say anew what transfers themselves wait for",
+        name: "constrain", operands: ControlOptions.operands, summary: "change the constraints of transfers",
         examples: [
             "backhaul constrain 12 --external-power default", "backhaul constrain 12 --none",
             "backhaul constrain --all --session photos --unmetered yes",
         ],
-        options: [OptionDescription("none", nil, nil, "they wait for nothing of their own any more")]
+        options: [OptionDescription("none", nil, nil, "remove all constraints of the transfers")]
             + ConstraintOptions.descriptions + ControlOptions.descriptions,
         details: """
-            What is not given stays as the transfers were handed over, and what has come is kept. The word default
-            takes a wish back: --external-power default. What their session asks for holds besides, and is changed with
-            `backhaul configure`.
+            Constraints that are not given stay, and so do the bytes received so far. The word default removes a
+            constraint: --external-power default. The constraints of the session apply as well; `backhaul configure`
+            changes them.
             """ + " " + ControlOptions.details)
 
-    /// Of tasks that are named in one call: they fit in a message.
+    /// The largest number of tasks in one call, so that their numbers fit into one message.
     private static let callLimit = 100_000
 
     private let constraints: ConstraintOptions
@@ -27,8 +27,8 @@ struct Constrain: Command {
         guard constraints.isGiven != arguments.has("none") else {
             throw .usage(
                 constraints.isGiven
-                    ? "--none and what is to be waited for exclude each other."
-                    : "`constrain` takes what is to be waited for, such as --external-power yes, or --none.")
+                    ? "--none and the options for constraints exclude each other."
+                    : "`constrain` needs a constraint, such as --external-power yes, or --none.")
         }
     }
 
@@ -49,7 +49,7 @@ struct Constrain: Command {
         }
     }
 
-    /// Those that come to state the same, together.
+    /// The tasks that change, grouped by their new constraints.
     private func changes(
         _ session: Session, _ named: [TaskRecord]
     ) throws(CommandError) -> [ConstraintsRecord: [UInt64]] {

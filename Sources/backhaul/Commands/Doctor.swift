@@ -1,11 +1,11 @@
 struct Doctor: Command {
     static let description = CommandDescription(
-        name: "doctor", operands: "", summary: "look at all that transfers need, and say what is wrong",
+        name: "doctor", operands: "", summary: "check everything that transfers need, and report problems",
         examples: ["backhaul doctor", "backhaul doctor --json --store /srv/photos/transfers"],
         details: """
-            Looks on only: no daemon is started, and the store is neither made nor locked.
+            The command only reads: it starts no daemon, and neither creates nor locks the store.
 
-            Each line is ok, a warning or an error. It ends with 0 unless there is an error. With --json each line is \
+            Each line is ok, a warning or an error. The exit code is 0 if there is no error. With --json each line is \
             {"subject", "level", "text", "advice"}.
             """)
 

@@ -1,10 +1,10 @@
 import BackhaulUserManager
 import CBackhaul
 
-/// The engine that has the store, if there is one, and what it knows.
+/// The findings of `backhaul doctor` about the engine that runs the store, if one runs.
 struct DoctorEngine {
     private(set) var findings: [Finding] = []
-    /// Whether a daemon runs as a service of its own.
+    /// Whether the engine is a daemon in a systemd service that contains nothing else.
     private(set) var isSeparateService = false
 
     init(_ store: DoctorStore, _ context: Context) throws(CommandError) {
@@ -25,21 +25,22 @@ struct DoctorEngine {
             }
         } catch {
             guard case .failure(let failure) = error else { throw error }
-            // It ended while it was asked, and this look starts no other.
+            // The engine ended during this check, which starts no other one.
             findings += failure.is(BH_DAEMON_UNAVAILABLE) && !store.isLocked
                 ? [DoctorEngine.none(store, context)] : [.error("engine", failure.message), store.socket]
         }
     }
 
-    /// An engine that leaves because nothing is left to do removes its socket.
+    /// The finding if no engine runs. An engine that exits because nothing is left to do removes its socket.
     private static func none(_ store: DoctorStore, _ context: Context) -> Finding {
-        guard store.hasSocket else { return .ok("engine", "none runs; the next program that needs one starts it") }
+        guard store.hasSocket else { return .ok("engine", "no engine runs; the next program that needs one starts it") }
         return .warning(
-            "engine", "none runs, and the last one was killed or lost its power: transfers may wait for the next",
+            "engine",
+            "no engine runs, and the last one was killed or lost its power: transfers may wait for the next one",
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// An engine of another version may not know every question.
+    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command.
     private mutating func ask(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {
@@ -69,9 +70,9 @@ struct DoctorEngine {
         if isSeparateService { return .ok("stopping", "the daemon is a service of its own, \(unit)") }
         if unit.hasSuffix(".service") {
             return .warning(
-                "stopping", "the daemon runs in \(unit), and is stopped with it", "See docs/services.md for ways out.")
+                "stopping", "the daemon runs in \(unit), and is stopped with it", "See docs/services.md for solutions.")
         }
-        return .ok("stopping", "the daemon runs in \(unit), which started it, and ends if that is ended as a whole")
+        return .ok("stopping", "the daemon runs in \(unit), and ends if systemd stops that unit")
     }
 
     private static func launch(_ launch: LaunchRecord) -> Finding {
@@ -90,7 +91,7 @@ struct DoctorEngine {
         case BH_LAUNCH_RUNNING: return .ok("launch", "\(text), runs as process \(launch.processID)")
         case BH_LAUNCH_GAVE_UP:
             return .warning(
-                "launch", "\(text), left alone after \(Text.count(Int(launch.launches), "launch", "launches"))",
+                "launch", "\(text), given up after \(Text.count(Int(launch.launches), "launch", "launches"))",
                 advice ?? "It never completed its sessions; start it by hand to see why.")
         default: return advice.map { .warning("launch", text, $0) } ?? .ok("launch", text)
         }

@@ -1,4 +1,4 @@
-/// One line of what `backhaul doctor` tells.
+/// One line in the output of `backhaul doctor`.
 struct Finding {
     enum Level: String {
         case ok, warning, error
@@ -7,7 +7,7 @@ struct Finding {
     let level: Level
     let subject: String
     let text: String
-    /// What to do, as a sentence.
+    /// A sentence that states what to do.
     let advice: String?
 
     static func ok(_ subject: String, _ text: String) -> Finding {

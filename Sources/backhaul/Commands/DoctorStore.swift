@@ -3,7 +3,7 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// What can be seen of a store from outside.
+/// The findings of `backhaul doctor` about the files of a store, without opening it.
 struct DoctorStore {
     let path: String
     private(set) var findings: [Finding] = []
@@ -25,32 +25,32 @@ struct DoctorStore {
     }
 
     private var missing: Finding {
-        .ok("store", "\(path) is not there yet; the first program that needs it makes it")
+        .ok("store", "\(path) does not exist yet; the first program that needs it creates it")
     }
 
-    /// Where it is, how large, and how much room is left.
+    /// The store's path, size, file system and free space.
     private var place: Finding {
         let kind = FileSystems.kind(of: path)
         var room = statvfs()
         let free = statvfs(path, &room) == 0 ? UInt64(room.f_bavail) &* UInt64(room.f_frsize) : 0
         let text = "\(path): \(Text.size(size)) on \(kind ?? "an unknown file system"), \(Text.size(free)) free"
         if kind == "tmpfs" || kind == "ramfs" {
-            return .warning("store", text, "What is there is gone after a reboot; move it with --store.")
+            return .warning("store", text, "Its files are lost at a reboot; choose another directory with --store.")
         }
         if let kind, FileSystems.network.contains(kind) {
             return .error(
                 "store", text,
-                "Locks do not hold on a network: move it with --store, BACKHAUL_STORE or XDG_STATE_HOME.")
+                "Locks are not reliable there: move it with --store, BACKHAUL_STORE or XDG_STATE_HOME.")
         }
-        if free < 100 << 20 { return .warning("store", text, "Transfers wait when no room is left.") }
+        if free < 100 << 20 { return .warning("store", text, "Transfers wait when no space is left; free some.") }
         return .ok("store", text)
     }
 
-    /// Whether it is the user's, and his alone.
+    /// Whether the store belongs to the user, and other users cannot read it.
     private func access(_ status: stat) -> Finding? {
         let mode = String(status.st_mode & 0o7777, radix: 8)
         if status.st_uid != geteuid() {
-            return .error("store", "it belongs to user \(status.st_uid), and this is user \(geteuid())")
+            return .error("store", "it belongs to user \(status.st_uid), but you are user \(geteuid())")
         }
         if status.st_mode & 0o077 != 0 {
             return .error(
@@ -62,20 +62,21 @@ struct DoctorStore {
         return .ok("access", "mode \(mode), of this user")
     }
 
-    /// Files that programs have handed over, and of which the database knows nothing.
+    /// A warning about request bodies that programs have moved into the store and that the database does not contain.
     private var orphanedBodies: Finding? {
         let folder = Paths.join(path, "bodies/lost")
         let count = ((try? DirectoryReader.textNames(in: folder)) ?? []).count
         guard count > 0 else { return nil }
         return .warning(
             "store", "\(folder) has \(count) \(count == 1 ? "file" : "files") that the database does not know",
-            "They were handed over to be sent, and its copy is older: look at them, and move or remove them.")
+            "They are bodies of uploads newer than this copy of the database: inspect, then move or remove them.")
     }
 
-    /// Bytes of all files in it.
+    /// The bytes that all files of the store occupy on disk.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
-    /// Without what cannot be read, and without names that are not UTF-8: the store makes none.
+    /// The size of a directory. Files that cannot be read do not count, nor do names that are not UTF-8: the store
+    /// creates no such names.
     private static func size(_ path: String, depth: Int) -> UInt64 {
         var sum: UInt64 = 0
         for name in (try? DirectoryReader.textNames(in: path)) ?? [] {
@@ -87,7 +88,7 @@ struct DoctorStore {
         return sum
     }
 
-    /// Whether some engine has the lock. Looking does not take it.
+    /// Whether an engine owns the store lock. The check does not take the lock.
     var isLocked: Bool {
         let number = bhl_open(Paths.join(path, "lock"), O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
@@ -99,13 +100,14 @@ struct DoctorStore {
 
     var hasSocket: Bool { Paths.exists(socketName) }
 
-    /// Whether there is a socket, open to the user alone.
+    /// Whether the engine's socket exists and belongs to the user.
     var socket: Finding {
         let name = socketName
         var status = stat()
         guard lstat(name, &status) == 0 else {
             return .error(
-                "socket", "\(name): \(reasonOfLastError())", "End the engine's process; the next makes it again.")
+                "socket", "\(name): \(reasonOfLastError())",
+                "End the engine's process; the next engine creates it again.")
         }
         if status.st_mode & S_IFMT != S_IFSOCK || status.st_uid != geteuid() {
             return .error("socket", "\(name) is not a socket of this user", "Remove it, and end the engine's process.")
@@ -113,7 +115,7 @@ struct DoctorStore {
         return .ok("socket", name)
     }
 
-    /// Where a daemon says what went wrong.
+    /// The place of the daemon's log, and the log's last line if that is an error.
     var log: [Finding] {
         guard exists else { return [] }
         let name = Paths.join(path, "daemon.log")

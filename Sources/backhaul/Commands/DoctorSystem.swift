@@ -2,9 +2,9 @@ import BackhaulUserManager
 import CBackhaul
 import Glibc
 
-/// What the machine offers.
+/// The findings of `backhaul doctor` about the machine and the installation.
 enum DoctorSystem {
-    /// The libraries as they are loaded here; the daemon of the same installation loads the same.
+    /// The versions of the libraries in this process. The daemon of the same installation loads the same libraries.
     static var versions: Finding {
         let libraries = [
             ("libcurl", "curl_version"), ("libuv", "uv_version_string"), ("SQLite", "sqlite3_libversion"),
@@ -20,7 +20,7 @@ enum DoctorSystem {
 
     private static func version(_ function: String) -> String? {
         guard let found = dlsym(nil, function) else { return nil }
-        // Unsafe: each of the three is `const char *name(void)`, in its library's documentation.
+        // Unsafe: each of the three functions is documented as `const char *name(void)`.
         let call = unsafeBitCast(found, to: (@convention(c) () -> UnsafePointer<CChar>?).self)
         return call().map { String(cString: $0) }
     }
@@ -36,12 +36,12 @@ enum DoctorSystem {
     static func manager(isDaemonSeparate: Bool) -> [Finding] {
         switch UserManager.find() {
         case .none(let reason):
-            // Where systemd is not, nothing stops a daemon either.
+            // Without systemd nothing stops a daemon, so a missing user manager is no problem.
             let finding = Finding(
                 level: Service.hasSystemd && !isDaemonSeparate ? .warning : .ok, subject: "manager",
                 text: plain(reason),
                 advice: Service.hasSystemd && !isDaemonSeparate
-                    ? "A daemon that is started here is stopped with the service that started it; see docs/services.md."
+                    ? "A daemon that you start here is stopped with the service that starts it; see docs/services.md."
                     : nil)
             return [finding]
         case .manager(let manager):
@@ -51,7 +51,7 @@ enum DoctorSystem {
 
     private static var lingering: Finding {
         switch Lingering.current {
-        case .on: .ok("lingering", "on: transfers go on after logout, and from boot on with `backhaul service install`")
+        case .on: .ok("lingering", "on: transfers go on after logout, and after boot with `backhaul service install`")
         case .off:
             .warning(
                 "lingering", "off: transfers pause from your last logout to the next login",

@@ -2,23 +2,24 @@ import CBackhaul
 
 struct Events: Command {
     static let description = CommandDescription(
-        name: "events", operands: "", summary: "list what has ended and nobody has acknowledged",
+        name: "events", operands: "", summary: "list the events that are not acknowledged",
         examples: [
             "backhaul events", "backhaul events --acknowledge --json", "backhaul events --acknowledge-through 12",
         ],
         options: [
             OptionDescription(
-                "acknowledge", "a", nil, "acknowledge what this prints, and nothing else: it never comes again"),
+                "acknowledge", "a", nil, "acknowledge the printed events and no others; they are not listed again"),
             OptionDescription(
                 "acknowledge-through", nil, "EVENT",
                 "print nothing, and acknowledge the events up to this one: the last that an earlier `events` printed"),
             OptionDescription("after", nil, "EVENT", "only events after this one"),
         ],
         details: """
-            With --json each event is one line. Events belong to one consumer at a time: while another process is one,
-            the command ends with 5. With --acknowledge the output is what was acknowledged, and includes what has
-            come since an earlier `events`; with --acknowledge-through and --json it is {"acknowledged": NUMBER}.
-            Acknowledging removes kept files that were not claimed (`backhaul claim`).
+            With --json each event is one line. A session has one consumer at a time: while another process is the
+            consumer, the command ends with 5. With --acknowledge the output is the acknowledged events, which include
+            events that are newer than an earlier `events`; with --acknowledge-through and --json it is
+            {"acknowledged": NUMBER}. Acknowledging an event deletes its kept file unless that was claimed
+            (`backhaul claim`).
             """, storeUse: .lists)
 
     private let acknowledges: Bool
@@ -44,7 +45,7 @@ struct Events: Command {
                 let (events, more) = try session.poll(after: cursor)
                 try context.output.result(
                     lines: events.map { context.output.isJSON ? $0.json.text : Events.line($0) })
-                // After the output, so that an event is lost by no failure of it.
+                // Acknowledged only after the output, so that a failed output loses no event.
                 if acknowledges { try session.acknowledge(events.map { $0.id }) }
                 cursor = events.last?.id ?? cursor
                 if !more { break }
@@ -68,7 +69,7 @@ struct Events: Command {
     private static func line(_ event: EventRecord) -> String {
         let id = Text.padded(left: String(event.id), columns: 6) + "  "
         if event.isChallenge {
-            return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "answered meanwhile")
+            return id + "challenge  " + Text.visible(event.challenge?.sentence ?? "responded to meanwhile")
         }
         if event.isActivity { return id + "due        activity " + Text.visible(event.activity ?? "") }
         if event.isEndOfGroup {

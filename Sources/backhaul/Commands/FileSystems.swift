@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// Kinds of file systems, as the kernel names them.
+/// The types of file systems, as the kernel names them.
 enum FileSystems {
     static let network: Set = [
         "nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "glusterfs", "9p", "fuse.sshfs", "fuse.glusterfs",
         "ocfs2", "gfs2", "lustre",
     ]
 
-    /// Of the mount that a path lies in (proc(5), /proc/PID/mountinfo).
+    /// The type of the file system at a path (proc(5), /proc/PID/mountinfo).
     static func kind(of path: String) -> String? {
         guard let real = try? Paths.resolved(path), let file = fopen("/proc/self/mountinfo", "r") else { return nil }
         defer { fclose(file) }
@@ -20,7 +20,7 @@ enum FileSystems {
         while getline(&line, &room, file) > 0, let text = line {
             let halves = split(String(cString: text))
             guard let halves, isBelow(real, halves.mountPoint) else { continue }
-            // Of two at one place the later one is seen.
+            // Of two mounts at one directory, the later one hides the other.
             if best.map({ halves.mountPoint.utf8.count >= $0.length }) ?? true {
                 best = (halves.mountPoint.utf8.count, halves.kind)
             }
@@ -38,7 +38,7 @@ enum FileSystems {
         mountPoint == "/" || path == mountPoint || path.hasPrefix(mountPoint + "/")
     }
 
-    /// Blanks and backslashes are written as \ and three octal digits.
+    /// Decodes the octal escapes of mountinfo, which stand for blanks and backslashes.
     private static func unescaped(_ word: Substring) -> String {
         var bytes: [UInt8] = []
         var rest = Array(word.utf8)[...]

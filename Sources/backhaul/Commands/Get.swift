@@ -2,7 +2,7 @@ import CBackhaul
 
 struct Get: Command {
     static let description = CommandDescription(
-        name: "get", operands: "URL...", summary: "fetch files and wait for them",
+        name: "get", operands: "URL...", summary: "download files and wait for them",
         examples: [
             "backhaul get https://example.org/large.iso",
             "backhaul get -d ~/Downloads https://example.org/a.gz https://example.org/b.gz",
@@ -10,10 +10,10 @@ struct Get: Command {
         options: DownloadOptions.descriptions + [Watch.timeoutOption],
         sessionOptions: SessionOptions.descriptions,
         details: DownloadOptions.naming + "\n\n" + """
-            Prints the path of each file when it is whole. Ctrl-C leaves at once and loses nothing: the transfers stay,
-            and the same command or `backhaul wait` goes on with them. With --json each transfer is one line when it has
-            ended. A server that asks for a credential is answered on the terminal, or with `backhaul respond`; without
-            either the command ends with 8 when nothing else is left to do.
+            Prints the path of each file when it is complete. Ctrl-C exits immediately and loses nothing: the transfers
+            continue, and the same command or `backhaul wait` follows them. With --json each transfer is one line when
+            it has ended. If a server asks for a credential, the command asks at the terminal; `backhaul respond` gives
+            one from elsewhere. Without a terminal the command ends with 8 when all other transfers have ended.
             """, isHost: true, storeUse: .makes)
 
     private let options: DownloadOptions
@@ -40,8 +40,8 @@ struct Get: Command {
         }
     }
 
-    /// An earlier transfer to the same file that nobody has read the end of would answer for the new one. It may do so
-    /// only when its file is there and was not to be replaced.
+    /// Acknowledges the ends of earlier transfers to the same files. Otherwise an earlier transfer would be found in
+    /// place of the new one. That is right only if its file is still complete and is not to be replaced.
     private func acknowledgeFormerEnds(_ session: Session) throws(CommandError) {
         let replaces = options.transfers.contains { $0.replaces }
         let keys = Set(options.transfers.compactMap { $0.key })

@@ -4,10 +4,10 @@ struct History: Command {
     static let description = CommandDescription(
         name: "history", operands: "", summary: "list transfers whose end was acknowledged",
         examples: ["backhaul history", "backhaul history --after 120 --json"],
-        options: [OptionDescription("after", nil, "TASK", "only those with greater numbers")],
+        options: [OptionDescription("after", nil, "TASK", "only tasks with greater numbers")],
         details: """
-            A session keeps the newest, 1000 unless `backhaul configure --history-limit` says otherwise. With --json
-            each transfer is one line, with the same members as those of `backhaul tasks`.
+            A session keeps the newest 1000 transfers; `backhaul configure --history-limit` changes that. With --json
+            each transfer is one line, with the same members as in `backhaul tasks`.
             """, storeUse: .lists)
 
     private let after: UInt64

@@ -2,18 +2,20 @@ import CBackhaul
 
 struct Info: Command {
     static let description = CommandDescription(
-        name: "info", operands: "TASK...", summary: "tell everything about transfers",
+        name: "info", operands: "TASK...", summary: "show all details of transfers",
         examples: ["backhaul info 12"],
         details: """
-            Also of ended transfers, as long as `backhaul history` has them. With --json each transfer is one line, with
-            the same members as those of `backhaul tasks`.
+            Ended transfers are included while `backhaul history` lists them. With --json each transfer is one line,
+            with the same members as in `backhaul tasks`.
             """)
 
     private let ids: [UInt64]
 
     init(_ arguments: Arguments) throws(CommandError) {
         ids = try arguments.taskIDs()
-        guard !ids.isEmpty else { throw .usage("Which task? `backhaul tasks` and `history` show their numbers.") }
+        guard !ids.isEmpty else {
+            throw .usage("`info` needs the number of a task; `backhaul tasks` and `history` show the numbers.")
+        }
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
@@ -31,7 +33,7 @@ struct Info: Command {
         }
     }
 
-    /// In the history when its end was acknowledged.
+    /// Finds a task in the list or, if its end is acknowledged, in the history.
     static func find(
         _ id: UInt64, _ session: Session, _ context: Context
     ) throws(CommandError) -> TaskRecord {
@@ -42,8 +44,8 @@ struct Info: Command {
             if let ended = try session.history(after: id - 1, maximum: 1).tasks.first, ended.id == id { return ended }
             throw .failure(
                 failure.withMessage(
-                    "There is no task \(id) in session \(context.sessionName), nor in its history; `backhaul tasks` "
-                        + "and `history` show what there is."))
+                    "There is no task \(id) in session \(context.sessionName) or in its history; `backhaul tasks` "
+                        + "and `history` list the tasks."))
         }
     }
 

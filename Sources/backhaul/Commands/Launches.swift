@@ -5,8 +5,8 @@ struct Launches: Command {
         name: "launches", operands: "", summary: "list the programs that are started for their sessions",
         examples: ["backhaul launches", "backhaul launches --json"],
         details: """
-            All applications of the store: what is registered, whether it is due or runs, and why it failed last. With
-            --json each is one line.
+            Lists the registered programs of all applications of the store: whether a launch is due or runs, and why the
+            last one failed. With --json each program is one line.
             """, storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -2,19 +2,21 @@ import CBackhaul
 
 struct Limits: Command {
     static let description = CommandDescription(
-        name: "limits", operands: "[set]", summary: "show or set what all sessions may use together",
+        name: "limits", operands: "[set]", summary: "show or set the limits of all sessions together",
         examples: ["backhaul limits", "backhaul limits set --limit-rate 2M --parallel-max 8"],
         options: [
-            OptionDescription("limit-rate", nil, "BYTES", "a second, both ways, as 500k, 10M or 2G; 0: no limit"),
+            OptionDescription(
+                "limit-rate", nil, "BYTES", "per second, sent and received, such as 500k, 10M or 2G; 0: no limit"),
             OptionDescription("parallel-max", nil, "NUMBER", "transfers at a time (256)"),
             OptionDescription("connections", nil, "NUMBER", "connections at a time (256)"),
             OptionDescription(
-                "connections-per-origin", nil, "NUMBER", "of all sessions together; 0: each session's own"),
+                "connections-per-origin", nil, "NUMBER",
+                "connections to one origin at a time; 0: only each session's own limit"),
         ],
         details: """
-            `limits set` leaves what is not given as it is; 0 goes back to the default. They hold at once, and are
-            remembered with the store. With --json one document: bytes_per_second, maximum_running_tasks,
-            maximum_connections and connections_per_origin; null where there is no limit.
+            `limits set` keeps the limits that are not given; 0 resets one to its default. The limits apply immediately
+            and are stored. With --json one document: bytes_per_second, maximum_running_tasks, maximum_connections and
+            connections_per_origin; null means no limit.
             """, storeUse: .makes, usesSession: false)
 
     private let rate: UInt64?
@@ -32,7 +34,8 @@ struct Limits: Command {
         guard sets || arguments.operands.isEmpty else { throw .usage("`limits` takes no argument but `set`.") }
         let isGiven = rate != nil || runningTasks != nil || connections != nil || connectionsPerOrigin != nil
         guard sets == isGiven else {
-            throw .usage(sets ? "`limits set` takes the limits that are to be set." : "Limits are set by `limits set`.")
+            throw .usage(
+                sets ? "`limits set` needs a limit, such as --limit-rate 2M." : "To set limits, use `limits set`.")
         }
     }
 
@@ -62,7 +65,7 @@ struct Limits: Command {
             ("transfers", String(limits.runningTasks)), ("connections", String(limits.connections)),
             (
                 "per origin",
-                limits.connectionsPerOrigin == 0 ? "as each session says" : String(limits.connectionsPerOrigin)
+                limits.connectionsPerOrigin == 0 ? "set by each session" : String(limits.connectionsPerOrigin)
             ),
         ].map { Text.padded($0.0 + ":", columns: 14) + $0.1 }
     }

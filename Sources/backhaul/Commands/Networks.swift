@@ -3,23 +3,24 @@ import CBackhaul
 struct Networks: Command {
     static let description = CommandDescription(
         name: "networks", operands: "[NAME]",
-        summary: "show networks with what was moved on them, or set their budgets",
+        summary: "show networks and the bytes moved on them, or set budgets",
         examples: [
             "backhaul networks", "backhaul networks Hotspot --metered yes --monthly-budget 5GB",
         ],
         options: [
-            OptionDescription("metered", nil, "yes|no|auto", "instead of what the system says; auto: as it says"),
             OptionDescription(
-                "daily-budget", nil, "BYTES|none|nothing", "that all sessions move on it in a day: 500MB, 2G, ..."),
+                "metered", nil, "yes|no|auto", "whether the network is metered; auto: as the system reports"),
+            OptionDescription(
+                "daily-budget", nil, "BYTES|none|nothing", "limit for all sessions together in a day: 500MB, 2G, ..."),
             OptionDescription("monthly-budget", nil, "BYTES|none|nothing", "the same, in a month"),
             OptionDescription("month-starts-on", nil, "DAY", "1 to 28, on which a month of the budget begins (1)"),
-            OptionDescription("forget", nil, nil, "take all of that back"),
+            OptionDescription("forget", nil, nil, "remove all settings of the network"),
         ],
         details: """
-            A network is a connection of NetworkManager's, else the interface of the default route. Budgets count both
-            ways, in local time: 2GB is 2,000,000,000 bytes, 2G and 2GiB are 2,147,483,648. Transfers that would pass a
-            budget wait for its next day or month, or for another network. What is not given stays as it is. With
-            --json each network is one line.
+            A network is a connection of NetworkManager or, without it, the interface of the default route. Budgets
+            count sent and received bytes, and days and months in local time: 2GB is 2,000,000,000 bytes, 2G and 2GiB
+            are 2,147,483,648. Transfers that would exceed a budget wait for the next day or month, or for another
+            network. Settings that are not given stay. With --json each network is one line.
             """, storeUse: .makes, usesSession: false)
 
     private let name: String?
@@ -41,7 +42,7 @@ struct Networks: Command {
         monthly = try arguments.budget("monthly-budget")
         monthStartsOn = try arguments.number("month-starts-on", in: 1...28).map { UInt32($0) }
         forgets = arguments.has("forget")
-        guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows their names.") }
+        guard name != nil || !sets else { throw .usage("Which network? `backhaul networks` shows the names.") }
         if forgets && (metered != nil || daily != nil || monthly != nil || monthStartsOn != nil) {
             throw .usage("--forget goes with no other option.")
         }
@@ -57,7 +58,7 @@ struct Networks: Command {
                     networks = try application.networks()
                 } else if known == nil {
                     throw .stopped(
-                        .notFound, "Nothing is known of network \(name); `backhaul networks` shows those that are.")
+                        .notFound, "There is no network \(name); `backhaul networks` lists the known ones.")
                 }
                 networks = networks.filter { $0.name == name }
             }
@@ -72,8 +73,8 @@ struct Networks: Command {
     }
 
     private static func nothing(_ name: String?) -> String {
-        name.map { "Nothing is said of network \($0) any more." }
-            ?? "There is no network now, nothing was said of one, and nothing was moved on one this month."
+        name.map { "Network \($0) has no settings any more." }
+            ?? "There is no network now, and none has settings or was used this month."
     }
 
     private func changed(_ network: NetworkRecord) -> NetworkRecord {

@@ -2,12 +2,13 @@ import CBackhaul
 
 struct Priority: Command {
     static let description = CommandDescription(
-        name: "priority", operands: "NUMBER|now " + ControlOptions.operands, summary: "say which transfers run first",
+        name: "priority", operands: "NUMBER|now " + ControlOptions.operands, summary: "set which transfers run first",
         examples: ["backhaul priority now 12", "backhaul priority --group photos -- -5"],
         options: ControlOptions.descriptions,
         details: """
-            -100 to 100: higher runs first within the session. `now`: at once, beyond the session's limits; where the
-            store has no room either, the transfer with the least priority makes room.
+            Within the session, transfers with a higher number (-100 to 100) run first. With `now` they start
+            immediately, beyond the session's limits. If the store's limits are reached too, the running transfer with
+            the lowest priority is stopped until there is room.
             """ + " " + ControlOptions.details)
 
     private let priority: Int32

@@ -2,7 +2,7 @@ import CBackhaul
 
 struct Put: Command {
     static let description = CommandDescription(
-        name: "put", operands: "[FILE...] URL", summary: "send files and wait until they are there",
+        name: "put", operands: "[FILE...] URL", summary: "upload files and wait for the end",
         examples: [
             "backhaul put report.pdf https://example.org/reports/",
             "backhaul put -F title=Holidays -F photo=@1.jpg https://example.org/upload",
@@ -12,16 +12,16 @@ struct Put: Command {
         ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions + [
             Watch.timeoutOption,
             OptionDescription("suspended", nil, nil, "with --no-wait: do not start before `backhaul resume`"),
-            OptionDescription("no-wait", nil, nil, "hand over and leave, as `add` does"),
+            OptionDescription("no-wait", nil, nil, "enqueue and exit, as `add` does"),
         ],
         sessionOptions: SessionOptions.descriptions,
         details: """
-            Files are sent with PUT, one request each; a URL that ends in '/' gets the file's name behind it. With
-            --form or --data-binary one request is sent, with POST or PUT unless --request says otherwise. A file that
-            changes before it is there whole makes its transfer fail; --body-source snapshot sends it as it is now.
+            Each file is sent in a PUT request of its own; to a URL that ends in '/' the file's name is added. --form
+            sends one POST request and --data-binary one PUT request; --request changes the method. If a file changes
+            before it is sent completely, its transfer fails; --body-source snapshot sends a copy that is made now.
 
-            Prints the URL of each transfer that has succeeded; with --json each is one line when it has ended, with
-            the answer's body. Each `put` is a transfer of its own: after Ctrl-C, `backhaul wait` follows it.
+            Prints the URL of each transfer that succeeded; with --json each transfer is one line when it has ended,
+            with the response's body. Each `put` makes a new transfer: after Ctrl-C, `backhaul wait` follows it.
             """, isHost: true, storeUse: .makes)
 
     private let transfers: [Transfer]
@@ -30,22 +30,25 @@ struct Put: Command {
     private let waits: Bool
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard let url = arguments.operands.last else { throw .usage("There is no URL.") }
+        guard let url = arguments.operands.last else { throw .usage("`put` needs a URL: `backhaul put FILE URL`.") }
         let files = arguments.operands.dropLast() + arguments.all("upload-file")
-        // Two spellings of curl's, which mean standard input.
+        // In curl, -T - and a file named - mean standard input.
         if files.contains("-") { throw .usage("Standard input is sent with --data-binary @-, as one request.") }
-        if arguments.has("max-filesize") { throw .usage("--max-filesize is about files to make; `put` makes none.") }
+        if arguments.has("max-filesize") { throw .usage("--max-filesize limits downloads; `put` has none.") }
         let request = try RequestOptions(arguments)
         let body = try BodyOptions(arguments)
         var transfers: [Transfer] = []
         if let given = body.given {
-            guard files.isEmpty else { throw .usage("--form and --data-binary go without files to be put.") }
+            guard files.isEmpty else {
+                throw .usage("--form and --data-binary cannot be used together with files; leave out the files.")
+            }
             transfers.append(request.transfer(url, destination: nil))
             transfers[0].body = given
         } else {
-            guard !files.isEmpty else { throw .usage("There is no file to be sent: `backhaul put FILE URL`.") }
+            guard !files.isEmpty else { throw .usage("`put` needs a file: `backhaul put FILE URL`.") }
             guard files.count == 1 || url.hasSuffix("/") else {
-                throw .usage("There are \(files.count) files, so the URL must end in '/'.")
+                throw .usage(
+                    "There are \(files.count) files, so the URL must end in '/', to which their names are added.")
             }
             for file in files {
                 var transfer = request.transfer(try Put.url(url, file), destination: nil)
@@ -89,20 +92,20 @@ struct Put: Command {
                     ? result.json(transfer).text
                     : "\(result.taskID)\t" + Text.visible(transfer.url)
             })
-        context.output.note("\(Text.count(results.count, "transfer")) handed over: `\(context.waitCommand)` follows.")
+        context.output.note("\(Text.count(results.count, "transfer")) enqueued: `\(context.waitCommand)` follows.")
         return .done
     }
 
-    /// As curl does: a folder's URL gets the name of the file.
+    /// The URL for a file. As in curl, a URL that ends in '/' gets the file's name.
     private static func url(_ url: String, _ file: String) throws(CommandError) -> String {
         guard url.hasSuffix("/") else { return url }
         guard let name = file.split(separator: "/").last, name != ".", name != ".." else {
-            throw .usage("'\(file)' names no file.")
+            throw .usage("'\(file)' is not the name of a file.")
         }
         return url + encoded(String(name))
     }
 
-    /// RFC 3986, section 2.3: everything but the unreserved characters.
+    /// Percent-encodes everything but the unreserved characters (RFC 3986, section 2.3).
     private static func encoded(_ name: String) -> String {
         var text = ""
         for byte in name.utf8 {

@@ -6,8 +6,8 @@ struct Rate: Command {
         examples: ["backhaul rate 500k 12", "backhaul rate 0 --all"],
         options: ControlOptions.descriptions,
         details: """
-            Of each of them, both ways, from now on; 0: no limit but the session's (`backhaul configure --limit-rate`)
-            and the store's (`backhaul limits`).
+            The limit is for each transfer, and counts sent and received bytes. 0 removes it; the limits of the session
+            (`backhaul configure --limit-rate`) and of the store (`backhaul limits`) remain.
             """ + " " + ControlOptions.details)
 
     private let rate: UInt64

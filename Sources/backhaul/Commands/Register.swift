@@ -3,36 +3,38 @@ import CBackhaul
 struct Register: Command {
     static let description = CommandDescription(
         name: "register", operands: "[--] PROGRAM [ARGUMENT...]",
-        summary: "have a program started when its sessions need it",
+        summary: "register the program to start when its sessions need it",
         examples: [
             "backhaul register --application org.example.photos /usr/bin/photos --ready",
             "backhaul launches",
         ],
         options: [
             OptionDescription("environment", "e", "NAME=VALUE", "add this to its environment; may be repeated"),
-            OptionDescription("working-directory", nil, "DIRECTORY", "where it is started (your home)"),
+            OptionDescription("working-directory", nil, "DIRECTORY", "the directory in which it starts (your home)"),
             OptionDescription(
-                "attach-timeout", nil, "SECONDS", "a program that has attached no session by then is ended (60)"),
+                "attach-timeout", nil, "SECONDS", "end a program that has attached no session after this time (60)"),
             OptionDescription(
-                "first-delay", nil, "SECONDS", "before the next start when it ended without completing; doubles (60)"),
-            OptionDescription("longest-delay", nil, "SECONDS", "what that delay grows to (3600)"),
+                "first-delay", nil, "SECONDS", "delay after a launch that ended without completing; it doubles (60)"),
+            OptionDescription("longest-delay", nil, "SECONDS", "the longest such delay (3600)"),
             OptionDescription(
-                "maximum-launches", nil, "NUMBER", "starts in a row before the program is left alone (8)"),
+                "maximum-launches", nil, "NUMBER", "failed launches in a row after which Backhaul gives up (8)"),
         ],
         details: """
-            It is started when no program of the application is connected and one of its sessions has finished its
-            transfers or waits for a credential; without a shell. It reads the events and completes the session, as
-            `backhaul wait` does, or `events`, `events --acknowledge-through` and `complete`. In place of what was
-            registered before. Options stand before the program.
+            Backhaul starts the program if no program of the application is connected, and one of its sessions has
+            finished its transfers or waits for a credential. It uses no shell. The program reads the events and
+            completes the session, as `backhaul wait` does, or with `events`, `events --acknowledge-through` and
+            `complete`. The new registration replaces an earlier one. Options must come before the program.
             """,
         storeUse: .makes, usesSession: false, takesProgram: true)
 
     private let program: LaunchProgram
 
     init(_ arguments: Arguments) throws(CommandError) {
-        guard let name = arguments.operands.first else { throw .usage("Which program?") }
+        guard let name = arguments.operands.first else {
+            throw .usage("`register` needs a program: `backhaul register /usr/bin/photos`.")
+        }
         guard name.hasPrefix("/") else {
-            throw .usage("The program is given with its whole path, as '/usr/bin/\(name)', since nothing looks it up.")
+            throw .usage("The program needs its absolute path, such as '/usr/bin/\(name)'; PATH is not searched.")
         }
         var program = LaunchProgram(
             program: name, arguments: Array(arguments.operands.dropFirst()), environment: arguments.all("environment"))
@@ -58,7 +60,7 @@ struct Register: Command {
             try application.register(program)
             context.output.note(
                 "\(program.program) is started when sessions of \(context.applicationName) need it. "
-                    + "`backhaul launches` shows how it fares.")
+                    + "`backhaul launches` shows its launches.")
             return .done
         }
     }
@@ -66,7 +68,7 @@ struct Register: Command {
 
 struct Unregister: Command {
     static let description = CommandDescription(
-        name: "unregister", operands: "", summary: "have nothing started any more",
+        name: "unregister", operands: "", summary: "remove the registered program",
         examples: ["backhaul unregister --application org.example.photos"], storeUse: .lists, usesSession: false)
 
     init(_ arguments: Arguments) throws(CommandError) {

@@ -2,7 +2,7 @@ import CBackhaul
 
 struct Reschedule: Command {
     static let description = CommandDescription(
-        name: "reschedule", operands: ControlOptions.operands, summary: "say anew when transfers are to start",
+        name: "reschedule", operands: ControlOptions.operands, summary: "change when transfers start",
         examples: [
             "backhaul reschedule 12 --earliest-start now",
             "backhaul reschedule --all --earliest-start 23:00 --latest-start none",
@@ -13,11 +13,11 @@ struct Reschedule: Command {
                 "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
             OptionDescription(
                 "latest-start", nil, "now|none|TIME",
-                "from then on wait no longer for what a preset asks, the session's included"),
+                "from this time on ignore presets (--discretionary, --overnight), the session's too"),
         ] + ControlOptions.descriptions,
         details: """
-            What is not given stays. A transfer that waited for its start and may start now does; one that is under way
-            goes on, and its next try waits; --json counts those as "running".
+            A time that is not given stays. A transfer that waited for its start starts if it may start now. A running
+            transfer continues, and only its next attempt waits; --json counts these as "running".
             """ + " " + ControlOptions.details)
 
     private let earliest: Int64?
@@ -52,23 +52,23 @@ struct Reschedule: Command {
             let running = try running(session)
             change.running = running
             if let earliest, earliest > Clock.wallMilliseconds, running > 0 {
-                let (goOn, tries) = running == 1 ? ("is under way and goes on", "its next try waits")
-                    : ("are under way and go on", "their next tries wait")
+                let (goOn, tries) = running == 1 ? ("is running and goes on", "its next attempt waits")
+                    : ("are running and go on", "their next attempts wait")
                 change.remark = "\(running) of them \(goOn); \(tries) until \(Text.dateAndTime(earliest))."
             }
             return change
         }
     }
 
-    /// How many of them are under way.
+    /// The number of selected tasks that are running.
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [BH_TASK_RUNNING]
-        // An engine runs 1,024 at most.
+        // An engine runs at most 1,024 tasks.
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 
-    /// 0: none.
+    /// Checks that the latest start is not before the earliest. 0 means that there is no such time.
     private static func check(_ earliest: Int64, _ latest: Int64, of task: TaskRecord? = nil) throws(CommandError) {
         guard earliest > 0, latest > 0, latest < earliest else { return }
         let whose = task.map { "Of transfer \($0.id) " } ?? ""

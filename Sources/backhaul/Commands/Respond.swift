@@ -2,36 +2,38 @@ import CBackhaul
 
 struct Respond: Command {
     static let description = CommandDescription(
-        name: "respond", operands: "CHALLENGE", summary: "answer a server that asks for a credential",
+        name: "respond", operands: "CHALLENGE", summary: "give a credential to a server that asks for it",
         examples: [
             "backhaul respond 3 --user ann", "backhaul respond 3 --header-file ~/.config/example-token",
             "backhaul respond 3 --refuse",
         ],
         options: [
-            OptionDescription("user", "u", "NAME", "with a password, which is asked for on the terminal"),
+            OptionDescription(
+                "user", "u", "NAME", "send this user name, and a password that is asked for at the terminal"),
             OptionDescription(
                 "password-file", nil, "FILE", "the password is the first line of FILE; '-' is standard input"),
             OptionDescription(
                 "header", "H", "'NAME: VALUE'",
                 "send this header instead; may be repeated. Other users may see a command line: see --header-file"),
             OptionDescription("header-file", nil, "FILE", "the same, one a line; '-' is standard input"),
-            OptionDescription("negotiate", nil, nil, "with the user's own Kerberos ticket"),
-            OptionDescription("url", nil, "URL", "the new URL of a transfer that needs one"),
-            OptionDescription("refuse", nil, nil, "the transfers that wait for it fail"),
+            OptionDescription("negotiate", nil, nil, "use your own Kerberos ticket"),
+            OptionDescription("url", nil, "URL", "the new URL of a transfer whose URL expired"),
+            OptionDescription("refuse", nil, nil, "give no credential; the transfers that wait for it fail"),
             OptionDescription(
-                "default", nil, nil, "go on without: they end as their status says, or are sent as they are"),
-            OptionDescription("keep", nil, nil, "keep the answer in the store, too (mode 0600)"),
-            OptionDescription("expires-in", nil, "SECONDS", "ask again before a request that starts later"),
+                "default", nil, nil,
+                "continue without a credential: 401 and 407 end the transfers; expired requests are sent unchanged"),
+            OptionDescription("keep", nil, nil, "keep the credential in the store, too (mode 0600)"),
+            OptionDescription("expires-in", nil, "SECONDS", "ask again before requests that start after this time"),
         ],
         details: """
-            The answer is kept in memory only, and is asked for again when the daemon was started anew, unless --keep
-            is given. With --json one document: {"challenge_id": NUMBER}.
+            The credential is kept in the daemon's memory only, unless --keep is given: after a restart of the daemon it
+            is asked for again. With --json one document: {"challenge_id": NUMBER}.
             """)
 
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
-    /// Nil: the user's password.
+    /// The response that the options give. Nil: a user name and a password.
     private let given: Response.Kind?
     private let isKept: Bool
     private let expires: Int64?
@@ -62,11 +64,11 @@ struct Respond: Command {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        // Before anything is opened: a person may take long.
+        // Asked for before anything is opened, because the user may take long.
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // Gone by then: the library says why.
+            // If the challenge does not exist any more, `respond` below reports the reason.
             let waiting = try session.challenges().first { $0.id == challenge }?.waitingTasks ?? 0
             try session.respond(challenge, response)
             if context.output.isJSON {
@@ -81,13 +83,13 @@ struct Respond: Command {
     private static func sentence(_ response: Response, waiting: Int) -> String {
         let count = Text.count(waiting, "transfer")
         if case .goOnWithout = response.kind {
-            return "Answered; \(count) \(waiting == 1 ? "goes" : "go") on without a credential."
+            return "Done; \(count) \(waiting == 1 ? "goes" : "go") on without a credential."
         }
         if case .refuse = response.kind {
             return "Refused; \(count) that waited for it \(waiting == 1 ? "fails" : "fail")."
         }
-        return "Answered; \(count) \(waiting == 1 ? "is" : "are") tried again. A server that does not take it asks "
-            + "anew, under another number: `backhaul challenges` shows it."
+        return "Done; \(count) \(waiting == 1 ? "is" : "are") tried again. If the server rejects the credential, there "
+            + "is a new challenge with another number: `backhaul challenges` lists it."
     }
 
     private func response(_ signals: Signals) throws(CommandError) -> Response {
@@ -99,7 +101,7 @@ struct Respond: Command {
     private func password(_ signals: Signals) throws(CommandError) -> String {
         if let passwordFile { return try InputFile.firstLine(passwordFile) }
         guard let prompt = Prompt() else {
-            throw .usage("There is no terminal to ask for the password on; give --password-file.")
+            throw .usage("There is no terminal to ask for the password; give --password-file.")
         }
         defer { prompt.end() }
         guard let password = try prompt.ask("Password of \(user ?? ""): ", isSecret: true, signals) else {

@@ -1,7 +1,7 @@
 struct Resume: Command {
     static let description = CommandDescription(
         name: "resume", operands: "TASK... | --group NAME | --all",
-        summary: "let suspended transfers run, and waiting ones try at once",
+        summary: "resume suspended transfers, and retry waiting ones immediately",
         examples: ["backhaul resume 12 13", "backhaul resume --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)
 

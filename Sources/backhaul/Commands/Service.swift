@@ -4,11 +4,11 @@ import Glibc
 struct Service: Command {
     static let description = CommandDescription(
         name: "service", operands: "install | status | uninstall",
-        summary: "have transfers resumed after a reboot",
+        summary: "resume transfers automatically after a reboot",
         examples: ["backhaul service install", "backhaul service status --json", "backhaul service uninstall"],
         details: """
             Writes and enables a unit of the systemd user manager, which starts the store's daemon at boot or, without \
-            lingering, at the first login. The daemon resumes what waits and ends when nothing is left to do.
+            lingering, at the first login. The daemon resumes waiting transfers and exits when nothing is left to do.
 
             Without systemd, `install` prints a line for the user's crontab and changes nothing.
 
@@ -53,7 +53,7 @@ struct Service: Command {
         guard unit.isValidInUnitFile else {
             throw .stopped(
                 .refused,
-                "systemd runs no program from a unit file whose path has quotes or backslashes in it: \(unit.program)")
+                "systemd cannot run a program whose path has quotes or backslashes: \(unit.program); move it.")
         }
         let wasThere = file.exists
         try file.write(unit.text)
@@ -70,7 +70,8 @@ struct Service: Command {
         return .done
     }
 
-    /// Nothing is there that could be installed into: the line is the result, so that it can be piped into a crontab.
+    /// Prints the line for a crontab, where no systemd exists. The line is the result on stdout, so that it can be
+    /// piped.
     private func printCrontab(
         _ unit: ServiceUnit, _ file: ServiceFile, _ context: Context
     ) throws(CommandError) -> ExitCode {
@@ -99,12 +100,12 @@ struct Service: Command {
         if context.output.isJSON { try context.output.result(ServiceReport(file, crontabLine: nil).json) }
         context.output.note(
             wasThere
-                ? "Removed. A daemon that runs goes on until nothing is left to do."
-                : "It was not installed.")
+                ? "Removed. A running daemon continues until nothing is left to do."
+                : "The service was not installed.")
         return .done
     }
 
-    /// sd_booted(3)
+    /// Whether systemd runs this machine (sd_booted(3)).
     static var hasSystemd: Bool { access("/run/systemd/system", F_OK) == 0 }
 
     private static func manage(_ words: [String], _ context: Context) throws(CommandError) {
@@ -118,6 +119,6 @@ struct Service: Command {
         .stopped(
             .tryAgainLater,
             "\(reason) Log in as the user (`machinectl shell USER@` from root), so that the user manager runs and "
-                + "XDG_RUNTIME_DIR leads to it.")
+                + "XDG_RUNTIME_DIR is set.")
     }
 }

@@ -2,12 +2,12 @@ import BackhaulUserManager
 import CLinux
 import Glibc
 
-/// The unit file of a store's daemon among the user's units, and the link that enables it.
+/// The systemd unit file of a store's daemon in the user's directory, and the link that enables it.
 struct ServiceFile {
     let name: String
     private let directory: String
 
-    /// - Parameter store: without symbolic links.
+    /// - Parameter store: The store's path without symbolic links.
     init(store: String) throws(CommandError) {
         name = DaemonService.name(store: store)
         // systemd.unit(5), "User Unit Search Path".
@@ -24,13 +24,13 @@ struct ServiceFile {
 
     var exists: Bool { access(path, F_OK) == 0 }
 
-    /// What `systemctl enable` makes for WantedBy=default.target.
+    /// Whether the link exists that `systemctl enable` creates for WantedBy=default.target.
     var isEnabled: Bool {
         var status = stat()
         return lstat(directory + "/default.target.wants/" + name, &status) == 0
     }
 
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     func write(_ text: String) throws(CommandError) {
         try Paths.makeDirectories(directory)
         let beside = path + ".new"
@@ -44,7 +44,7 @@ struct ServiceFile {
         }
     }
 
-    /// Removes the file and, where systemctl has not, its link.
+    /// Removes the file and its link.
     func remove() throws(CommandError) {
         unlink(directory + "/default.target.wants/" + name)
         guard unlink(path) == 0 || bhl_errno() == ENOENT else { throw failed("removed") }

@@ -1,16 +1,16 @@
 import BackhaulUserManager
 
-/// How a store's service fares.
+/// The status of a store's service.
 struct ServiceReport {
     let unit: String
     let path: String
     let isInstalled: Bool
     let isEnabled: Bool
-    /// systemd's version, or why there is no user manager.
+    /// The version of systemd, or the reason why there is no user manager.
     let manager: Manager
     let state: UnitState?
     let lingering: Lingering
-    /// For cron, where there is no systemd.
+    /// The line for a crontab, if there is no systemd.
     let crontabLine: String?
 
     enum Manager {
@@ -51,7 +51,7 @@ struct ServiceReport {
 
     var lines: [String] {
         var rows = [
-            ("unit", unit), ("file", isInstalled ? path : "not installed; `backhaul service install` does it"),
+            ("unit", unit), ("file", isInstalled ? path : "not installed; `backhaul service install` installs it"),
             ("enabled", isEnabled ? "yes" : "no"),
         ]
         switch manager {

@@ -1,17 +1,17 @@
-/// What starts the daemon of a store at boot, as text: a unit of the user manager, or a line for cron.
+/// The text that starts a store's daemon at boot: a unit file for the user manager, or a line for cron.
 struct ServiceUnit: Equatable {
-    /// Absolute paths.
+    /// The absolute path of the daemon's program. The store's path is absolute, too.
     let program: String
     let store: String
 
-    /// systemd takes no program from a unit file whose path has quotes, backslashes or control characters in it,
-    /// however they are written.
+    /// Whether a unit file can contain the program's path. systemd refuses paths with quotes, backslashes or control
+    /// characters, even if they are escaped.
     var isValidInUnitFile: Bool {
         let refused = "\"'\\\u{7f}".unicodeScalars
         return program.unicodeScalars.allSatisfy { $0.value >= 0x20 && !refused.contains($0) }
     }
 
-    /// A unit file (systemd.unit(5), systemd.service(5)).
+    /// The unit file (systemd.unit(5), systemd.service(5)).
     var text: String {
         """
         # Written by `backhaul service install`; `backhaul service uninstall` removes it.
@@ -35,19 +35,19 @@ struct ServiceUnit: Equatable {
         """
     }
 
-    /// For `crontab -e`, where there is no user manager (crontab(5)).
+    /// The line for `crontab -e` on a machine without a user manager (crontab(5)).
     var crontabLine: String {
         let command = "@reboot " + ServiceUnit.shellQuoted(program) + " --store " + ServiceUnit.shellQuoted(store)
-        // cron makes a new line of a percent sign, also of a quoted one.
+        // cron replaces a percent sign by a newline, even inside quotes, unless a backslash escapes it.
         return command.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "\\%")
     }
 
-    /// An argument of ExecStart=: quoted, and without the meaning of `$`.
+    /// An argument of ExecStart=, quoted, with `$` escaped.
     private static func argument(_ word: String) -> String {
         quoted(word).split(separator: "$", omittingEmptySubsequences: false).joined(separator: "$$")
     }
 
-    /// systemd.syntax(7), "Quoting", and `%` doubled (systemd.unit(5), "Specifiers").
+    /// A word in quotes (systemd.syntax(7), "Quoting") with `%` doubled (systemd.unit(5), "Specifiers").
     private static func quoted(_ word: String) -> String {
         var result = "\""
         for scalar in word.unicodeScalars {

@@ -1,6 +1,7 @@
 struct Suspend: Command {
     static let description = CommandDescription(
-        name: "suspend", operands: ControlOptions.operands, summary: "stop transfers and keep what has been received",
+        name: "suspend", operands: ControlOptions.operands,
+        summary: "suspend transfers and keep the bytes received so far",
         examples: ["backhaul suspend 12 13", "backhaul suspend --all --session photos"],
         options: ControlOptions.descriptions, details: ControlOptions.details)
 

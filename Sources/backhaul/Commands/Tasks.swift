@@ -6,8 +6,9 @@ struct Tasks: Command {
         examples: ["backhaul tasks", "backhaul tasks --state running,waiting --json"],
         options: [
             OptionDescription(
-                "state", nil, "STATE,...", "only these: waiting, running, suspended, succeeded, failed, cancelled"),
-            OptionDescription("group", nil, "NAME", "only those of this group"),
+                "state", nil, "STATE,...",
+                "only tasks in these states: waiting, running, suspended, succeeded, failed, cancelled"),
+            OptionDescription("group", nil, "NAME", "only tasks of this group"),
         ],
         details: """
             Ended transfers are listed until their end is acknowledged. With --json each transfer is one line.
@@ -20,7 +21,7 @@ struct Tasks: Command {
         var states: [Int] = []
         for word in arguments.all("state").flatMap({ $0.split(separator: ",") }) {
             guard let state = Names.taskStates.first(where: { $0.1 == word }) else {
-                throw .usage("There is no state '\(word)'.")
+                throw .usage("There is no state '\(word)'; `backhaul tasks --help` lists the states.")
             }
             states.append(state.0)
         }
@@ -56,7 +57,7 @@ struct Tasks: Command {
             Text.visible(task.url + (remark(task).map { " (\($0))" } ?? "")))
     }
 
-    /// Why a try failed, or what the machine lacks, and when the next try or look is.
+    /// Why the last attempt failed or which condition is not met, and the time of the next attempt or check.
     private static func remark(_ task: TaskRecord) -> String? {
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         guard !task.hasEnded, isRetry || Int(task.reason) >= BH_REASON_POWER else { return nil }

@@ -2,17 +2,18 @@ import CBackhaul
 
 struct Wait: Command {
     static let description = CommandDescription(
-        name: "wait", operands: "", summary: "follow what is left of a session until nothing is",
+        name: "wait", operands: "", summary: "follow a session's transfers until all have ended",
         examples: ["backhaul wait", "backhaul wait --session photos --timeout 3600"],
         options: [
             Watch.timeoutOption,
             OptionDescription(
-                "when-free", nil, nil, "while another process reads the session's events, ask it to yield and wait"),
+                "when-free", nil, nil,
+                "if another process reads the session's events, ask it to yield, and wait for that"),
         ],
         details: """
-            Prints the path of each file that has become whole, since the last time too, and acknowledges it. With
-            --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left,
-            and with 8 when what is left waits for a credential and there is no terminal to ask for it.
+            Prints the path of each complete file and acknowledges it, including files that ended before this command.
+            With --json each transfer is one line when it has ended. Ends with 5 when only suspended transfers are left,
+            and with 8 when the remaining transfers wait for a credential and there is no terminal to ask for it.
             """, isHost: true, storeUse: .makes)
 
     private let timeout: Int64?

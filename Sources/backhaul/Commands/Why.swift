@@ -2,13 +2,13 @@ import CBackhaul
 
 struct Why: Command {
     static let description = CommandDescription(
-        name: "why", operands: "[TASK...]", summary: "tell why transfers do not move, until when, and what to do",
+        name: "why", operands: "[TASK...]", summary: "explain why transfers wait, until when, and what to do",
         examples: ["backhaul why 12", "backhaul why"],
         details: """
-            Of a transfer: what it waits for and since when, why, when it goes on, what can be done about it, and when
-            and for what it has waited before; also of ended ones, as long as `backhaul history` has them. Without
-            TASK: all transfers of the session that do not move, by reason. `backhaul conditions` shows what is held
-            back in all sessions. With --json each is one line.
+            Of each TASK: what it waits for and since when, why, when it goes on, what you can do, and its earlier
+            waits. Ended transfers are included while `backhaul history` lists them. Without TASK: all waiting transfers
+            of the session, by reason. `backhaul conditions` shows the held transfers of all sessions. With --json each
+            explanation is one line.
             """, storeUse: .lists)
 
     private let ids: [UInt64]
@@ -68,18 +68,18 @@ struct Why: Command {
                 try output.result(lines: waitExplanation.lines() + [""])
             }
         }
-        if order.isEmpty { output.note("Nothing waits in session \(gathering.context.sessionName).") }
+        if order.isEmpty { output.note("No transfer waits in session \(gathering.context.sessionName).") }
     }
 }
 
-/// Asks the engine for what explanations need, and for nothing else.
+/// Reads from the engine only the data that the explanations need.
 private struct Gathering {
     let context: Context
     let application: Application
 
     var command: ([String]) -> String { { words in context.command(words: words) } }
 
-    /// - Parameter tasks: Whose last tries are told.
+    /// - Parameter tasks: The tasks whose last failed attempts are explained.
     func facts(
         _ reasons: Set<Int32>, _ session: Session, _ tasks: [TaskRecord]
     ) throws(CommandError) -> WaitFacts {
@@ -102,7 +102,7 @@ private struct Gathering {
         return facts
     }
 
-    /// Of this session.
+    /// The holds of this session.
     func holds(_ reasons: Set<Int32>) throws(CommandError) -> [HoldRecord] {
         guard reasons.contains(where: { WaitPhrases.isCondition($0) }) else { return [] }
         return try application.holds().filter {

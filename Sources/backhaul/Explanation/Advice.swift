@@ -1,10 +1,10 @@
 import CBackhaul
 
-/// One thing that a person can do about a wait.
+/// One thing that the user can do about a wait.
 struct Advice: Equatable {
-    /// A sentence; before a command it ends with a colon.
+    /// A sentence. If a command follows, it ends with a colon.
     let text: String
-    /// As it can be typed.
+    /// The command, ready to be typed.
     let command: String?
 
     init(_ text: String, _ command: String? = nil) {
@@ -15,30 +15,30 @@ struct Advice: Equatable {
     var json: JSON { .object([("text", .string(text)), ("command", .optional(command))]) }
 }
 
-/// What is known of waits beyond the rows of their transfers.
+/// Data for explanations that the records of the waiting tasks do not contain.
 struct WaitFacts {
     var requirements = SessionRequirements()
     var conditions: [ConditionRecord] = []
     var networks: [NetworkRecord] = []
     var challenges: [ChallengeRecord] = []
-    /// The last tries of transfers that have failed and are tried again, by the numbers of the transfers.
+    /// The last failed attempt of each task that is to be retried, by the task's number.
     var lastTries: [UInt64: AttemptRecord] = [:]
-    /// Bytes per second of the whole store; 0: no limit.
+    /// The rate limit of the store in bytes per second. 0: no limit.
     var storeRate: UInt64 = 0
 
     func condition(_ kind: Int) -> ConditionRecord? { conditions.first { Int($0.kind) == kind } }
 
-    /// Those of them that are reached now; all when none is, as at the moment of a change.
+    /// The limits of pressure that are exceeded now. If none is, as during a change, all of them.
     func exceeded(_ pressures: [ConstraintsRecord.Pressure]) -> [ConstraintsRecord.Pressure] {
         let reached = pressures.filter { pressure in
-            // What is held goes on at half of a small limit, and five points below another.
+            // The hysteresis: tasks are released five points below the limit, or at half of it if the limit is small.
             let goesOn = max(Int64(pressure.percent) - 5, Int64(pressure.percent) / 2)
             return condition(pressure.condition).map { $0.isKnown && $0.value > goesOn } ?? false
         }
         return reached.isEmpty ? pressures : reached
     }
 
-    /// Which of the session's demands asks.
+    /// The constraint of the session that causes this reason.
     func origin(_ reason: Int32) -> ConstraintsRecord.Origin? { requirements.constraints.origin(reason, self) }
 
     var network: NetworkRecord? { networks.first { $0.isCurrent } }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What whoever asks for a wait can say instead: its session, transfers themselves, or both.
+/// Advice that changes the constraint behind a wait: the session's, the transfers' own, or both.
 extension AdviceTable {
     func change(_ anyway: String) -> [Advice] {
         let advice = sessionAdvice(anyway) + ofTransfers(anyway)
@@ -23,7 +23,7 @@ extension AdviceTable {
         let asking = waitExplanation.transfers.filter { $0.constraints?.origin(reason, facts) != nil }
         guard let first = asking.first?.constraints, let asked = first.origin(reason, facts) else { return [] }
         let isOne = waitExplanation.count == 1
-        // One command is right for all, whether a preset asks or an option.
+        // One command must suit all these tasks, with a preset or with a single constraint.
         let stated = asking.compactMap(\.constraints).first(where: \.isDiscretionary) ?? first
         let numbers = waitExplanation.count <= waitExplanation.transfers.count
             ? asking.map { String($0.id) } : ["TASK..."]
@@ -37,22 +37,22 @@ extension AdviceTable {
         ]
     }
 
-    /// Of programs that were launched, where the session makes that discretionary.
+    /// Advice for tasks that a launched program enqueued in a session with --discretionary-if-launched.
     private var launchAdvice: [Advice] {
         guard [BH_REASON_POWER, BH_REASON_METERED, BH_REASON_HEAT, BH_REASON_THROUGHPUT].contains(Int(reason)) else {
             return []
         }
         return [
             Advice(
-                "\(pronounWithVerb) handed over by a program that was launched "
+                "\(pronounWithVerb) enqueued by a program that was launched "
                     + "(--discretionary-if-launched). Go on anyway"
                     + "\(kept):",
                 ofTransfers("constrain", options: ["--none"]))
         ]
     }
 
-    /// What takes the wish away that asks, and no other: beside a preset an answer that takes its place.
-    /// - Parameter nothing: The words for no minimum, all networks, and no hours.
+    /// The options that remove only the constraint behind the wait. If a preset causes it, they override the preset.
+    /// - Parameter nothing: The option values for no minimum, all networks, and no quiet hours.
     private func overridingOptions(to stated: ConstraintsRecord, nothing: [String]) -> [String] {
         let hasPreset = stated.isDiscretionary
         switch Int(reason) {
@@ -62,7 +62,7 @@ extension AdviceTable {
         case BH_REASON_BATTERY: return ["--minimum-battery", nothing[0]]
         case BH_REASON_PRESSURE: return facts.exceeded(stated.pressures).flatMap { [$0.option, nothing[0]] }
         case BH_REASON_NETWORK: return ["--networks", nothing[1]]
-        // Beside a preset 0 would be the preset's.
+        // With a preset, 0 would mean the preset's own rate.
         case BH_REASON_THROUGHPUT: return ["--minimum-rate", hasPreset ? "1" : nothing[0]]
         case BH_REASON_QUIET_HOURS:
             let preset = Int(stated.preset) == BH_PRESET_OVERNIGHT ? ["--preset", "discretionary"] : []
@@ -72,7 +72,7 @@ extension AdviceTable {
     }
 
     private var kept: String {
-        guard let one = waitExplanation.one else { return ", and what has come is kept" }
+        guard let one = waitExplanation.one else { return ", and the bytes so far are kept" }
         return TransferName(task: one).kept.map { ", and \($0) is kept" } ?? ""
     }
 }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What to do about waits for conditions of the machine, and for times.
+/// Advice about waits for conditions of the machine, and for times.
 extension AdviceTable {
     var conditionAdvice: [Advice] {
         switch Int(reason) {
@@ -15,7 +15,7 @@ extension AdviceTable {
                     : change("run while the machine is hot, too"))
         case BH_REASON_PRESSURE:
             [Advice("End or pause what keeps the machine busy; `top` shows it.")]
-                + change("run all the same")
+                + change("run anyway")
         case BH_REASON_SLEEP: [Advice("Nothing has to be done.")]
         case BH_REASON_METERED: metered
         case BH_REASON_NETWORK:
@@ -29,8 +29,8 @@ extension AdviceTable {
         case BH_REASON_PORTAL:
             [
                 Advice("Open any web page in a browser on this machine: a portal shows its login there."),
-                Advice("Where no portal is shown, look at the router or modem."),
-                Advice("Try at once:", ofTransfers("resume")),
+                Advice("If no login page appears, check the router or modem."),
+                Advice("Retry immediately:", ofTransfers("resume")),
             ]
         default: []
         }
@@ -41,11 +41,10 @@ extension AdviceTable {
         if let name = facts.networkName {
             let shown = Text.visible(name)
             let isSaid = facts.condition(BH_CONDITION_METERED)?.source == "configured"
-            let who = isSaid ? "That \(shown) is metered was said with `backhaul networks`. " : ""
+            let who = isSaid ? "`backhaul networks` has set \(shown) to metered. " : ""
             advice.append(
                 Advice(
-                    "\(who)If data costs nothing on \(shown), say so. It is remembered; `--metered auto` leaves it to "
-                        + "the system again:",
+                    "\(who)If data costs nothing on \(shown), set it to unmetered; `--metered auto` undoes this:",
                     command(["networks", name, "--metered", "no"])))
         }
         return advice + change("use metered networks, too")
@@ -54,7 +53,7 @@ extension AdviceTable {
     private var earliestStart: [Advice] {
         [
             Advice("Nothing has to be done."),
-            Advice("To have \(it) now:", ofTransfers("reschedule", options: ["--earliest-start", "now"])),
+            Advice("Start \(it) now:", ofTransfers("reschedule", options: ["--earliest-start", "now"])),
         ]
     }
 
@@ -71,7 +70,7 @@ extension AdviceTable {
             advice.append(Advice("Or no limit by the \(period):", command(words + ["none"])))
         }
         if !waitExplanation.isStuck {
-            advice.append(Advice("Nothing has to be done. Another network has room of its own."))
+            advice.append(Advice("Nothing has to be done. Each network has its own budget."))
         }
         if let network = facts.network {
             let whose = "the network \(Text.visible(network.name)), for all sessions together,"
@@ -85,7 +84,7 @@ extension AdviceTable {
         return advice
     }
 
-    /// Bytes that a transfer still wants, as far as that is known.
+    /// The bytes that a task still has to move, if known; else 0.
     private func needs(_ task: TaskRecord) -> UInt64 {
         let expected = task.expectedReceived.addingReportingOverflow(task.expectedSent).partialValue
         guard expected == 0, let total = task.total, total > task.done else { return expected }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What to do about each reason. Every command in it is one that takes the wait away, or shows more.
+/// The advice for each reason. Every command in it either ends the wait or shows more about it.
 struct AdviceTable {
     let waitExplanation: WaitExplanation
 
@@ -17,20 +17,20 @@ struct AdviceTable {
         case BH_REASON_SUSPENDED: [Advice("Let \(it) run:", ofTransfers("resume"))]
         case BH_REASON_RETRY:
             [
-                Advice("Nothing has to be done. Try at once all the same:", ofTransfers("resume")),
-                Advice("See all tries, and what went wrong each time:", ofTransfers("attempts")),
+                Advice("Nothing has to be done. To retry immediately:", ofTransfers("resume")),
+                Advice("See all attempts and their errors:", ofTransfers("attempts")),
             ]
         case BH_REASON_CONNECTING:
             [
-                Advice("If that lasts, look whether the server answers others, and at this machine's network."),
-                Advice("See how earlier tries went:", ofTransfers("attempts")),
+                Advice("If this lasts, check whether the server responds to others, and check your network."),
+                Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
         case BH_REASON_STALLED:
             [
                 Advice(
-                    "Nothing has to be done: it is tried again by itself. If that repeats, look at the server or the "
+                    "Nothing has to be done: it is tried again by itself. If this repeats, check the server and the "
                         + "network."),
-                Advice("See how earlier tries went:", ofTransfers("attempts")),
+                Advice("See the earlier attempts:", ofTransfers("attempts")),
             ]
         case BH_REASON_FINISHING: [Advice("Nothing has to be done: a slow disk takes a while.")]
         case BH_REASON_DISK_FULL:
@@ -40,13 +40,13 @@ struct AdviceTable {
                         + (waitExplanation.one?.destination.map { Text.visible($0) }
                             ?? "the store or of the files' folder")
                         + "."),
-                Advice("Go on at once after that:", ofTransfers("resume")),
+                Advice("Then go on immediately:", ofTransfers("resume")),
             ]
         case BH_REASON_CREDENTIAL: credential
         case BH_REASON_CONNECTIVITY:
             [
                 Advice("Connect this machine to a network that leads to the server."),
-                Advice("Try at once all the same:", ofTransfers("resume")),
+                Advice("Retry immediately:", ofTransfers("resume")),
             ]
         case BH_REASON_RATE: rate
         default: conditionAdvice
@@ -58,37 +58,39 @@ struct AdviceTable {
     }
 
     private var credential: [Advice] {
-        guard let first = facts.challenges.first else { return [Advice("See who asks:", command(["challenges"]))] }
+        guard let first = facts.challenges.first else {
+            return [Advice("See which server asks:", command(["challenges"]))]
+        }
         guard facts.challenges.count == 1 else {
             return [
                 Advice("Several servers ask. See which:", command(["challenges"])),
                 Advice(
-                    "Answer each by the number of its question, for example:",
+                    "Respond to each by the number of its challenge, for example:",
                     command(["respond", String(first.id)]) + " " + first.advice),
             ]
         }
         let answer = command(["respond", String(first.id)]) + " " + first.advice
-        let number = "\(first.id) is the number of \(first.isRefresh ? "this" : "the server's") question"
+        let number = "\(first.id) is the number of \(first.isRefresh ? "this" : "the server's") challenge"
         var advice: [Advice] = []
         if first.isRefresh {
-            advice.append(Advice("Answer (\(number)):", answer))
+            advice.append(Advice("Respond (\(number)):", answer))
         } else if first.takesPassword {
             advice.append(
                 Advice(
-                    "Answer with your user name there in place of NAME; the password is asked for then (\(number)):",
+                    "Respond with your user name in place of NAME; then type the password (\(number)):",
                     answer))
         } else {
             advice.append(
-                Advice("Answer with a file that holds the header 'Authorization: Bearer TOKEN' (\(number)):", answer))
+                Advice("Respond with a file that has the header 'Authorization: Bearer TOKEN' (\(number)):", answer))
         }
         if first.sendsPasswordInClear {
             advice.append(
-                Advice("Mind that http does not encrypt: whoever is on the way to the server can read the password."))
+                Advice("Note that http does not encrypt: others on the network can read the password."))
         }
         advice.append(
             Advice(
-                "Without a login: ask whoever runs the server for one, or give up; what waits for it ends with an "
-                    + "error then:",
+                "Without a login: request one from the server's operator, or refuse; then the waiting transfers "
+                    + "fail:",
                 command(["respond", String(first.id), "--refuse"])))
         return advice
     }
@@ -98,15 +100,15 @@ struct AdviceTable {
         if facts.requirements.rate > 0 {
             advice.append(
                 Advice(
-                    "Lift the limit of all transfers of the session, \(Text.size(facts.requirements.rate)) a second:",
+                    "Remove the limit of all transfers of the session, \(Text.size(facts.requirements.rate)) a second:",
                     command(["configure", "--limit-rate", "0"])))
         }
         if facts.storeRate > 0 {
             advice.append(
                 Advice(
-                    "Lift the limit of all sessions together, \(Text.size(facts.storeRate)) a second:",
+                    "Remove the limit for all sessions together, \(Text.size(facts.storeRate)) a second:",
                     command(["limits", "set", "--limit-rate", "0"])))
         }
-        return advice.isEmpty ? [Advice("Lift its own limit:", ofTransfers("rate", "0"))] : advice
+        return advice.isEmpty ? [Advice("Remove the transfer's own limit:", ofTransfers("rate", "0"))] : advice
     }
 }

@@ -1,9 +1,9 @@
 import CBackhaul
 
-/// Which of these demands asks for a wait, so that an explanation can say so.
+/// Finds the constraint that causes a wait, so that an explanation can name it.
 extension ConstraintsRecord {
     enum Origin: Equatable {
-        /// An option, as it was given.
+        /// An option and its value.
         case option(String)
         case preset(String)
 
@@ -15,7 +15,7 @@ extension ConstraintsRecord {
         }
     }
 
-    /// Nil when none does.
+    /// The option or preset that causes this reason. Nil if none of these constraints does.
     func origin(_ reason: Int32, _ facts: WaitFacts) -> Origin? {
         switch Int(reason) {
         case BH_REASON_POWER: optionOrPreset(Int(externalPower), "--external-power yes")
@@ -41,7 +41,7 @@ extension ConstraintsRecord {
         }
     }
 
-    /// What is asked for by an option, or where that says nothing by the preset.
+    /// The option if it is "yes"; nil if it is "no"; else the preset.
     private func optionOrPreset(_ given: Int, _ option: String) -> Origin? {
         switch given {
         case BH_YES: .option(option)
@@ -52,7 +52,7 @@ extension ConstraintsRecord {
 
     private var presetOrigin: Origin? { preset == 0 ? nil : .preset(Names.word(preset, Names.presets)) }
 
-    /// One that is limited.
+    /// A kind of pressure that has a limit.
     struct Pressure {
         let option: String
         let percent: UInt32

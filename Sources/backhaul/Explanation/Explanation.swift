@@ -1,15 +1,15 @@
 import CBackhaul
 
-/// Why one task does not move, or that it does, for a person who has read nothing.
+/// The explanation of one task's state, for a user who has not read the documents.
 struct Explanation {
     let task: TaskRecord
     let session: String
-    /// Oldest first.
+    /// The task's wait records, oldest first.
     let waits: [WaitRecord]
     let facts: WaitFacts
     /// Unix time in milliseconds.
     let now: Int64
-    /// A command of this program on the same session and store, as it can be typed.
+    /// Makes a command for the same session and store, ready to be typed.
     let command: ([String]) -> String
 
     var lines: [String] {
@@ -21,7 +21,7 @@ struct Explanation {
         } else {
             lines = [headline, ""] + WaitExplanation.fields(fields)
         }
-        if !waits.isEmpty { lines += ["", task.hasEnded ? "What it has waited for:" : "Its waits so far:"] + history }
+        if !waits.isEmpty { lines += ["", task.hasEnded ? "It has waited:" : "Its waits so far:"] + history }
         return lines + [""]
     }
 
@@ -43,7 +43,7 @@ struct Explanation {
 
     private var isHeldUp: Bool { !task.hasEnded && Int(task.reason) != BH_REASON_NONE }
 
-    /// Of a transfer that does not wait.
+    /// The first line for a transfer that does not wait.
     private var headline: String {
         let name = TransferName(task: task).text
         guard task.hasEnded else {
@@ -67,13 +67,13 @@ struct Explanation {
 
     private var conditions: [ConditionRecord] {
         guard isHeldUp else { return [] }
-        // What cannot be read is not why.
+        // A condition that cannot be read holds no task.
         return WaitPhrases.conditions(task.reason).compactMap { facts.condition($0) }.filter { $0.isKnown }
     }
 
     private var requiredBy: String? {
         guard isHeldUp else { return nil }
-        if Int(task.reason) == BH_REASON_HEAT, facts.isCriticallyHot { return "nobody: it is so for all transfers" }
+        if Int(task.reason) == BH_REASON_HEAT, facts.isCriticallyHot { return "no option: it holds all transfers" }
         if Int(task.reason) == BH_REASON_EARLIEST_START { return "the transfer itself: --earliest-start" }
         let askers = [
             facts.origin(task.reason).map { "session \(session): \($0.text)" },
@@ -83,14 +83,14 @@ struct Explanation {
         return text.isEmpty ? nil : text
     }
 
-    /// When a preset's wishes are given up, of a wait that may be one of them.
+    /// The latest start, after which presets are ignored, if a preset causes the wait.
     private var latest: String? {
         guard task.latestStart > now, isFromPreset else { return nil }
         for case .option? in [facts.origin(task.reason), own] { return nil }
-        return "\(Text.timeWithCountdown(task.latestStart, now: now)): from then on it waits for no preset any more"
+        return "\(Text.timeWithCountdown(task.latestStart, now: now)): then presets no longer hold it"
     }
 
-    /// Which of its own demands asks.
+    /// The task's own constraint that causes the wait.
     private var own: ConstraintsRecord.Origin? { task.constraints?.origin(task.reason, facts) }
 
     private var isFromPreset: Bool {
@@ -100,7 +100,7 @@ struct Explanation {
 
     private var advice: [Advice] { isHeldUp ? waitExplanation.advice : [] }
 
-    /// Since when its present wait lasts, where that is kept.
+    /// The begin of the present wait, if a wait record has it.
     private var since: Int64? {
         guard isHeldUp else { return nil }
         return waits.last { $0.ended == nil && $0.reason == task.reason }?.began

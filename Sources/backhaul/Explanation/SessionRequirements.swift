@@ -1,12 +1,12 @@
 import CBackhaul
 
-/// What a session demands of the conditions, so that an explanation can say who asks for a wait.
+/// The constraints and limits of a session. An explanation names the one that causes a wait.
 @dynamicMemberLookup
 struct SessionRequirements: Equatable {
     var constraints = ConstraintsRecord()
     var daily = Budget(0)
     var monthly = Budget(0)
-    /// Bytes per second; 0: no limit.
+    /// The rate limit in bytes per second. 0: no limit.
     var rate: UInt64 = 0
 
     init() {}
@@ -23,7 +23,7 @@ struct SessionRequirements: Equatable {
         set { constraints[keyPath: member] = newValue }
     }
 
-    /// "the daily limit of session 'photos' is 0 B": of a wait for a budget that lets nothing be moved.
+    /// "the daily limit of session 'photos' is 0 B", if the wait is for a budget of 0 bytes. Else nil.
     func zeroBudgetSentence(_ reason: Int32, _ facts: WaitFacts, session: String) -> String? {
         guard Int(reason) == BH_REASON_BUDGET else { return nil }
         let network = facts.network

@@ -1,4 +1,4 @@
-/// Which transfer it is, for people.
+/// The name of a transfer in messages.
 struct TransferName {
     let task: TaskRecord
 
@@ -8,9 +8,9 @@ struct TransferName {
     /// "download 2: 02-map.bin from example.org, 0 B of 4.0 MB"
     var item: String { (task.isUpload ? "upload " : "download ") + "\(task.id): \(description)" }
 
-    /// "what has come (3.0 MB)"; nil when nothing has.
+    /// "the received part (3.0 MB)". Nil if no bytes were moved.
     var kept: String? {
-        task.done > 0 ? "what \(task.isUpload ? "was sent" : "has come") (\(Text.size(task.done)))" : nil
+        task.done > 0 ? "the \(task.isUpload ? "sent" : "received") part (\(Text.size(task.done)))" : nil
     }
 
     private var description: String {
@@ -21,7 +21,7 @@ struct TransferName {
         return host.isEmpty ? "\(file), \(size)" : "\(file) \(task.isUpload ? "to" : "from") \(host), \(size)"
     }
 
-    /// With its port, without a user.
+    /// The host name and port of a URL, without a user.
     static func host(of url: String) -> String {
         guard let scheme = url.firstRange(of: "://") else { return "" }
         let authority = url[scheme.upperBound...].prefix { !"/?#".contains($0) }

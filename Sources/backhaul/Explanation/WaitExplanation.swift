@@ -1,32 +1,33 @@
 import CBackhaul
 
-/// One wait of one transfer or of several, told in four parts: who waits for what, why, when it goes on, what to do.
+/// The explanation of a wait that one or more transfers share. Its four parts: who waits for what, why, when it goes
+/// on, and what to do.
 struct WaitExplanation {
     static let listedTransferLimit = 5
 
     let reason: Int32
-    /// The engine's sentence.
+    /// The engine's sentence about the reason.
     let text: String?
-    /// Unix time in milliseconds; 0: not known.
+    /// The time of the next check or attempt, in Unix milliseconds. 0: not known.
     let nextLook: Int64
     let isRunning: Bool
-    /// The first of them.
+    /// The first of the waiting transfers.
     let transfers: [TaskRecord]
     let count: Int
     let session: String
     let facts: WaitFacts
-    /// Unix time in milliseconds; nil: not kept.
+    /// The begin of the wait in Unix milliseconds. Nil: not known.
     let began: Int64?
     let now: Int64
-    /// A command of this program on the same session and store, as it can be typed.
+    /// Makes a command for the same session and store, ready to be typed.
     let command: ([String]) -> String
 
     var one: TaskRecord? { count == 1 ? transfers.first : nil }
 
-    /// Numbers as commands take them, or the word for them when they are many.
+    /// The numbers of the transfers as operands of a command, or "TASK..." if not all of them are known.
     var operands: [String] { count <= transfers.count ? transfers.map { String($0.id) } : ["TASK..."] }
 
-    /// `duration`: how long it has lasted is told, too.
+    /// The first line. `duration`: whether it includes how long the wait has lasted.
     func headline(duration: Bool = false) -> String {
         let subject = one.map { TransferName(task: $0).text } ?? Text.count(count, "transfer")
         if let limit = facts.requirements.zeroBudgetSentence(reason, facts, session: session) {
@@ -46,11 +47,11 @@ struct WaitExplanation {
 
     private var be: String { one == nil ? "are" : "is" }
 
-    /// Nothing that happens by itself ends it.
+    /// Whether the wait can end only by a change of the settings.
     var isStuck: Bool {
         switch Int(reason) {
         case BH_REASON_BUDGET, BH_REASON_QUIET_HOURS: nextLook == 0
-        // Only the sentence tells that session and transfer exclude each other.
+        // Only the engine's sentence shows that the networks of session and transfer exclude each other.
         case BH_REASON_NETWORK: text?.contains("never runs") ?? false
         default: false
         }
@@ -69,19 +70,20 @@ struct WaitExplanation {
     }
 
     private func failure(_ task: TaskRecord) -> String {
-        let error = task.errorMessage ?? task.reasonText ?? "the last try failed"
+        let error = task.errorMessage ?? task.reasonText ?? "the last attempt failed"
         guard let last = facts.lastTries[task.id] else { return error }
         let took = (last.responseEnd ?? last.responseStart ?? 0) / 1000
         let time = Text.dateAndTime(last.started.addingReportingOverflow(took).partialValue, now: now)
-        return "try \(last.number) failed at \(time): \(last.error.sentence ?? error)" + meaning(of: last.httpStatus)
+        return "attempt \(last.number) failed at \(time): \(last.error.sentence ?? error)"
+            + meaning(of: last.httpStatus)
     }
 
-    /// RFC 9110, section 15, and RFC 6585, in the words of people.
+    /// The meaning of a status (RFC 9110, section 15, and RFC 6585) in everyday words.
     private func meaning(of status: Int32) -> String {
         switch status {
         case 429: " (too many requests)"
-        case 503: " (it is overloaded or being maintained)"
-        case 500...599: " (something is wrong on its side)"
+        case 503: " (the server is overloaded or in maintenance)"
+        case 500...599: " (an error of the server)"
         default: ""
         }
     }
@@ -100,12 +102,12 @@ struct WaitExplanation {
             return time + ", if it stays so"
         case BH_REASON_DISK_FULL: return time + ", if there is room then"
         case BH_REASON_THROUGHPUT, BH_REASON_PORTAL, BH_REASON_CONNECTIVITY:
-            return words + "; it looks again " + Text.timeWithCountdown(nextLook, now: now)
+            return words + "; next check " + Text.timeWithCountdown(nextLook, now: now)
         default: return words
         }
     }
 
-    /// From where a transfer is tried again whose server says nothing.
+    /// Where the next attempt continues after the server has stopped sending.
     private var again: String {
         guard Int(reason) == BH_REASON_STALLED else { return "" }
         guard let one else { return "" }
@@ -115,13 +117,13 @@ struct WaitExplanation {
 
     private var next: String {
         guard let one else { return ", with the first of them" }
-        let number = facts.lastTries[one.id].map { ", with try \(UInt64($0.number) + 1)" } ?? ""
-        return number + (TransferName(task: one).kept.map { "; \($0) is kept" } ?? "; nothing has come so far")
+        let number = facts.lastTries[one.id].map { ", with attempt \(UInt64($0.number) + 1)" } ?? ""
+        return number + (TransferName(task: one).kept.map { "; \($0) is kept" } ?? "; nothing was received so far")
     }
 
     var advice: [Advice] { AdviceTable(waitExplanation: self).advice }
 
-    /// `before`, `after`: names and values around the why and the when.
+    /// The lines of the explanation. `before`, `after`: fields before "why" and after "goes on".
     func lines(duration: Bool = false, before: [(String, String)] = [], after: [(String, String)] = []) -> [String] {
         var fields = before
         if let why, !why.isEmpty { fields.append(("why", why)) }
@@ -137,7 +139,7 @@ struct WaitExplanation {
         return lines
     }
 
-    /// Each failed try may have an error of its own.
+    /// The line of one transfer. After a failed attempt it includes the error.
     private func item(_ task: TaskRecord) -> String {
         let error = Int(reason) == BH_REASON_RETRY ? task.errorMessage.map { " - " + Text.visible($0) } : nil
         return TransferName(task: task).item + (error ?? "")

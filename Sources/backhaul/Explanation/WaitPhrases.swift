@@ -1,16 +1,16 @@
 import CBackhaul
 
-/// What people say of a reason: one row for each `BH_REASON_…`.
+/// The phrases for each reason: one row for each `BH_REASON_…`.
 enum WaitPhrases {
-    /// Behind "it waits" and "it waited": "for external power".
+    /// The words after "waits" and "waited", such as "for external power".
     static func waits(_ reason: Int32) -> String {
         switch Int(reason) {
-        case BH_REASON_SLOT: "for its turn"
+        case BH_REASON_SLOT: "for a free slot"
         case BH_REASON_SUSPENDED: "until it is resumed"
-        case BH_REASON_RETRY: "for its next try"
-        case BH_REASON_CONNECTING: "for the server's answer"
+        case BH_REASON_RETRY: "for its next attempt"
+        case BH_REASON_CONNECTING: "for the server's response"
         case BH_REASON_STALLED: "for a server that sends nothing any more"
-        case BH_REASON_FINISHING: "for the disk; all bytes are here"
+        case BH_REASON_FINISHING: "for the disk; all bytes are received"
         case BH_REASON_DISK_FULL: "for free disk space"
         case BH_REASON_CREDENTIAL: "for a login"
         case BH_REASON_CONNECTIVITY: "for a network"
@@ -26,12 +26,12 @@ enum WaitPhrases {
         case BH_REASON_QUIET_HOURS: "for the end of the quiet hours"
         case BH_REASON_BUDGET: "for room in a data limit"
         case BH_REASON_SLEEP: "for the machine to wake up"
-        case BH_REASON_PORTAL: "for a way to the internet"
+        case BH_REASON_PORTAL: "for a connection to the internet"
         default: "for something that this version does not know"
         }
     }
 
-    /// Which conditions tell what is now, the most telling first.
+    /// The conditions that are related to a reason, the most important first.
     static func conditions(_ reason: Int32) -> [Int] {
         switch Int(reason) {
         case BH_REASON_CONNECTIVITY, BH_REASON_PORTAL: [BH_CONDITION_CONNECTIVITY, BH_CONDITION_NETWORK]
@@ -47,12 +47,12 @@ enum WaitPhrases {
         }
     }
 
-    /// Whether the system's conditions, or wishes about them, keep the task back. All others concern the task alone.
+    /// Whether a condition of the system, or a constraint, holds the task. All other reasons concern the task alone.
     static func isCondition(_ reason: Int32) -> Bool {
         Int(reason) >= BH_REASON_POWER || Int(reason) == BH_REASON_CONNECTIVITY
     }
 
-    /// "next try in 40 s"; nil when that is not known, or the sentence of the reason says it.
+    /// "next attempt in 40 s". Nil if the time is not known, or if the reason's sentence includes it.
     static func next(_ task: TaskRecord) -> String? {
         guard task.nextAttempt > 0 else { return nil }
         switch Int(task.reason) {
@@ -60,25 +60,25 @@ enum WaitPhrases {
             return nil
         case BH_REASON_POWER, BH_REASON_BATTERY, BH_REASON_HEAT, BH_REASON_PRESSURE, BH_REASON_METERED,
             BH_REASON_NETWORK, BH_REASON_SLEEP:
-            return "next look " + Text.time(until: task.nextAttempt)
-        default: return "next try " + Text.time(until: task.nextAttempt)
+            return "next check " + Text.time(until: task.nextAttempt)
+        default: return "next attempt " + Text.time(until: task.nextAttempt)
         }
     }
 
-    /// Behind "goes on:", where the time is not known.
+    /// The words after "goes on:" if the time is not known.
     static func continuation(_ reason: Int32, isRunning: Bool) -> String {
         switch Int(reason) {
         case BH_REASON_SLOT: "by itself, when another transfer ends"
-        case BH_REASON_SUSPENDED: "when somebody resumes it; what has come is kept"
-        case BH_REASON_RETRY: "by itself, with the next try"
+        case BH_REASON_SUSPENDED: "after `backhaul resume`; the bytes so far are kept"
+        case BH_REASON_RETRY: "by itself, with the next attempt"
         case BH_REASON_CONNECTING:
-            "by itself, as soon as the server answers; after 60 seconds of silence (or --request-timeout) it is tried "
+            "by itself, as soon as the server responds; after 60 seconds of silence (or --request-timeout) it is tried "
                 + "again"
         case BH_REASON_STALLED:
             "by itself, when bytes come again; after 60 seconds of silence (or --request-timeout) it is tried again"
         case BH_REASON_FINISHING: "by itself, when the disk has written everything"
         case BH_REASON_DISK_FULL: "by itself, some time after there is room"
-        case BH_REASON_CREDENTIAL: "by itself, as soon as somebody has answered"
+        case BH_REASON_CREDENTIAL: "by itself, as soon as a credential is given"
         case BH_REASON_CONNECTIVITY: "by itself, as soon as there is a network that leads to the server"
         case BH_REASON_RATE: "by itself all the time, as fast as the limit allows"
         case BH_REASON_POWER: "by itself, 10 seconds after the machine is plugged in"

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Transfers of a session that do not move for the same reason. However many they are, a few are kept.
+/// The transfers of a session that wait for the same reason. It stores the count, and only the first few transfers.
 struct WaitingGroup {
     struct Key: Hashable {
         let reason: Int32
@@ -8,21 +8,21 @@ struct WaitingGroup {
     }
 
     static let storedTransferLimit = 10
-    /// Beyond it sentences are told apart no more.
+    /// The number of groups after which waits with different sentences share one group.
     static let groupLimit = 50
 
     let reason: Int32
     let text: String
     private(set) var count = 0
     private(set) var first: [TaskRecord] = []
-    /// The earliest of them, in Unix milliseconds; 0: when something changes.
+    /// The earliest next check or attempt, in Unix milliseconds. 0: not known, because it depends on a change.
     private(set) var nextLook: Int64 = 0
     private(set) var isRunning = true
 
-    /// Groups in the order in which they were first seen.
+    /// Adds a task to its group. `order`: the groups in the order in which they were first seen.
     static func gather(_ task: TaskRecord, into groups: inout [Key: WaitingGroup], order: inout [Key]) {
         guard !task.hasEnded, Int(task.reason) != BH_REASON_NONE else { return }
-        // Each failed try, and each server, may have a sentence of its own, and they would be as many groups.
+        // Each failed attempt may have a different sentence; separate groups would be too many.
         let hasOwnSentence = Int(task.reason) != BH_REASON_RETRY && groups.count < groupLimit
         let key = Key(reason: task.reason, text: hasOwnSentence ? task.reasonText ?? "" : "")
         if groups[key] == nil { order.append(key) }
@@ -36,7 +36,7 @@ struct WaitingGroup {
         isRunning = isRunning && Int(task.state) == BH_TASK_RUNNING
     }
 
-    /// - Parameter began: Since when, in Unix milliseconds; nil when that is not kept.
+    /// - Parameter began: The begin of the wait in Unix milliseconds. Nil: not known.
     func waitExplanation(
         _ facts: WaitFacts, session: String, began: Int64?, now: Int64, command: @escaping ([String]) -> String
     ) -> WaitExplanation {

@@ -1,16 +1,16 @@
 import CBackhaul
 
-/// Work that repeats, to be set.
+/// An activity to set: work that repeats.
 struct Activity {
     var identifier: String
     var interval: UInt64
-    /// 0: half of the interval.
+    /// The tolerance in milliseconds. 0: half of the interval.
     var tolerance: UInt64 = 0
     var repeats = true
     var quality: Int32 = 0
-    /// Unix time in milliseconds, or 0.
+    /// The first time at which the activity may start, in Unix milliseconds, or 0.
     var first: Int64 = 0
-    /// Nil: the registered program is started.
+    /// The transfer that the activity enqueues. Nil: it starts the registered program.
     var transfer: Transfer?
 
     func activity(_ arena: CStringArena) -> bh_activity {
@@ -27,14 +27,14 @@ struct Activity {
     }
 }
 
-/// A copy of an activity as a listing has it.
+/// A copy of an activity from a listing.
 struct ActivityRecord {
     let identifier: String
     let interval: UInt64
     let tolerance: UInt64
     let repeats: Bool
     let quality: Int32
-    /// Unix times in milliseconds, or 0.
+    /// The begin of the next window in Unix milliseconds, or 0. The times below have the same form.
     let next: Int64
     let nextEnds: Int64
     let lastStarted: Int64

@@ -1,12 +1,12 @@
 import CBackhaul
 
-/// An open application. Closing it hands the engine of the store over, if it was here.
+/// An open application. Closing it lets another process run the store's engine, if this process ran it.
 final class Application {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     let handle: OpaquePointer?
     let signals: Signals
 
-    /// - Parameter observes: As a tool that looks on, and does not stand in for the application.
+    /// - Parameter observes: Whether the process is an observer and does not count as a host of the application.
     init(
         identifier: String, store: String?, isEmbedded: Bool, daemon: String?, observes: Bool, signals: Signals
     ) throws(CommandError) {
@@ -20,14 +20,14 @@ final class Application {
         options.daemon = arena.optionalString(daemon)
         options.flags = observes ? UInt32(BH_APPLICATION_OBSERVES) : 0
         var handle: OpaquePointer?
-        // Without waiting: the first verb does that, where Ctrl-C is heard.
+        // Opens without waiting. The first verb waits, and can be interrupted by Ctrl-C.
         do { try check { error in bh_application_open(&options, 0, &handle, error) } } catch { throw .failure(error) }
         self.handle = handle
     }
 
-    /// For a tool that looks on: nothing is started for its sake, and no engine is replaced.
+    /// Opens the application as an observer that starts no daemon and replaces no engine.
     convenience init(observing store: String, identifier: String, signals: Signals) throws(CommandError) {
-        // Where no program can be: an engine that ends just now is not followed by another.
+        // No program has this path, so that no daemon starts if the engine ends just now.
         try self.init(
             identifier: identifier, store: store, isEmbedded: false, daemon: "/dev/null/backhauld", observes: true,
             signals: signals)
@@ -47,7 +47,7 @@ final class Application {
         return try ticket.batch().sessions()
     }
 
-    /// Whether somebody waits to read the session's events and asks this process to make room. Told once.
+    /// Whether another consumer waits for the session's events, so that this process should yield. True only once.
     func isAskedToYield(_ session: String) throws(CommandError) -> Bool {
         var batch: OpaquePointer?
         do { try check { error in bh_application_poll(handle, 0, &batch, error) } } catch { throw .failure(error) }
@@ -77,14 +77,14 @@ final class Application {
         try ticket.wait(signals)
     }
 
-    /// Those that the launch which started this program is about; none when it was started otherwise.
+    /// The sessions of the launch that started this program. None if no launch started it.
     func sessionsOfLaunch() throws(CommandError) -> [String] {
         let ticket = try Ticket { bh_application_current_launch(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().sessionsOfLaunch()
     }
 
-    /// Nil removes what is registered.
+    /// Registers a program. Nil removes the registration.
     func register(_ program: LaunchProgram?) throws(CommandError) {
         let arena = CStringArena()
         let command = arena.array(program.map { [$0.command(arena)] } ?? [])
@@ -103,7 +103,7 @@ final class Application {
         return Session(try ticket.session().0, signals: signals)
     }
 
-    /// Creates the session, or attaches and makes its remembered settings those that are given here.
+    /// Creates the session, or attaches an existing one and changes its stored settings to the given ones.
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)
@@ -121,12 +121,12 @@ final class Application {
 }
 
 extension CommandError {
-    /// In the words of the command line: it knows sessions and who reads their events.
+    /// The error "in use" in the words of the command line, with the session and the process that reads its events.
     fileprivate func inUse(_ session: String) -> CommandError {
         guard case .failure(let failure) = self, failure.is(BH_IN_USE) else { return self }
         return .failure(
             failure.withMessage(
-                "process \(failure.detail) reads the events of session \(session), which one process at a time can do; "
-                    + "try again when it has ended"))
+                "process \(failure.detail) reads the events of session \(session); only one process can do this at a "
+                    + "time, so try again when it has ended"))
     }
 }

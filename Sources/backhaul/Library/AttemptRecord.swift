@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What was measured of one request of a task.
+/// A copy of the measurements of one attempt of a task.
 struct AttemptRecord {
     let task: UInt64
     let number: UInt32
@@ -13,7 +13,8 @@ struct AttemptRecord {
     let redirects: UInt32
     let offset: UInt64
     let endOffset: UInt64
-    /// Microseconds after the start; nil when not reached or not needed.
+    /// The end of the lookup in microseconds from the start of the attempt. Nil if this phase was not reached or not
+    /// needed. The phases below have the same form.
     let domainLookup: Int64?
     let connect: Int64?
     let secureConnection: Int64?

@@ -1,16 +1,16 @@
 import CBackhaul
 
-/// Bytes that may be moved in a day or month, as the header has them.
+/// The bytes that may be moved in a day or month.
 struct Budget: Equatable {
-    /// 0: no limit; BH_BUDGET_NOTHING: none.
+    /// The value in the header's form. 0: no limit. BH_BUDGET_NOTHING: a budget of 0 bytes.
     let field: UInt64
 
     init(_ field: UInt64) { self.field = field }
 
-    /// Nil: no limit.
+    /// The number of bytes. Nil: no limit.
     var bytes: UInt64? { field == 0 ? nil : field == UInt64.max ? 0 : field }
 
-    /// Null: no limit; 0: none.
+    /// The daily and monthly budgets as JSON. Null: no limit. 0: no byte may be moved.
     static func json(_ budget: bh_budget) -> JSON {
         .record(of: bh_budget.self, [("daily", Budget(budget.daily).json), ("monthly", Budget(budget.monthly).json)])
     }
@@ -19,7 +19,7 @@ struct Budget: Equatable {
 
     func isUsedUp(by used: UInt64) -> Bool { bytes.map { used >= $0 } ?? false }
 
-    /// A larger limit in round numbers, as an option takes it: at least twice this one and enough for so much.
+    /// A larger limit in round numbers, as an option's value: at least twice this one, and at least `needed` bytes.
     func larger(_ needed: UInt64) -> String {
         guard let bytes, bytes > 0 || needed > 0 else { return "1GB" }
         let (twice, overflow) = bytes.multipliedReportingOverflow(by: 2)

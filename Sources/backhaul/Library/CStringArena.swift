@@ -1,9 +1,9 @@
 import CBackhaul
 import Glibc
 
-/// C copies of strings and bytes that live as long as this object, for structs that point to them.
+/// C copies of strings and bytes, for structs that point to them. The copies live as long as this object.
 final class CStringArena {
-    // Unsafe: C structs point to this memory, which is freed with the arena and not before.
+    // Unsafe: C structs point to this memory, which is freed only with the arena.
     private var allocations: [UnsafeMutableRawPointer] = []
 
     func string(_ text: String) -> UnsafePointer<CChar> {
@@ -25,10 +25,10 @@ final class CStringArena {
         return UnsafePointer(copy)
     }
 
-    /// Nil, which stands for the default, for an empty text.
+    /// A copy of the text. Nil, which means the default, if the text is empty.
     func string(unlessEmpty text: String) -> UnsafePointer<CChar>? { text.isEmpty ? nil : string(text) }
 
-    /// Also of no bytes a pointer: an empty body is one.
+    /// A copy of the bytes. The pointer is not null even for no bytes, because an empty body is still a body.
     func bytes(_ bytes: [UInt8]) -> UnsafeRawPointer? { UnsafeRawPointer(array(bytes + [0])) }
 
     func headers(_ headers: [(name: String, value: String)]) -> UnsafePointer<bh_header>? {

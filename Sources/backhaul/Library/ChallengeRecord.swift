@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A server's or a proxy's question for a credential.
+/// A copy of a challenge: a server or proxy demands a credential, or a request needs a refresh.
 struct ChallengeRecord {
     let id: UInt64
     let kind: Int32
@@ -10,7 +10,7 @@ struct ChallengeRecord {
     let failures: UInt32
     let time: Int64
     let waitingTasks: UInt64
-    /// Of a refresh of a URL; otherwise 0.
+    /// The task whose URL needs a refresh; otherwise 0.
     let task: UInt64
     let url: String?
 
@@ -29,14 +29,14 @@ struct ChallengeRecord {
 
     var isRefresh: Bool { Int(kind) == BH_CHALLENGE_REFRESH }
     var takesPassword: Bool { Int(schemes) & (BH_SCHEME_BASIC | BH_SCHEME_DIGEST) != 0 }
-    /// The option of `respond` that fits best.
+    /// The option of `respond` that suits this challenge best.
     var advice: String {
         if isRefresh { return task != 0 ? "--url URL" : "--header-file FILE" }
         return takesPassword ? "--user NAME" : "--header-file FILE"
     }
     var takesToken: Bool { Int(schemes) & BH_SCHEME_BEARER != 0 }
 
-    /// "https://example.org:443 asks for a credential (realm 'Staff')"
+    /// The challenge in words, such as "https://example.org:443 asks for a credential (realm 'Staff')".
     var sentence: String {
         if isRefresh {
             return task != 0
@@ -48,17 +48,18 @@ struct ChallengeRecord {
         return text
     }
 
-    /// Whether a user name and a password would be sent so that others on the way could read them.
+    /// Whether the user name and password would be sent unencrypted.
     var sendsPasswordInClear: Bool { origin.hasPrefix("http://") && Int(schemes) & BH_SCHEME_BASIC != 0 }
 
-    /// What is asked for: `http://example.org asks for a user name and a password (for what it calls "Staff")`
+    /// What the server demands, such as
+    /// `http://example.org asks for a user name and a password (for what it calls "Staff")`.
     var requestSentence: String {
         if isRefresh { return sentence }
         let who = (Int(kind) == BH_CHALLENGE_PROXY ? "the proxy " : "") + origin
         let what = takesPassword ? "a user name and a password" : takesToken ? "a token" : "a login"
         let area = realm.map { " (for what it calls \"\($0)\")" } ?? ""
         return failures == 0
-            ? "\(who) asks for \(what)\(area)" : "\(who) did not take the answer, and asks again for \(what)\(area)"
+            ? "\(who) asks for \(what)\(area)" : "\(who) rejected the credential, and asks again for \(what)\(area)"
     }
 
     var json: JSON {

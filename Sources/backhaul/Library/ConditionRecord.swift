@@ -1,16 +1,16 @@
 import CBackhaul
 
-/// A copy of a condition as the engine sees it.
+/// A copy of a condition from a listing.
 struct ConditionRecord {
     let kind: Int32
-    /// False: it cannot be read, and so holds nothing back.
+    /// Whether the condition could be read. A condition that could not holds no task.
     let isKnown: Bool
     let value: Int64
-    /// Of the network.
+    /// The name of the network, if the condition is a network.
     let name: String?
     let text: String
     let source: String
-    /// Unix time in milliseconds, or 0.
+    /// The time of the last change in Unix milliseconds, or 0.
     let since: Int64
 
     init(_ condition: bh_condition) {
@@ -23,7 +23,7 @@ struct ConditionRecord {
         since = condition.since_ms
     }
 
-    /// "external power"
+    /// The name of the condition for users, such as "external power".
     var title: String {
         switch Int(kind) {
         case BH_CONDITION_THERMAL_STATE: "heat"
@@ -45,15 +45,15 @@ struct ConditionRecord {
     }
 }
 
-/// A copy of what is held back for one reason.
+/// A copy of a hold: the tasks of a session that one reason holds.
 struct HoldRecord {
     let application: String
     let session: String
-    /// Nil: of any origin.
+    /// The origin of the tasks. Nil: any origin.
     let origin: String?
     let reason: Int32
     let reasonText: String
-    /// Unix times in milliseconds, or 0.
+    /// The begin of the hold in Unix milliseconds, or 0. The time of the next check has the same form.
     let began: Int64
     let nextLook: Int64
     let tasks: UInt64
@@ -79,13 +79,13 @@ struct HoldRecord {
     }
 }
 
-/// A copy of a time in which a task did not move.
+/// A copy of a wait record.
 struct WaitRecord {
     let reason: Int32
     let reasonText: String?
-    /// Unix times in milliseconds.
+    /// The begin of the wait in Unix milliseconds.
     let began: Int64
-    /// Nil: it lasts.
+    /// The end of the wait in Unix milliseconds. Nil: the task still waits.
     let ended: Int64?
 
     init(_ wait: bh_wait_record) {

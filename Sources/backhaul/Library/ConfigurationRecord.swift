@@ -1,8 +1,8 @@
 import CBackhaul
 
-// Unsafe: pointers into a batch, which lives while its items are copied.
+// Unsafe: the pointers lead into a batch, which lives while its items are copied.
 
-/// A copy of what is remembered with a session. It holds no secret, so that none is shown.
+/// A copy of a session's configuration as JSON. It contains no secrets, so that none can be shown.
 struct ConfigurationRecord {
     let json: JSON
 

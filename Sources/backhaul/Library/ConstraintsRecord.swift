@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What a session, or a transfer itself, demands of the conditions. 0 or nil where nothing is said.
+/// The constraints of a session or of a transfer. 0 or nil means that a constraint is not set.
 struct ConstraintsRecord: Hashable {
     var preset: Int32 = 0
     var externalPower: Int32 = 0
@@ -14,7 +14,7 @@ struct ConstraintsRecord: Hashable {
     var minimumRate: UInt64 = 0
     var quietHours: String?
 
-    /// Each of them, in the order of the header.
+    /// All constraints, in the order of the header.
     static let settings: [ConstraintSetting] = [
         .word(
             "preset", \.preset, \.preset,
@@ -53,11 +53,14 @@ struct ConstraintsRecord: Hashable {
             OptionDescription("maximum-memory-pressure", nil, "PERCENT", "the same, for memory")),
         .bytes(
             "minimum_bytes_per_second", \.minimum_bytes_per_second, \.minimumRate,
-            OptionDescription("minimum-rate", nil, "BYTES", "a second: with less, pause, and probe from time to time")),
+            OptionDescription(
+                "minimum-rate", nil, "BYTES",
+                "per second: pause slower transfers, and test the rate from time to time")),
         .text(
             "quiet_hours", \.quiet_hours, \.quietHours,
             OptionDescription(
-                "quiet-hours", nil, "HOURS", "wait in them: 22:00-06:30, or 'mon-fri 08:00-18:00, sat 10:00-14:00'")),
+                "quiet-hours", nil, "HOURS",
+                "wait in these hours: 22:00-06:30, or 'mon-fri 08:00-18:00, sat 10:00-14:00'")),
     ]
 
     init() {}
@@ -76,6 +79,6 @@ struct ConstraintsRecord: Hashable {
         for setting in ConstraintsRecord.settings { setting.write(self, &fields, arena) }
     }
 
-    /// Null: nothing, or what the preset asks for.
+    /// The constraints as JSON. Null: not set, so that the preset decides.
     var json: JSON { .record(of: bh_constraints.self, ConstraintsRecord.settings.map { ($0.field, $0.json(self)) }) }
 }

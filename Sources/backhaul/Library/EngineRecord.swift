@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of what the library tells of an engine.
+/// A copy of the library's description of an engine.
 struct EngineRecord {
     let process: Int64
     let version: String

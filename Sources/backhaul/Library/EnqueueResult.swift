@@ -1,11 +1,11 @@
 import CBackhaul
 
-/// What the library did with a transfer that was handed over.
+/// The result of enqueueing a transfer.
 struct EnqueueResult {
     let taskID: UInt64
-    /// Of a transfer that was there already, BH_TASK_…; nil: it is new.
+    /// The state (BH_TASK_…) of a task that existed before. Nil: the task is new.
     var state: Int32?
-    /// The event of its end until that is acknowledged; otherwise 0.
+    /// The id of the task's end event, until it is acknowledged; otherwise 0.
     var event: UInt64 = 0
 
     init(_ enqueued: bh_enqueued) {
@@ -17,10 +17,10 @@ struct EnqueueResult {
     var isNew: Bool { state == nil }
     var hasEnded: Bool { state.map { Int($0) >= BH_TASK_SUCCEEDED } ?? false }
     var hasSucceeded: Bool { state.map { Int($0) == BH_TASK_SUCCEEDED } ?? false }
-    /// Its end was acknowledged: no event of it comes any more.
+    /// Whether the task's end was acknowledged, so that no event of it follows.
     var isAcknowledged: Bool { hasEnded && event == 0 }
 
-    /// - Parameter transfer: What was handed over.
+    /// - Parameter transfer: The enqueued transfer.
     func json(_ transfer: Transfer) -> JSON {
         let startState = Int32(transfer.startsSuspended ? BH_TASK_SUSPENDED : BH_TASK_WAITING)
         return .record(of: bh_enqueued.self, [

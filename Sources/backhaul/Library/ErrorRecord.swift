@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What an attempt or the end of a task reports beside its status.
+/// The error of an attempt or of a task.
 struct ErrorRecord {
     let status: bh_status
     let domain: Int32
@@ -9,7 +9,7 @@ struct ErrorRecord {
 
     var isFailure: Bool { Int(status) != BH_OK }
 
-    /// Nil: there is no error.
+    /// The error's message. Nil: there is no error.
     var sentence: String? { isFailure ? message ?? String(cString: bh_status_text(status)) : nil }
     var domainJSON: JSON { isFailure ? .string(Names.domain(domain)) : .null }
     var detailJSON: JSON { isFailure ? .integer(detail) : .null }

@@ -1,13 +1,13 @@
 import CBackhaul
 
-// Unsafe: pointers into a batch, which lives while its items are copied.
+// Unsafe: the pointers lead into a batch, which lives while its items are copied.
 func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
 
 func bytes(_ pointer: UnsafeRawPointer?, _ count: Int) -> [UInt8]? {
     pointer.map { Array(UnsafeRawBufferPointer(start: $0, count: count)) }
 }
 
-/// A copy of an event, for as long as it is needed.
+/// A copy of an event, independent of the batch.
 struct EventRecord {
     let id: UInt64
     let taskID: UInt64
@@ -28,7 +28,7 @@ struct EventRecord {
     let userData: [UInt8]?
     let headers: [(name: String, value: String)]
     let errorBody: [UInt8]?
-    /// Nil when it was answered meanwhile.
+    /// The challenge of the event. Nil if it is not open any more.
     let challenge: ChallengeRecord?
     let group: String?
     let groupSucceeded: UInt64
@@ -84,7 +84,7 @@ struct EventRecord {
     var isActivity: Bool { Int(kind) == BH_EVENT_ACTIVITY }
     var succeeded: Bool { Int(state) == BH_TASK_SUCCEEDED }
 
-    /// Members that its kind does not set are null.
+    /// The event as JSON. Members that its kind does not set are null.
     var json: JSON {
         let end = isEndOfTask
         func ofTask<Number: BinaryInteger>(_ value: Number) -> JSON { end ? .number(value) : .null }

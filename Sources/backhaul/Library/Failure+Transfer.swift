@@ -1,7 +1,7 @@
 import CBackhaul
 
 extension CommandError {
-    /// Names the transfer that an enqueue refused.
+    /// The same error, with the URL of the transfer that the enqueue refused.
     func about(_ transfers: [Transfer]) -> CommandError {
         guard case .failure(let failure) = self, let index = failure.index, transfers.indices.contains(index) else {
             return self
@@ -22,6 +22,6 @@ extension CommandError {
             failure.withMessage(
                 "\(address.redacted): \(destination) is the file of another transfer of this session, "
                     + "with another URL or "
-                    + "other options, that has not ended or whose end nobody has read; see `backhaul tasks`"))
+                    + "other options, that has not ended or whose end is not acknowledged; see `backhaul tasks`"))
     }
 }

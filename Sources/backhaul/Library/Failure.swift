@@ -1,11 +1,11 @@
 import CBackhaul
 
-/// What a call of the library reported.
+/// An error that a call of the library reported.
 struct Failure: Error {
     let status: bh_status
     let domain: Int32
     let detail: Int64
-    /// The first item of an array argument that was wrong.
+    /// The index of the first invalid item in an array argument.
     let index: Int?
     let message: String
 
@@ -15,7 +15,7 @@ struct Failure: Error {
 
     var exitCode: ExitCode { ExitCode(Int(status)) }
 
-    /// The same with another sentence.
+    /// The same error with another message.
     func withMessage(_ message: String) -> Failure {
         Failure(status: status, domain: domain, detail: detail, index: index, message: message)
     }
@@ -28,15 +28,15 @@ struct Failure: Error {
     }
 }
 
-// Unsafe: the error is filled by the call and read before this returns.
-/// Calls the library and throws what it reports.
+// Unsafe: the call fills the error, which is read before this function returns.
+/// Calls the library, and throws the error that it reports.
 func check(_ body: (UnsafeMutablePointer<bh_error>) -> bh_status) throws(Failure) {
     var error = bh_error()
     error.struct_size = MemoryLayout<bh_error>.size
     error.index = UInt64.max
     let status = body(&error)
     guard Int(status) != BH_OK else { return }
-    // The commands start their verbs and keep the tickets themselves; this one would be a second.
+    // The commands own the tickets of the verbs that they start. The error's ticket is an additional reference.
     bh_ticket_release(error.ticket)
     let text = withUnsafeBytes(of: error.message) { bytes in
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)

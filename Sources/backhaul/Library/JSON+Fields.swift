@@ -1,18 +1,18 @@
 import CBackhaul
 
-/// Structs of the header as JSON: its structure and its names. Tests compare the keys with the header's fields.
+/// Structs of the header as JSON, with the same structure and names. Tests compare the keys with the header's fields.
 extension JSON {
-    /// All fields of a struct.
+    /// An object with all fields of a struct.
     static func record<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
 
-    /// Some fields of a struct.
+    /// An object with some fields of a struct.
     static func excerpt<Struct>(of _: Struct.Type, _ fields: [(String, JSON)]) -> JSON { .object(fields) }
 
     static func number<Number: BinaryInteger>(_ value: Number) -> JSON {
         Number.isSigned ? .integer(Int64(value)) : .unsigned(UInt64(value))
     }
 
-    /// Of a field in which 0 means that there is none.
+    /// A number, or null for 0, for fields in which 0 means an absent value.
     static func number<Number: BinaryInteger>(unlessZero value: Number) -> JSON { value == 0 ? .null : .number(value) }
 
     static func choice(_ value: Int32) -> JSON { Int(value) == BH_DEFAULT ? .null : .bool(Int(value) == BH_YES) }
@@ -25,7 +25,7 @@ extension JSON {
 
     static func status(_ status: bh_status) -> JSON { .string(String(cString: bh_status_name(status))) }
 
-    /// The members that say something, for people: "retry.maximum_attempts", "5".
+    /// The names and values of the members that are not null, for users: "retry.maximum_attempts", "5".
     var lines: [(String, String)] {
         guard case .object(let members) = self else { return [] }
         return members.flatMap { name, value -> [(String, String)] in

@@ -2,12 +2,12 @@ import CBackhaul
 import CLinux
 import Glibc
 
-// Unsafe: arrays of C strings of a batch, which lives while its items are copied.
+// Unsafe: the arrays and their C strings belong to a batch, which lives while its items are copied.
 private func texts(_ pointer: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int) -> [String] {
     UnsafeBufferPointer(start: pointer, count: pointer == nil ? 0 : count).compactMap { text($0) }
 }
 
-/// A registered program and how its launches fare.
+/// A registered program and the state of its launches.
 struct LaunchRecord {
     let application: String
     let program: String
@@ -16,7 +16,7 @@ struct LaunchRecord {
     let workingDirectory: String?
     let state: Int32
     let launches: UInt32
-    /// Unix times in milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds, or 0. `started` has the same form.
     let next: Int64
     let processID: Int64
     let started: Int64
@@ -47,7 +47,7 @@ struct LaunchRecord {
         ])
     }
 
-    /// Why the program cannot be started, as far as it can be seen from here. Nil: nothing is wrong with it.
+    /// Why the program cannot be started, as far as this process can check. Nil: no fault was found.
     var programFault: String? {
         var status = stat()
         guard stat(program, &status) == 0 else { return reasonOfLastError() }
@@ -55,7 +55,7 @@ struct LaunchRecord {
         return access(program, X_OK) == 0 ? nil : "it is not executable"
     }
 
-    /// "due in 40 s, after 2 launches that did not complete"
+    /// The state in words, such as "due in 40 s, after 2 launches without completing".
     var stateSentence: String {
         let failed = launches > 0 ? ", after \(Text.count(Int(launches), "launch", "launches")) without completing" : ""
         return switch Int(state) {
@@ -63,13 +63,13 @@ struct LaunchRecord {
         case BH_LAUNCH_DUE: "due " + Text.time(until: next) + failed
         case BH_LAUNCH_RUNNING:
             "runs as process \(processID)" + (started == 0 ? "" : " since \(Text.time(since: started))")
-        case BH_LAUNCH_GAVE_UP: "left alone" + failed + ": until the program is started by hand"
+        case BH_LAUNCH_GAVE_UP: "given up" + failed + "; start the program by hand"
         default: Names.launchState(state)
         }
     }
 }
 
-/// A program to be registered.
+/// A program to register.
 struct LaunchProgram {
     var program: String
     var arguments: [String]

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What all sessions of a store may use together; 0: no limit of its own.
+/// The limits of a store for all its sessions together. 0: no limit.
 struct LimitsRecord {
     var bytesPerSecond: UInt64
     var runningTasks: UInt32

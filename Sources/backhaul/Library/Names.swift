@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// The header's constants as the JSON documents and the tables spell them: its names in lower case.
+/// The names of the header's constants in JSON and in tables: the header's names in lower case.
 enum Names {
     static let taskStates: [(Int, String)] = [
         (BH_TASK_WAITING, "waiting"), (BH_TASK_RUNNING, "running"), (BH_TASK_SUSPENDED, "suspended"),
@@ -93,7 +93,7 @@ enum Names {
         ("bluetooth", BH_NETWORK_BLUETOOTH), ("tunnel", BH_NETWORK_TUNNEL), ("other", BH_NETWORK_OTHER),
     ]
 
-    /// Above the last of them nothing runs, whatever is allowed.
+    /// The values of --maximum-heat. Above "serious" no task runs, whatever the option allows.
     static let heatLimits = [
         ("nominal", BH_THERMAL_NOMINAL), ("fair", BH_THERMAL_FAIR), ("serious", BH_THERMAL_SERIOUS),
     ]
@@ -120,7 +120,7 @@ enum Names {
         ("none", BH_COOKIES_NONE), ("memory", BH_COOKIES_MEMORY), ("persistent", BH_COOKIES_PERSISTENT),
     ]
 
-    /// The word for a number in a table of an option's words.
+    /// The word for a number in a table of words.
     static func word(_ value: Int32, _ table: [(String, Int)]) -> String {
         name(value, table.map { ($0.1, $0.0) })
     }

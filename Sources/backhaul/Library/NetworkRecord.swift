@@ -1,9 +1,9 @@
 import CBackhaul
 
-/// A network, what its administrator says of it, and what was moved on it.
+/// A network with its settings and the bytes moved on it.
 struct NetworkRecord {
     var name: String
-    /// BH_YES or BH_NO in place of what the system says.
+    /// BH_YES or BH_NO overrides the system's report; BH_DEFAULT does not.
     var metered: Int32 = 0
     var monthStartsOn: UInt32 = 1
     var daily = Budget(0)
@@ -12,11 +12,11 @@ struct NetworkRecord {
     var isCurrent = false
     var usedToday: UInt64 = 0
     var usedThisMonth: UInt64 = 0
-    /// Unix times in milliseconds, or 0.
+    /// The end of the present day in Unix milliseconds, or 0. `monthEnds` has the same form.
     var dayEnds: Int64 = 0
     var monthEnds: Int64 = 0
 
-    /// Of which nothing is said yet.
+    /// A network without settings.
     init(name: String) { self.name = name }
 
     init(_ network: bh_network) {

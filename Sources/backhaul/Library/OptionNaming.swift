@@ -1,4 +1,4 @@
-/// The library speaks of the members of its structs; here they are options.
+/// Replaces the names of fields in the library's messages by the names of options.
 enum OptionNaming {
     private static let spoken = [
         ("accepted_statuses", "--accept-status"), ("retry.statuses", "--retry-status"),
@@ -13,7 +13,8 @@ enum OptionNaming {
         ("the option `store`", "--store"), ("the option `daemon`", "--daemon"),
     ] + settings
 
-    /// A name of one word may be a word of a sentence; the limits of the store have numbers of the same names.
+    /// Only names with an underscore or suffix: a name of one word may be an ordinary word of a message. Numbers are
+    /// left out, because the limits of the store have fields of the same names.
     private static let settings =
         ConstraintsRecord.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.contains("_") }
         + SessionOptions.settings.map { ($0.field, "--" + $0.option.name) }.filter { $0.0.hasSuffix("_ms") }

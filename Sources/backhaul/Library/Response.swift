@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An answer to a challenge.
+/// A response to a challenge.
 struct Response {
     enum Kind {
         case refuse
@@ -10,9 +10,9 @@ struct Response {
         case url(String)
     }
     var kind: Kind
-    /// Also in the store.
+    /// Whether the credential is kept in the store, too.
     var isKept = false
-    /// Unix milliseconds.
+    /// The time at which the credential expires, in Unix milliseconds. Nil: never.
     var expires: Int64?
 
     func response(_ arena: CStringArena) -> bh_challenge_response {

@@ -1,15 +1,15 @@
 import CBackhaul
 
-/// Why transfers wait, and work that repeats.
+/// The session's verbs for wait records, requirements and activities.
 extension Session {
-    /// Of a task that is listed or in the history, oldest first.
+    /// The wait records of a task in the list or the history, oldest first.
     func waits(_ task: UInt64) throws(CommandError) -> [WaitRecord] {
         let ticket = try Ticket { bh_task_waits(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().waits()
     }
 
-    /// What is remembered with the session about waiting.
+    /// The constraints and limits in the session's configuration.
     func requirements() throws(CommandError) -> SessionRequirements {
         let ticket = try Ticket { bh_session_get_configuration(handle, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -45,7 +45,7 @@ extension Application {
         return try ticket.batch().conditions()
     }
 
-    /// In all sessions of the store.
+    /// The holds of all sessions of the store.
     func holds() throws(CommandError) -> [HoldRecord] {
         let ticket = try Ticket { bh_store_holds(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// An attached session. Its handle is freed with it.
+/// An attached session. Its handle is freed with this object.
 final class Session {
     // Unsafe: an opaque handle of the library, never dereferenced here.
     private(set) var handle: OpaquePointer?
@@ -13,13 +13,13 @@ final class Session {
 
     deinit { close() }
 
-    /// Makes room for the next reader of its events, whoever else still holds this object.
+    /// Detaches the session, so that another process can become its consumer, even while this object still exists.
     func close() {
         bh_session_close(handle)
         handle = nil
     }
 
-    /// Readable while events wait that were not handed out.
+    /// A descriptor that is readable while the session has events that no poll has returned.
     func eventDescriptor() throws(CommandError) -> Int32 {
         var descriptor: Int32 = -1
         do { try check { error in bh_session_event_fd(handle, &descriptor, error) } } catch { throw .failure(error) }
@@ -48,7 +48,7 @@ final class Session {
         try ticket.wait(signals)
     }
 
-    /// A refusal names the transfer that it is about.
+    /// Enqueues transfers. An error includes the URL of the transfer that was refused.
     func enqueue(_ transfers: [Transfer]) throws(CommandError) -> [EnqueueResult] {
         let arena = CStringArena()
         let requests = transfers.map { $0.request(arena) }
@@ -76,7 +76,7 @@ final class Session {
         return try ticket.count()
     }
 
-    /// Those up to this one.
+    /// Acknowledges all events up to this one, and returns their number.
     func acknowledge(through id: UInt64) throws(CommandError) -> UInt64 {
         let ticket = try Ticket { bh_session_acknowledge_through(handle, id, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -106,14 +106,14 @@ final class Session {
         return task
     }
 
-    /// Of a task that is listed or in the history.
+    /// The attempts of a task in the list or the history.
     func attempts(_ task: UInt64) throws(CommandError) -> [AttemptRecord] {
         let ticket = try Ticket { bh_task_attempts(handle, task, BH_START, nil, $0) }
         try ticket.wait(signals)
         return try ticket.batch().attempts()
     }
 
-    /// Tasks whose end was acknowledged.
+    /// The tasks whose end was acknowledged, after the task `after`.
     func history(after: UInt64, maximum: Int = 1000) throws(CommandError) -> (tasks: [TaskRecord], more: Bool) {
         let ticket = try Ticket { bh_session_history(handle, after, maximum, BH_START, nil, $0) }
         try ticket.wait(signals)
@@ -132,7 +132,7 @@ final class Session {
         case reschedule(earliest: Int64, latest: Int64)
     }
 
-    /// - Returns: how many tasks changed.
+    /// - Returns: The number of changed tasks.
     func control(_ control: Control, _ selection: TaskSelection) throws(CommandError) -> UInt64 {
         let arena = CStringArena()
         var selection = selection.selection(arena)
@@ -154,7 +154,7 @@ final class Session {
         return try ticket.count()
     }
 
-    /// Those that are open.
+    /// The open challenges of the session.
     func challenges() throws(CommandError) -> [ChallengeRecord] {
         let ticket = try Ticket { bh_session_challenges(handle, BH_START, nil, $0) }
         try ticket.wait(signals)

@@ -7,15 +7,15 @@ struct SessionRecord {
     let events: UInt64
     let attention: UInt32
     let isInvalidated: Bool
-    /// Process ids; 0: none.
+    /// The process id of the consumer. 0: none.
     let consumer: Int64
     let created: Int64
     let openChallenges: UInt64
-    /// Unix time in milliseconds, or 0.
+    /// The time since which the consumer is stopped, in Unix milliseconds, or 0.
     let consumerStopped: Int64
     let waitingConsumers: UInt32
     let launchState: Int32
-    /// Unix time in milliseconds, or 0.
+    /// The time of the next launch in Unix milliseconds, or 0.
     let nextLaunch: Int64
 
     init(_ session: bh_session_info) {
@@ -46,7 +46,7 @@ struct SessionRecord {
         ])
     }
 
-    /// What a person should know of it, beyond the numbers: "process 12, stopped for 5 min; finished; launch in 40 s".
+    /// Remarks for the user about the session's state: "process 12, stopped for 5 min; finished; launch in 40 s".
     var remarks: String {
         var parts: [String] = []
         if consumer != 0 {

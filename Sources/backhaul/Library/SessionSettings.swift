@@ -1,17 +1,17 @@
 import CBackhaul
 
-/// The settings of a session that the command line can give.
+/// The settings of a session that options can change.
 struct SessionSettings {
     var identifier: String
     var options: SessionOptions
-    /// Of all its transfers.
+    /// The policy for all transfers of the session. Nil: unchanged.
     var policy: PolicyOptions?
-    /// Nil: as they are.
+    /// The headers for all requests. Nil: unchanged.
     var headers: [(name: String, value: String)]?
 
     var hasChanges: Bool { options.isGiven || policy?.isGiven == true || headers != nil }
 
-    /// - Parameter remembered: keeps what is not given here.
+    /// - Parameter remembered: The session's configuration, whose settings stay unless an option changes them.
     func configuration(
         _ arena: CStringArena, over remembered: bh_session_configuration?
     ) -> bh_session_configuration {

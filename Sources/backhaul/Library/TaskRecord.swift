@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A copy of a task as a listing has it.
+/// A copy of a task from a listing.
 struct TaskRecord {
     let id: UInt64
     let round: UInt64
@@ -18,7 +18,7 @@ struct TaskRecord {
     let httpStatus: Int32
     let attempts: UInt32
     let offset: UInt64
-    /// Nil: no answer has told it yet.
+    /// The size of the file in bytes. Nil: no response has stated it yet.
     let size: UInt64?
     let rate: UInt64
     let enqueued: Int64
@@ -28,12 +28,12 @@ struct TaskRecord {
     let bodySize: UInt64
     let ended: Int64
     let path: String?
-    /// Unix times in milliseconds, or 0.
+    /// The earliest start in Unix milliseconds, or 0. `latestStart` has the same form.
     let earliestStart: Int64
     let latestStart: Int64
     let expectedReceived: UInt64
     let expectedSent: UInt64
-    /// What it states for itself; nil: nothing.
+    /// The task's own constraints. Nil: none.
     let constraints: ConstraintsRecord?
 
     init(_ task: bh_task_info) {
@@ -71,9 +71,9 @@ struct TaskRecord {
 
     var isUpload: Bool { Int(kind) == BH_TASK_KIND_UPLOAD }
 
-    /// Bytes of the file that are here, or of the body that are there.
+    /// The bytes received of a download, or sent of an upload.
     var done: UInt64 { isUpload ? bodySent : offset }
-    /// Nil: no answer has told it yet.
+    /// The size of the file or body in bytes. Nil: not known yet.
     var total: UInt64? { isUpload ? bodySize : size }
 
     var hasEnded: Bool { Int(state) >= BH_TASK_SUCCEEDED }

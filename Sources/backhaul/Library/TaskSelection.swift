@@ -1,6 +1,7 @@
 import CBackhaul
 
-/// Which tasks: those with one of the ids (none: all) in one of the states (none: any) and of the group (nil: any).
+/// A selection of tasks: those with one of the ids (empty: all), in one of the states (empty: any), and in the group
+/// (nil: any).
 struct TaskSelection {
     var ids: [UInt64] = []
     var states: [Int] = []

@@ -1,13 +1,13 @@
 import CBackhaul
 
-/// A started verb. The commands start every verb and wait in short slices, so that Ctrl-C is heard in between.
+/// A started verb. The commands start every verb and wait in short intervals, so that Ctrl-C can interrupt the wait.
 struct Ticket: ~Copyable {
     private static let slice: Int32 = 100
-    /// How long the engine may take before the command gives up, and how long it may be stopped meanwhile.
+    /// How long the command waits for the engine's reply, and how long the engine may be stopped, in milliseconds.
     private static let limit: Int64 = 30_000
     private static let limitWhileStopped: Int64 = 5_000
 
-    // Unsafe: opaque handles of the library, never dereferenced here; each is released with its one owner.
+    // Unsafe: an opaque handle of the library, never dereferenced here. It is released with its only owner.
     private let pointer: OpaquePointer
 
     init(
@@ -32,7 +32,7 @@ struct Ticket: ~Copyable {
 
     deinit { bh_ticket_release(pointer) }
 
-    /// - Parameter isLimited: False: for as long as it takes.
+    /// - Parameter isLimited: Whether the wait has a time limit.
     func wait(_ signals: Signals, isLimited: Bool = true) throws(CommandError) {
         let started = Clock.milliseconds
         while true {
@@ -74,7 +74,7 @@ struct Ticket: ~Copyable {
     }
 }
 
-/// What a listing or poll handed out.
+/// A batch that a listing or poll returned.
 struct Batch: ~Copyable {
     private let pointer: OpaquePointer?
 
@@ -104,7 +104,7 @@ struct Batch: ~Copyable {
         }
     }
 
-    /// What the configuration points to lives as long as the call.
+    /// Calls `body` with the configuration, whose pointers are valid until `body` returns.
     func withConfiguration<Result: ~Copyable>(
         _ body: (bh_session_configuration?) throws(CommandError) -> Result
     ) throws(CommandError) -> Result {

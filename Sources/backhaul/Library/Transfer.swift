@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What a request carries.
+/// The body of a request.
 enum Body {
     case file(String)
     case bytes([UInt8])
@@ -34,10 +34,10 @@ struct Part {
     }
 }
 
-/// A download or an upload to be handed over.
+/// A download or an upload to enqueue.
 struct Transfer {
     var url: String
-    /// Nil for an upload.
+    /// The path of the file. Nil for an upload.
     var destination: String?
     var method: String?
     var headers: [(name: String, value: String)] = []
@@ -50,22 +50,22 @@ struct Transfer {
     var checksum: String?
     var expectedSize: UInt64 = 0
     var isOnlyIfChanged = false
-    /// The destination is a directory then.
+    /// Whether the server names the file. Then the destination is a directory.
     var isNamedByServer = false
     var ignoresDigests = false
     var refresh: Int32 = 0
     var expires: Int64?
     var policy: PolicyOptions?
     var start: StartOptions?
-    /// The transfer under the same key that is over, and that this one comes after.
+    /// The ended task under the same key that this transfer follows.
     var former: UInt64?
-    /// An activity makes it again and again: no two of them are the same transfer.
+    /// Whether an activity enqueues it repeatedly. Then it has no key, because each one is a new transfer.
     var isRepeated = false
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The destination names the transfer, so that the same command line again finds what it has handed over before.
-    /// Longer paths than a key can hold do without, and so do uploads: the same again may be meant.
+    /// The idempotency key, made from the destination, so that the same command line finds the task that it enqueued
+    /// before. Nil for paths that are too long for a key, and for uploads, because a second upload may be intended.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination
@@ -73,7 +73,7 @@ struct Transfer {
         return whole.utf8.count <= 255 ? whole : nil
     }
 
-    /// Of a key, that of the first transfer of its row, and the transfer that the one with this key comes after.
+    /// Splits a key into the key of the first transfer to the same file, and the task that this transfer follows.
     static func parts(ofKey key: String) -> (first: String, former: UInt64?) {
         let parts = key.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == "after", let former = UInt64(parts[1]) else { return (key, nil) }

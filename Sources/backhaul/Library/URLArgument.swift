@@ -1,12 +1,12 @@
-/// A URL as it was given, which may be none.
+/// A URL argument of the command line, which may be invalid.
 struct URLArgument {
-    /// Without what stands before the server, which may be a password.
+    /// The URL without the text before the host name, which may be a password.
     let redacted: String
-    /// What to write instead, where it is plain; the library says what else is wrong.
+    /// What to write instead, for common mistakes. The library reports other errors.
     let advice: String?
 
     init(_ text: String) {
-        // With any number of slashes, so that a slip of the hand shows no password either.
+        // Any number of slashes is accepted, so that a mistyped URL shows no password either.
         let isWeb = ["http:", "https:"].contains { text.lowercased().hasPrefix($0) }
         let colon = isWeb ? text.firstIndex(of: ":") : text.firstRange(of: "://")?.lowerBound
         let server = colon.map { text[$0...].dropFirst().drop { $0 == "/" }.startIndex } ?? text.startIndex
@@ -18,7 +18,7 @@ struct URLArgument {
             advice = "this is no URL, because it begins with no scheme; write https://\(rest)"
         } else if user != nil {
             advice = "a URL has no user and no password here, because listings and logs show it; leave them out, and "
-                + "when the server asks, answer on the terminal or with `backhaul respond CHALLENGE --user NAME`"
+                + "when the server asks, type them at the terminal or run `backhaul respond CHALLENGE --user NAME`"
         } else {
             advice = nil
         }

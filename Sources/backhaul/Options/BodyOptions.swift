@@ -1,17 +1,17 @@
 import CBackhaul
 
-/// What a request carries, in curl's words.
+/// The options for a request's body, named as in curl.
 struct BodyOptions {
     static let descriptions = [
-        OptionDescription("data-binary", nil, "DATA", "send DATA, or with @FILE that file; '@-' is standard input"),
+        OptionDescription("data-binary", nil, "DATA", "send DATA; @FILE sends that file, '@-' standard input"),
         OptionDescription(
             "form", "F", "NAME=VALUE",
-            "send a form; may be repeated. NAME=@FILE sends a file, with ;type=... and ;filename=... behind it; "
+            "send a form; may be repeated. NAME=@FILE sends a file, optionally with ;type=... and ;filename=...; "
                 + "NAME=<FILE sends its content as a value"),
         OptionDescription(
             "body-source", nil, "reference|snapshot|consume",
-            "files are read where they are (reference), copied now (snapshot), or moved into the store (consume) and "
-                + "removed after success; given back otherwise"),
+            "files are read where they are (reference), copied now (snapshot), or moved into the store (consume): "
+                + "deleted after success, given back otherwise"),
     ]
 
     private let body: Body?
@@ -38,7 +38,8 @@ struct BodyOptions {
 
     var given: Body? { body }
 
-    /// "name=value", "name=@file;type=image/png;filename=other.png", "name=<file;type=text/plain"
+    /// Parses a part of a form, such as "name=value", "name=@file;type=image/png;filename=other.png" or
+    /// "name=<file;type=text/plain".
     private static func part(_ text: String) throws(CommandError) -> Part {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw .usage("--form takes NAME=VALUE or NAME=@FILE, not '\(text)'.")
@@ -59,7 +60,7 @@ struct BodyOptions {
             } else if word.hasPrefix("filename=") {
                 part.fileName = String(word.dropFirst(9))
             } else {
-                throw .usage("Behind a file --form takes ;type= and ;filename=, not ';\(word)'.")
+                throw .usage("After a file, --form takes ;type= and ;filename=, not ';\(word)'.")
             }
         }
         return part

@@ -1,7 +1,7 @@
 import CBackhaul
 
-/// What transfers wait for: of `get`, `add` and `put` for what they hand over, of `configure` for all of the session,
-/// of `constrain` for what was handed over. The word `default` takes any of them back.
+/// The options for constraints. With `get`, `add` and `put` they apply to the new transfers, with `configure` to the
+/// session, with `constrain` to existing transfers. The word `default` removes a constraint.
 struct ConstraintOptions {
     static let descriptions = [
         OptionDescription(
@@ -10,7 +10,7 @@ struct ConstraintOptions {
         OptionDescription("overnight", nil, nil, "wait for the same, and for the time from 23:00 to 07:00"),
     ] + ConstraintsRecord.settings.map(\.option)
 
-    /// Of those that are given.
+    /// The changes by the given options.
     private let changes: [ConstraintSetting.Change]
 
     var isGiven: Bool { !changes.isEmpty }
@@ -25,7 +25,7 @@ struct ConstraintOptions {
         self.changes = changes
     }
 
-    /// Three options say it.
+    /// The preset, which three options can give.
     @Sendable
     static func preset(_ arguments: Arguments) throws(CommandError) -> Int32? {
         if arguments.has("discretionary") { return Int32(BH_PRESET_DISCRETIONARY) }
@@ -33,7 +33,7 @@ struct ConstraintOptions {
         return try arguments.choice("preset", Names.presets)
     }
 
-    /// Leaves what was not given as it is.
+    /// Changes the constraints whose options are given. Others stay.
     func change(_ constraints: inout ConstraintsRecord) {
         for change in changes { change(&constraints) }
     }

@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// A constraint that one option sets: how it is given and printed, and which field of the header it is.
+/// A constraint that one option sets: how it is parsed and printed, and its field in the header.
 struct ConstraintSetting: Sendable {
     typealias Change = (inout ConstraintsRecord) -> Void
     typealias Path<Value> = any WritableKeyPath<ConstraintsRecord, Value> & Sendable
@@ -9,14 +9,14 @@ struct ConstraintSetting: Sendable {
     let option: OptionDescription
     /// The field's name in JSON and in messages of the library.
     let field: String
-    /// What the option changes; nil: it is not given.
+    /// The change that the option makes. Nil: the option is not given.
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
     let read: @Sendable (bh_constraints, inout ConstraintsRecord) -> Void
     let write: @Sendable (ConstraintsRecord, inout bh_constraints, CStringArena) -> Void
-    /// Null: not set, so the preset decides.
+    /// The value as JSON. Null: not set, so that the preset decides.
     let json: @Sendable (ConstraintsRecord) -> JSON
 
-    /// A number, of which 0 stands for the default; the words `default` and '' give it, too.
+    /// A number. 0 means the default; the words `default` and '' mean 0.
     private init<Value: FixedWidthInteger & Sendable>(
         _ name: String, _ field: Field<Value>, _ path: Path<Value>, _ option: OptionDescription,
         given: @escaping @Sendable (Arguments) throws(CommandError) -> Value?,
@@ -33,7 +33,7 @@ struct ConstraintSetting: Sendable {
         self.json = { $0[keyPath: path] == 0 ? .null : json($0[keyPath: path]) }
     }
 
-    /// A text, of which nil stands for the default.
+    /// A text. Nil means the default.
     static func text(
         _ name: String, _ field: Field<UnsafePointer<CChar>?>, _ path: Path<String?>, _ option: OptionDescription
     ) -> ConstraintSetting {
@@ -50,8 +50,8 @@ struct ConstraintSetting: Sendable {
             let value = given.isEmpty || arguments.resetsToDefault(option.name) ? nil : given
             return { $0[keyPath: path] = value }
         }
-        // Unsafe: a text is a batch's, which lives while it is copied, or an arena's, which lives as long as the
-        // struct.
+        // Unsafe: the text belongs to a batch, which lives while the text is copied, or to an arena, which lives as
+        // long as the struct.
         read = { fields, constraints in constraints[keyPath: path] = backhaul.text(fields[keyPath: field]) }
         write = { constraints, fields, arena in
             fields[keyPath: field] = constraints[keyPath: path].flatMap { arena.string(unlessEmpty: $0) }
@@ -85,7 +85,7 @@ struct ConstraintSetting: Sendable {
             name, field, path, option, given: given, json: { .word($0, words) })
     }
 
-    /// `all` stands for no constraint.
+    /// A set of bits. The word `all` means no constraint.
     static func bits(
         _ name: String, _ field: Field<UInt32>, _ path: Path<UInt32>, _ option: OptionDescription,
         _ words: [(String, Int)]
@@ -118,6 +118,6 @@ struct ConstraintSetting: Sendable {
 }
 
 extension Arguments {
-    /// Whether the option says what it says when it is not given.
+    /// Whether the option's value resets the constraint to its default.
     fileprivate func resetsToDefault(_ name: String) -> Bool { ["", "default"].contains(value(name)) }
 }

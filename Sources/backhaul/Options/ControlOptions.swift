@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What `cancel`, `suspend` and `resume` share.
+/// The selection of tasks in commands that control them, such as `cancel`, `suspend` and `resume`.
 struct ControlOptions {
     static let operands = "TASK... | --group NAME | --all"
     static let descriptions = [
@@ -8,13 +8,14 @@ struct ControlOptions {
         OptionDescription("group", nil, "NAME", "all transfers of this group"),
     ]
     static let details = """
-        Transfers that have ended or already are so are passed over. With --json one document: {"affected": NUMBER}.
+        Transfers that have ended, or are in this state already, are skipped. With --json one document:
+        {"affected": NUMBER}.
         """
 
     private let ids: [UInt64]
     private let group: String?
 
-    /// - Parameter operands: Those that are numbers of tasks.
+    /// - Parameter operands: The operands that are numbers of tasks. Nil: all operands.
     init(_ arguments: Arguments, _ name: String, operands: ArraySlice<String>? = nil) throws(CommandError) {
         ids = try arguments.taskIDs(operands)
         group = arguments.value("group")
@@ -32,23 +33,23 @@ struct ControlOptions {
         }
     }
 
-    /// What a control has done.
+    /// The result of a control command.
     struct Change {
-        /// How many transfers have changed.
+        /// The number of changed tasks.
         var affected: UInt64
-        /// How many of them are under way, where that matters, and what it means for those, as a sentence.
+        /// The number of selected tasks that are running, if the command reports it. `remark` is a sentence about them.
         var running: Int?
         var remark: String?
     }
 
-    /// - Parameter control: Given the tasks that were named by their numbers.
+    /// - Parameter control: Called with the session and the tasks that the operands name.
     func run(
         _ participle: String, _ context: Context,
         _ control: (Session, [TaskRecord]) throws(CommandError) -> Change
     ) throws(CommandError) -> ExitCode {
         try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
-            // A selection passes over numbers that are nobody's; a person who types one wants to know.
+            // A selection ignores numbers without a task. A number that the user types must be reported.
             var named: [TaskRecord] = []
             for id in ids { named.append(try session.task(id)) }
             let change = try control(session, named)

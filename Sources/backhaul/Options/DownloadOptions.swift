@@ -1,52 +1,54 @@
 import CBackhaul
 
-/// The options that `get` and `add` share, and the transfers that they describe.
+/// The options that `get` and `add` share, and the transfers that result from them.
 struct DownloadOptions {
     static let descriptions =
         [
-            OptionDescription("output", "o", "FILE", "the file to make; with one URL only"),
-            OptionDescription("directory", "d", "DIRECTORY", "where files are made (here)"),
+            OptionDescription("output", "o", "FILE", "the file to create; only with one URL"),
+            OptionDescription("directory", "d", "DIRECTORY", "the directory for the files (the current one)"),
             OptionDescription("input", "i", "FILE", "read more URLs from FILE, one a line; '-' is standard input"),
             OptionDescription(
-                "remote-header-name", "J", nil, "name the file in the directory as the server does"),
+                "remote-header-name", "J", nil, "use the file name that the server sends"),
             OptionDescription(
                 "if-exists", nil, "fail|replace|skip",
-                "what to do when the file is there (fail); skip, when its --checksum and --size are right"),
+                "what to do if the file exists (fail); skip: keep it if its --checksum and --size match"),
             OptionDescription(
-                "skip-existing", nil, nil, "leave out what is there already, whatever it is, and go on with the rest"),
+                "skip-existing", nil, nil, "skip files that exist, without any check, and fetch the others"),
             OptionDescription(
-                "if-changed", "z", nil, "fetch again only what has changed since this session fetched it to that file"),
-            OptionDescription("checksum", nil, "sha-256:HEX", "or sha-512:HEX, that the file must have"),
-            OptionDescription("size", nil, "BYTES", "that the file must have"),
+                "if-changed", "z", nil,
+                "fetch only if the file has changed since this session fetched it to the same path"),
+            OptionDescription("checksum", nil, "sha-256:HEX", "the checksum of the file; or sha-512:HEX"),
+            OptionDescription("size", nil, "BYTES", "the size of the file"),
             OptionDescription("ignore-digests", nil, nil, "do not verify the server's Repr-Digest and Content-Digest"),
         ] + RequestOptions.descriptions + BodyOptions.descriptions + PolicyOptions.descriptions
 
     static let naming = """
-        Without --output a file gets the name of the last part of its URL's path, in the chosen directory and never
-        elsewhere; without one it is index.html. The same command again finds what it handed over before.
+        Without --output, the last part of the URL's path names the file, which is always directly in the chosen
+        directory. If the path has no last part, the name is index.html. The same command again finds the transfers
+        that it enqueued before.
         """
 
     let transfers: [Transfer]
     private let skipsExisting: Bool
     private let session: SessionOptions
 
-    /// - Parameter urls: Nil: the operands.
+    /// - Parameter urls: The URLs. Nil: the operands are the URLs.
     init(_ arguments: Arguments, urls given: [String]? = nil, startsSuspended: Bool = false) throws(CommandError) {
         var urls = given ?? arguments.operands
         for file in arguments.all("input") { urls += try DownloadOptions.readURLs(file) }
-        guard !urls.isEmpty else { throw .usage("There is no URL.") }
+        guard !urls.isEmpty else { throw .usage("There is no URL; give one as an argument or with --input.") }
         let destinations = try DownloadOptions.destinations(arguments, urls)
         let checksum =
             try arguments.value("checksum").map { text throws(CommandError) in try Checksum.normalized(text) }
         let size = try arguments.bytes("size")
         if urls.count > 1 && (checksum != nil || size != nil) {
-            throw .usage("--checksum and --size are of one file, but there are \(urls.count) URLs.")
+            throw .usage("--checksum and --size describe one file, but there are \(urls.count) URLs.")
         }
         let ifExists = try DownloadOptions.ifExists(arguments)
         if arguments.has("remote-header-name") && (arguments.has("if-changed") || ifExists == BH_IF_EXISTS_SKIP) {
             throw .usage(
-                "--remote-header-name goes neither with --if-changed nor with --if-exists skip: the server names the "
-                    + "file too late to look at it; name it with --output.")
+                "--remote-header-name cannot be used with --if-changed or --if-exists skip, because the server names "
+                    + "the file too late to check it; name it with --output.")
         }
         skipsExisting = arguments.has("skip-existing")
         if skipsExisting, let other = ["if-exists", "if-changed", "remote-header-name"].first(where: arguments.has) {
@@ -72,7 +74,8 @@ struct DownloadOptions {
         session = try SessionOptions(arguments)
     }
 
-    /// With --skip-existing, those whose file is not there, or whose end is still to be read.
+    /// The transfers to enqueue. With --skip-existing, these are the ones whose file does not exist, or whose end is
+    /// not acknowledged.
     func wanted(_ session: Session, _ output: Output) throws(CommandError) -> [Transfer] {
         guard skipsExisting else { return transfers }
         let isThere = transfers.map { $0.destination.map(Paths.exists) ?? false }
@@ -83,7 +86,7 @@ struct DownloadOptions {
             if !isThere || transfer.key.map({ unread[$0] != nil }) == true {
                 wanted.append(transfer)
             } else {
-                output.note("\(transfer.destination ?? "") is there already, and is left alone.")
+                output.note("\(transfer.destination ?? "") exists already, and is skipped.")
             }
         }
         return wanted
@@ -96,7 +99,7 @@ struct DownloadOptions {
         let given = try arguments.choice("if-exists", words).map { Int($0) }
         guard arguments.has("if-changed") else { return given ?? BH_IF_EXISTS_FAIL }
         guard given == nil || given == BH_IF_EXISTS_REPLACE else {
-            throw .usage("--if-changed replaces the file; leave out --if-exists.")
+            throw .usage("--if-changed replaces a changed file; leave out --if-exists.")
         }
         return BH_IF_EXISTS_REPLACE
     }
@@ -122,8 +125,8 @@ struct DownloadOptions {
         }
     }
 
-    /// "/a/./b" is "/a/b": the destination names the transfer, so one file has one spelling. ".." stays, because only
-    /// the file system knows where it leads.
+    /// The path without "." components: "/a/./b" becomes "/a/b". The destination identifies the transfer, so that one
+    /// file needs one spelling. ".." stays, because only the file system can resolve it.
     private static func withoutDots(_ path: String) -> String {
         let parts = path.split(separator: "/", omittingEmptySubsequences: true).filter { $0 != "." }
         return "/" + parts.joined(separator: "/") + (path.hasSuffix("/") && !parts.isEmpty ? "/" : "")
@@ -135,9 +138,10 @@ struct DownloadOptions {
     }
 }
 
-/// Digests as people and tools write them.
+/// Conversion of checksums in the spellings of users and tools.
 enum Checksum {
-    /// "sha-256:…" of "sha256:…", "SHA256=…" or of as many digits as only one algorithm has.
+    /// The form "sha-256:…" of a checksum such as "sha256:…" or "SHA256=…". For digits alone, their number selects the
+    /// algorithm.
     static func normalized(_ text: String) throws(CommandError) -> String {
         let lower = text.lowercased()
         for (name, digits) in [("sha-256", 64), ("sha-512", 128)] {
@@ -152,6 +156,6 @@ enum Checksum {
                 }
             }
         }
-        throw .usage("--checksum takes sha-256: and 64, or sha-512: and 128 hexadecimal digits.")
+        throw .usage("--checksum takes sha-256: and 64 hexadecimal digits, or sha-512: and 128.")
     }
 }

@@ -1,28 +1,28 @@
 import CBackhaul
 
-/// How transfers are made and tried again: of `get`, `add` and `put` for what they hand over, of `configure` for all of
-/// the session.
+/// The options for HTTP, limits and retries. With `get`, `add` and `put` they apply to the new transfers, with
+/// `configure` to all transfers of the session.
 struct PolicyOptions {
     static let descriptions = [
-        OptionDescription("retry", nil, "NUMBER", "give up after so many more tries without progress"),
-        OptionDescription("retry-delay", nil, "SECONDS", "before the first more try; it doubles (1)"),
+        OptionDescription("retry", nil, "NUMBER", "give up after this number of retries without progress"),
+        OptionDescription("retry-delay", nil, "SECONDS", "the delay before the first retry; it doubles (1)"),
         OptionDescription("retry-max-delay", nil, "SECONDS", "the longest such delay (600)"),
         OptionDescription("retry-jitter", nil, "PERCENT", "how much of each delay is random (50)"),
         OptionDescription(
             "retry-errors", nil, "LIST",
-            "what is tried again: name, connection, lost, timeout, tls, status, bad_response; or none"),
-        OptionDescription("retry-status", nil, "LIST", "which statuses are tried again (408,425,429,500,502-504)"),
-        OptionDescription("retry-unsafe", nil, nil, "repeat POST and PATCH even if the server may have acted on them"),
-        OptionDescription("accept-status", nil, "LIST", "which statuses are no failures (200-299)"),
-        OptionDescription("request-timeout", nil, "SECONDS", "for the server's next byte (60)"),
-        OptionDescription("max-time", "m", "SECONDS", "for the whole transfer from now on (7 days)"),
-        OptionDescription("http1.1", nil, nil, "speak HTTP/1.1"),
-        OptionDescription("http2", nil, nil, "speak HTTP/2, without TLS by an upgrade"),
-        OptionDescription("http2-prior-knowledge", nil, nil, "speak HTTP/2 without asking, also without TLS"),
-        OptionDescription("redirects", nil, "follow|same_origin|none", "what becomes of redirects (follow)"),
-        OptionDescription("max-redirs", nil, "NUMBER", "how many are followed (20); 0: none"),
-        OptionDescription("max-filesize", nil, "BYTES", "no larger file, as 500k, 10M or 2G"),
-        OptionDescription("limit-rate", nil, "BYTES", "a second, both ways, as 500k, 10M or 2G"),
+            "the errors that are retried: name, connection, lost, timeout, tls, status, bad_response; or none"),
+        OptionDescription("retry-status", nil, "LIST", "the statuses that are retried (408,425,429,500,502-504)"),
+        OptionDescription("retry-unsafe", nil, nil, "retry POST and PATCH even if the server may have processed them"),
+        OptionDescription("accept-status", nil, "LIST", "the statuses that mean success (200-299)"),
+        OptionDescription("request-timeout", nil, "SECONDS", "the longest time without a byte (60)"),
+        OptionDescription("max-time", "m", "SECONDS", "the longest time for the whole transfer, from now on (7 days)"),
+        OptionDescription("http1.1", nil, nil, "use HTTP/1.1"),
+        OptionDescription("http2", nil, nil, "use HTTP/2; without TLS by an upgrade"),
+        OptionDescription("http2-prior-knowledge", nil, nil, "use HTTP/2 without negotiation, even without TLS"),
+        OptionDescription("redirects", nil, "follow|same_origin|none", "which redirects are followed (follow)"),
+        OptionDescription("max-redirs", nil, "NUMBER", "how many redirects are followed (20); 0: none"),
+        OptionDescription("max-filesize", nil, "BYTES", "fail for larger files, such as 500k, 10M or 2G"),
+        OptionDescription("limit-rate", nil, "BYTES", "per second, sent and received, such as 500k, 10M or 2G"),
     ] + ConstraintOptions.descriptions
 
     private let attempts: UInt32?
@@ -91,7 +91,7 @@ struct PolicyOptions {
         return policy
     }
 
-    /// Leaves what was not given as it is.
+    /// Changes the fields whose options are given. Others stay.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena) {
         if let attempts { session.retry.maximum_attempts = attempts }
         if let firstDelay { session.retry.first_delay_ms = firstDelay }

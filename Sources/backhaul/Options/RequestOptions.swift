@@ -1,17 +1,17 @@
 import CBackhaul
 
-/// What `get`, `add` and `put` say of each of their requests.
+/// The options of `get`, `add` and `put` for each of their requests.
 struct RequestOptions {
     static let descriptions = [
         OptionDescription("request", "X", "METHOD", "the request's method"),
         OptionDescription("header", "H", "'NAME: VALUE'", "send this header; may be repeated"),
         OptionDescription("header-file", nil, "FILE", "headers, one a line; '-' is standard input"),
-        OptionDescription("group", nil, "NAME", "the transfers are of this group"),
+        OptionDescription("group", nil, "NAME", "add the transfers to this group"),
         OptionDescription(
-            "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: before all limits of the session"),
+            "priority", nil, "NUMBER|now", "-100 to 100, higher runs first (0); now: beyond the session's limits"),
         OptionDescription(
-            "refresh", nil, "headers|url", "what expires: new ones are asked for as `challenges` shows"),
-        OptionDescription("expires-in", nil, "SECONDS", "after which --refresh is asked for, before a 401 or 403"),
+            "refresh", nil, "headers|url", "what expires; `challenges` shows when a new one is needed"),
+        OptionDescription("expires-in", nil, "SECONDS", "when it expires; without this, a 401 or 403 shows it"),
         OptionDescription("user", "u", "USER", "curl's word", isShown: false),
     ] + StartOptions.descriptions
 
@@ -27,8 +27,8 @@ struct RequestOptions {
     init(_ arguments: Arguments) throws(CommandError) {
         if arguments.has("user") {
             throw .usage(
-                "--user is not given here, because other users can see a command line: when the server asks, the "
-                    + "terminal is asked, or `backhaul respond CHALLENGE --user NAME` answers.")
+                "--user is not accepted, because other users can see a command line: when the server asks, type "
+                    + "the user name at the terminal, or run `backhaul respond CHALLENGE --user NAME`.")
         }
         method = arguments.value("request")
         var headers: [(name: String, value: String)] = []

@@ -1,11 +1,11 @@
 import CBackhaul
 
-/// What is remembered with a session, from now on and for all its transfers.
+/// The options that are stored with a session and apply to all its transfers from now on.
 struct SessionOptions {
     static let descriptions = [
         OptionDescription(
             "credentials", nil, "ask|fail", "when a server asks for a credential: wait for one (ask), or fail"),
-        OptionDescription("tries", nil, "NUMBER", "give up after so many tries without progress"),
+        OptionDescription("tries", nil, "NUMBER", "give up after this number of attempts without progress"),
         OptionDescription(
             "proxy", "x", "URL", "http://, https://, socks5:// or socks5h://...; none; '': as the environment says"),
         OptionDescription(
@@ -23,12 +23,12 @@ struct SessionOptions {
         OptionDescription("tlsv1.3", nil, nil, "TLS 1.3 or newer"),
     ] + settings.map(\.option)
 
-    /// Options that are a field each.
+    /// The options that set one field each.
     static let settings: [SessionSetting] = [
         .word("cookies", \.cookies, "cookie-jar", Names.cookies, "where the session's cookies live (none)"),
         .number(
             "connections_per_origin", \.connections_per_origin, "connections", in: 1...256,
-            "to one origin at a time (6)"),
+            "connections to one origin at a time (6)"),
         .number(
             "maximum_running_tasks", \.maximum_running_tasks, "parallel-max", in: 1...1024,
             "transfers at a time (64)"),
@@ -37,25 +37,25 @@ struct SessionOptions {
             "ended transfers that `history` keeps (1000); 0: none"),
         .budget(
             "daily_budget", \.budget.daily, "daily-budget",
-            "that the session moves on any one network in a day (none)"),
+            "limit for the session in a day, on each network (none)"),
         .budget("monthly_budget", \.budget.monthly, "monthly-budget", "the same, in a calendar month (none)"),
         .milliseconds(
             "slow_after_ms", \.slow_after_ms, "slow-after",
-            "of less than --minimum-rate, before the first pause (60)"),
+            "how long a rate below --minimum-rate lasts before a pause (60)"),
         .milliseconds(
             "slow_pause_ms", \.slow_pause_ms, "slow-pause",
-            "the first such pause; it doubles, up to 12 times of it (300)"),
+            "the first such pause; it doubles, up to 12 times this (300)"),
         .yesOrNo(
             "discretionary_if_launched", \.discretionary_if_launched, "discretionary-if-launched",
-            "what a program hands over that was started for the session is --discretionary (no)"),
+            "transfers that a launched program enqueues are --discretionary (no)"),
         .bits(
             "tolerances", \.tolerances, "tolerate", Names.tolerances,
-            "faults of servers that are accepted: missing-close-notify, early-response; '': none (the default)"),
+            "accept these faults of servers: missing-close-notify, early-response; '': none (the default)"),
     ]
 
     private let certificates: String?
     private let maximumAttempts: UInt32?
-    /// Nil: a new session asks.
+    /// Whether the session asks for credentials. Nil: not given; a new session asks.
     private let asksForCredentials: Bool?
     private let proxy: String?
     private let proxyUser: String?
@@ -65,7 +65,7 @@ struct SessionOptions {
     private let clientKey: String?
     private let pins: String?
     private let minimumTLS: Int?
-    /// Of the settings that are given.
+    /// The changes by the given options.
     private let changes: [SessionSetting.Change]
 
     let isGiven: Bool
@@ -104,7 +104,7 @@ struct SessionOptions {
         self.changes = changes
     }
 
-    /// - Parameter isNew: The session's, not a change of one: it asks for credentials unless it is told not to.
+    /// - Parameter isNew: Whether the session is new. A new session asks for credentials unless an option forbids it.
     func change(_ session: inout bh_session_configuration, _ arena: CStringArena, isNew: Bool) {
         if let certificates { session.tls.ca_file = arena.string(unlessEmpty: certificates) }
         if let maximumAttempts { session.retry.maximum_attempts = maximumAttempts }
@@ -113,7 +113,7 @@ struct SessionOptions {
         }
         if let proxy {
             session.proxy.url = arena.string(unlessEmpty: proxy)
-            // Another proxy is not told what the former was.
+            // The credential of the earlier proxy is not sent to the new one.
             session.proxy.user = nil
             session.proxy.password = nil
         }
@@ -132,7 +132,7 @@ struct SessionOptions {
         for change in changes { change(&session) }
     }
 
-    /// '' stands for none.
+    /// The absolute path that an option gives. '' means none.
     private static func path(_ arguments: Arguments, _ name: String) throws(CommandError) -> String? {
         guard let path = arguments.value(name) else { return nil }
         return path.isEmpty ? "" : try Paths.absolute(path)

@@ -8,10 +8,10 @@ struct SessionSetting: Sendable {
     let option: OptionDescription
     /// The field's name in messages of the library.
     let field: String
-    /// What the option changes; nil: it is not given.
+    /// The change that the option makes. Nil: the option is not given.
     let change: @Sendable (Arguments) throws(CommandError) -> Change?
 
-    /// `argument`: its word in the help.
+    /// `argument`: the word for the option's argument in the help.
     private init<Value: Sendable>(
         _ field: String, _ path: Path<Value>, _ option: String, _ argument: String, _ help: String,
         given: @escaping @Sendable (Arguments) throws(CommandError) -> Value?
@@ -32,7 +32,7 @@ struct SessionSetting: Sendable {
             given: { (arguments) throws(CommandError) in try arguments.number(option, in: range).map { UInt32($0) } })
     }
 
-    /// 0 stands for `none` on the command line, because in the header 0 stands for the default.
+    /// A number. On the command line 0 means `none`, because in the header 0 means the default.
     static func number(
         _ field: String, _ path: Path<UInt32>, _ option: String, upTo limit: Int64, none: UInt32, _ help: String
     ) -> SessionSetting {
@@ -43,7 +43,7 @@ struct SessionSetting: Sendable {
             })
     }
 
-    /// Given as seconds, up to a day.
+    /// A duration, which the option takes in seconds, up to a day.
     static func milliseconds(
         _ field: String, _ path: Path<UInt32>, _ option: String, _ help: String
     ) -> SessionSetting {

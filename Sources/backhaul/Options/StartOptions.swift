@@ -1,16 +1,17 @@
 import CBackhaul
 
-/// When transfers may start, and how much they are expected to move.
+/// The options for the time at which transfers may start, and for the bytes that they are expected to move.
 struct StartOptions {
     static let descriptions = [
         OptionDescription(
             "earliest-start", nil, "TIME",
             "do not start before: 06:30 (the next one), +2h, 2026-11-21T06:30 (local time), or with Z or +01:00"),
         OptionDescription(
-            "latest-start", nil, "TIME", "from then on wait no longer for what a preset asks, the session's included"),
+            "latest-start", nil, "TIME",
+            "from this time on ignore presets (--discretionary, --overnight), the session's too"),
         OptionDescription(
-            "expected-bytes-received", nil, "BYTES", "at most, for budgets: wait when less is left"),
-        OptionDescription("expected-bytes-sent", nil, "BYTES", "the same, for what is sent"),
+            "expected-bytes-received", nil, "BYTES", "wait while a budget has less than this left"),
+        OptionDescription("expected-bytes-sent", nil, "BYTES", "the same for sent bytes"),
     ]
 
     private let earliest: Int64?

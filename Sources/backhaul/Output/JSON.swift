@@ -1,4 +1,4 @@
-/// A JSON value (RFC 8259) to be written. By hand, because Swift's only encoder is in Foundation.
+/// A JSON value (RFC 8259) for output. It is encoded here, because Swift's only encoder is in Foundation.
 enum JSON {
     case null
     case bool(Bool)
@@ -13,7 +13,7 @@ enum JSON {
     /// Bytes as base64 (RFC 4648 section 4).
     static func bytes(_ bytes: [UInt8]?) -> JSON { bytes.map { .string(base64($0)) } ?? .null }
 
-    /// On one line, and without any character that a terminal would act on.
+    /// The JSON text, on one line and without control characters, on which a terminal would act.
     var text: String {
         var result = ""
         write(to: &result)

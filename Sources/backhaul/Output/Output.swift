@@ -16,7 +16,7 @@ final class Output {
     /// The terminal on which progress is drawn, if there is one.
     var progressTerminal: Terminal? { panel?.terminal }
 
-    /// One line of the result.
+    /// Writes one line of the result.
     func result(_ line: String) throws(CommandError) { try result(lines: [line]) }
 
     func result(lines: [String]) throws(CommandError) {
@@ -31,7 +31,7 @@ final class Output {
 
     func result(_ value: JSON) throws(CommandError) { try result(value.text) }
 
-    /// A sentence for whoever watches; not part of the result.
+    /// Writes a sentence for the user on stderr. It is not part of the result.
     func note(_ sentence: String) {
         if isQuiet { return }
         panel?.clear()
@@ -43,7 +43,7 @@ final class Output {
         _ = Output.write("backhaul: " + Text.visible(sentence) + "\n", to: STDERR_FILENO)
     }
 
-    /// With --json, errors are one JSON line on stderr.
+    /// Writes an error on stderr. With --json it is one line of JSON.
     func error(_ failure: Failure, sentence: String? = nil) {
         guard isJSON else { return error(sentence ?? failure.message) }
         panel?.clear()
@@ -61,7 +61,7 @@ final class Output {
             if count < 0 {
                 if bhl_errno() == EINTR { continue }
                 if bhl_errno() == EAGAIN {
-                    // A descriptor that someone else has made non-blocking.
+                    // Another process may have made the descriptor non-blocking.
                     var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&polled, 1, 1000)
                     continue
@@ -74,7 +74,8 @@ final class Output {
     }
 }
 
-/// A few lines at the bottom of a terminal that are drawn over again. Each drawing is one write: nothing flickers.
+/// A few lines at the bottom of a terminal that are redrawn in place. Each drawing is one write, so that nothing
+/// flickers.
 private final class Panel {
     let terminal: Terminal
     private var height = 0

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// A terminal that output goes to.
+/// A terminal that an output stream leads to.
 struct Terminal {
     let descriptor: Int32
     let hasColors: Bool
 
-    /// Nil when the descriptor leads to a file, a pipe, or a terminal that cannot move its cursor.
+    /// Nil if the descriptor leads to a file, a pipe, or a terminal that cannot move its cursor.
     init?(_ descriptor: Int32) {
         guard isatty(descriptor) == 1, let kind = environment("TERM"), kind != "dumb" else { return nil }
         self.descriptor = descriptor
@@ -14,7 +14,7 @@ struct Terminal {
         hasColors = environment("NO_COLOR") == nil
     }
 
-    /// Asked for at each drawing, because windows change their size.
+    /// The size of the terminal, read for each drawing, because the user may resize the window.
     var size: (columns: Int, rows: Int) {
         var size = winsize()
         guard bhl_terminal_size(descriptor, &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return (80, 24) }

@@ -1,10 +1,10 @@
-/// Times for people, in local time.
+/// Texts for times, in local time.
 extension Text {
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 
-    /// "06:30" of today, "tomorrow 06:30", "20 Nov 21:04", "20 Nov 2025 21:04". With a date where it stands alone.
+    /// A time such as "06:30" (today), "tomorrow 06:30", "20 Nov 21:04" or "20 Nov 2025 21:04".
     static func dateAndTime(_ milliseconds: Int64, now: Int64 = Clock.wallMilliseconds) -> String {
         let time = LocalTime(milliseconds: milliseconds)
         let today = LocalTime(milliseconds: now)
@@ -15,7 +15,7 @@ extension Text {
         return date(time, today) + " " + clock
     }
 
-    /// "20 Nov 21:04 - 21 Nov 06:30"; "until now" for what lasts.
+    /// A period such as "20 Nov 21:04 - 21 Nov 06:30", or "20 Nov 21:04 - now" without an end.
     static func period(_ begin: Int64, _ end: Int64?, now: Int64 = Clock.wallMilliseconds) -> String {
         let first = LocalTime(milliseconds: begin)
         let today = LocalTime(milliseconds: now)
@@ -37,12 +37,12 @@ extension Text {
         } else if !time.isSameDay(as: today) {
             day = "on \(date(time, today)) "
         }
-        // Whoever comes back then finds it so.
+        // Rounded up to minutes, so that the time has come when the countdown is over.
         let upwards = seconds < 60 ? seconds : seconds.addingReportingOverflow(59).partialValue / 60 * 60
         return "\(day)at \(clock(time)) (in \(approximate(seconds: upwards)))"
     }
 
-    /// "40 s", "6 min", "9 h 26 min", "3 days": in no more detail than helps.
+    /// An approximate duration, such as "40 s", "6 min", "9 h 26 min" or "3 days".
     static func approximate(seconds: Int64) -> String {
         if seconds < 60 { return "\(max(0, seconds)) s" }
         if seconds < 3600 { return "\(seconds / 60) min" }
@@ -50,12 +50,12 @@ extension Text {
         return duration(seconds: seconds)
     }
 
-    /// "24 h", "1 h 30 min", "10 s", "7 days": of a length that somebody chose.
+    /// An exact duration, such as "24 h", "1 h 30 min", "10 s" or "7 days".
     static func exactDuration(milliseconds: UInt64) -> String {
         var rest = milliseconds / 1000
         if rest == 0 { return "\(milliseconds) ms" }
         var parts: [String] = []
-        // Up to two days people say hours.
+        // Durations up to two days are written in hours.
         if rest > 48 * 3600 {
             let days = rest / 86_400
             rest %= 86_400

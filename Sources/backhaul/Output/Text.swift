@@ -1,9 +1,10 @@
 import CLinux
 import Glibc
 
-/// Text for people.
+/// Formatting of text for users.
 enum Text {
-    /// Servers choose names and sentences: a control character, or one that reorders a line, is shown instead of sent.
+    /// The text with control characters, and characters that reorder a line, replaced by visible escapes. Names and
+    /// sentences may come from servers.
     static func visible(_ text: String) -> String {
         if text.unicodeScalars.allSatisfy(isPrintable) { return text }
         var result = ""
@@ -25,7 +26,7 @@ enum Text {
         }
     }
 
-    /// Columns on a terminal, by the locale's table.
+    /// The columns of the text on a terminal, by the locale's table of character widths.
     static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
@@ -34,7 +35,7 @@ enum Text {
         scalar.isASCII ? 1 : Int(max(0, wcwidth(wchar_t(scalar.value))))
     }
 
-    /// At most `columns` wide, with the middle left out.
+    /// The text with its middle left out, if it is wider than `columns`.
     static func fitted(_ text: String, columns: Int) -> String {
         guard width(text) > columns else { return text }
         guard columns >= 5 else { return String(repeating: ".", count: max(0, min(columns, 3))) }
@@ -66,7 +67,7 @@ enum Text {
         String(repeating: " ", count: max(0, columns - width(text))) + text
     }
 
-    /// Paragraphs, which an empty line parts, with their lines broken again to fit.
+    /// The text wrapped to `columns`. Empty lines separate paragraphs.
     static func wrapped(_ text: String, columns: Int, indentation: Int = 0) -> String {
         let margin = String(repeating: " ", count: indentation)
         var lines: [String] = [""]
@@ -89,7 +90,7 @@ enum Text {
         return lines.joined(separator: "\n" + margin)
     }
 
-    /// "27.4 MB", in powers of 1,000.
+    /// A size such as "27.4 MB", in powers of 1,000.
     static func size(_ bytes: UInt64) -> String {
         if bytes < 1000 { return "\(bytes) B" }
         var tenths = bytes / 100
@@ -100,7 +101,7 @@ enum Text {
         return "\(tenths / 10) EB"
     }
 
-    /// "3 s", "1 min 20 s", "2 h 5 min"
+    /// A duration such as "3 s", "1 min 20 s" or "2 h 5 min".
     static func duration(seconds: Int64) -> String {
         if seconds < 60 { return "\(max(0, seconds)) s" }
         if seconds < 3600 { return "\(seconds / 60) min \(seconds % 60) s" }
@@ -108,7 +109,7 @@ enum Text {
         return "\(seconds / 86_400) days"
     }
 
-    /// A word as a shell reads it.
+    /// A word quoted for a shell, if necessary.
     static func quoted(_ word: String) -> String {
         let isPlain = !word.isEmpty && word.allSatisfy { $0.isLetter || $0.isNumber || "/._-+=:@,".contains($0) }
         if isPlain { return word }
@@ -117,24 +118,24 @@ enum Text {
         return result + "'"
     }
 
-    /// "in 40 s", or "now" for a time that has come.
+    /// A time such as "in 40 s", or "now" if it has passed.
     static func time(until milliseconds: Int64) -> String {
         let seconds = (milliseconds - Clock.wallMilliseconds + 999) / 1000
         return seconds > 0 ? "in " + duration(seconds: seconds) : "now"
     }
 
-    /// "5 s", for a time that is over.
+    /// The duration since a time, such as "5 s".
     static func time(since milliseconds: Int64) -> String {
         duration(seconds: max(0, (Clock.wallMilliseconds - milliseconds) / 1000))
     }
 
-    /// "1 transfer", "3 transfers"
+    /// A number with a noun, such as "1 transfer" or "3 transfers".
     static func count(_ number: Int, _ noun: String, _ plural: String? = nil) -> String {
         "\(number) " + (number == 1 ? noun : plural ?? noun + "s")
     }
 
-    /// Rows of cells, the first of which are titles. Columns are as wide as their widest cell, and the last one ends
-    /// where it ends.
+    /// The lines of a table. The first row has the titles. A column is as wide as its widest cell; the last column is
+    /// not padded.
     static func table(_ rows: [[String]]) -> [String] {
         let cells = rows.map { $0.map(visible) }
         let count = cells.map { $0.count }.max() ?? 0

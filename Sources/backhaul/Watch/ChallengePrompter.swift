@@ -1,8 +1,8 @@
 import CBackhaul
 
-/// Open challenges while transfers are followed: asks the person at the terminal, or says what to do.
+/// Handles open challenges while a command follows transfers: prompts at the terminal, or writes a note with advice.
 struct ChallengePrompter {
-    /// A challenge after an answer that did not serve is another question.
+    /// A challenge that was reported. After a rejected credential, the same challenge is reported again.
     private struct AskedChallenge: Hashable {
         let challenge: UInt64
         let failures: UInt32
@@ -11,14 +11,14 @@ struct ChallengePrompter {
     private let context: Context
     private var reported: Set<AskedChallenge> = []
     private(set) var open: [ChallengeRecord] = []
-    /// Whether there may be something that was not seen yet.
+    /// Whether there may be a challenge that was not reported yet.
     private var isDue = true
 
     init(_ context: Context) { self.context = context }
 
     mutating func noteNewChallenge() { isDue = true }
 
-    /// - Parameter always: Looks even when no event has told of a challenge.
+    /// - Parameter always: Whether to check even if no event has reported a challenge.
     mutating func look(_ session: Session, of application: Application, always: Bool) throws(CommandError) {
         guard isDue || always else { return }
         let name = context.sessionName
@@ -32,10 +32,10 @@ struct ChallengePrompter {
         isDue = !open.isEmpty
     }
 
-    /// "Answer with: backhaul respond 3 --user NAME"
+    /// Advice such as "Respond with: backhaul respond 3 --user NAME".
     var advice: String {
         guard let first = open.first else { return "" }
-        return "Answer with: \(context.command("respond", String(first.id))) \(first.advice)"
+        return "Respond with: \(context.command("respond", String(first.id))) \(first.advice)"
     }
 
     private func promptAndRespond(_ challenge: ChallengeRecord, _ session: Session) throws(CommandError) -> Bool {
@@ -44,13 +44,13 @@ struct ChallengePrompter {
         do {
             try session.respond(challenge.id, response)
         } catch {
-            // Somebody else was quicker.
+            // Another process has responded first.
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
         }
         return true
     }
 
-    /// Nil when nobody is there, or leaves it open.
+    /// Nil if there is no terminal, or if the user leaves the challenge open.
     private func promptForResponse(_ challenge: ChallengeRecord) throws(CommandError) -> Response? {
         guard context.output.progressTerminal != nil, let prompt = Prompt() else { return nil }
         defer { prompt.end() }

@@ -1,16 +1,17 @@
 import CBackhaul
 
-/// Downloads that were handed over, and what was found of them.
+/// The downloads of a command, enqueued or found.
 ///
-/// The key of a transfer that has succeeded finds it until the round's end is acknowledged, that is as long as another
-/// transfer of the session goes on. It stands for the new one when its file is there and was not to be replaced. Else
-/// the download is handed over once more, under a key that names the former one: the same command finds it again.
+/// A request's key finds a succeeded task until the end of the round is acknowledged, which is later while another
+/// transfer of the session runs. If the task's file exists and is not to be replaced, the found task counts as the new
+/// one. Otherwise the download is enqueued again, with a key that includes the former task's number, by which the same
+/// command finds it again.
 struct DownloadList {
-    /// Those that go on, or whose end is still to be read.
+    /// The downloads that have not ended, or whose end is not acknowledged.
     private(set) var enqueued: [UInt64: Transfer] = [:]
-    /// Downloads that had ended before, and whose events do not come again.
+    /// The downloads that had ended before, and whose events were acknowledged.
     private(set) var former: [Ending] = []
-    /// By the position of the transfer.
+    /// The result for each transfer, in the order of the transfers.
     private(set) var results: [EnqueueResult]
 
     func isSuspended(_ task: UInt64) -> Bool {
@@ -47,14 +48,14 @@ struct DownloadList {
         }
     }
 
-    /// The task after which the same download was handed over once more, if that one's end is still to be read.
+    /// The former task in the key of a repeated download to the same file, if that download's end is not acknowledged.
     private static func later(_ transfer: Transfer, _ unread: [String: UInt64?]) -> UInt64? {
         guard let key = transfer.key, let former = unread[Transfer.parts(ofKey: key).first] else { return nil }
         return former == transfer.former ? nil : former
     }
 
-    /// Downloads that go on or have succeeded, and whose end is still to be read: by the first key of their row, the
-    /// task that they come after. Running ones count: their file may be in place before their row has its end.
+    /// The downloads that have not ended, or have succeeded without being acknowledged: for the first key of each, the
+    /// task that it follows. Running downloads count, because the file is placed before the store records the end.
     static func unread(_ session: Session) throws(CommandError) -> [String: UInt64?] {
         var unread: [String: UInt64?] = [:]
         var cursor: UInt64 = 0
@@ -70,7 +71,7 @@ struct DownloadList {
         }
     }
 
-    /// What the found transfer says for the one that was asked for now. Nil: nothing.
+    /// The end of a found task that counts as the requested transfer. Nil: the transfer must be enqueued again.
     private static func ending(
         of found: EnqueueResult, _ transfer: Transfer, _ session: Session
     ) throws(CommandError) -> Ending? {

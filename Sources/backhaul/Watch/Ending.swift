@@ -1,26 +1,26 @@
 import CBackhaul
 
-/// How one transfer ended, as `get` and `wait` report it.
+/// The result of a transfer, as `get` and `wait` report it.
 struct Ending {
     let taskID: UInt64
     let url: String
     let path: String?
-    /// BH_TASK_…, or nil when somebody else acknowledged the end before it was seen here.
+    /// BH_TASK_…. Nil if another process acknowledged the end before this one read it.
     let state: Int32?
     let status: bh_status
     private(set) var errorMessage: String?
     let httpStatus: Int32
     let attempts: UInt32
     let size: UInt64
-    /// What the server said beside a status that is a failure.
+    /// The body of a response whose status is a failure.
     let errorBody: [UInt8]?
-    /// Of an upload that this process saw the end of.
+    /// The body of the response to an upload, if this process read the end event.
     let responseBody: [UInt8]?
 
     init(_ event: EventRecord) {
         taskID = event.taskID
         url = event.url
-        // Of a task that has not succeeded it is that of a consumed file, which is given back when this is told.
+        // For a task that has not succeeded, the event's path is that of a consumed file, which is given back.
         path = Int(event.state) == BH_TASK_SUCCEEDED ? event.path : nil
         state = event.state
         status = event.error.status
@@ -46,7 +46,7 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The task has succeeded before this command, and not even the history has it any more.
+    /// The result of a task that succeeded before this command and is not in the history any more.
     init(former id: UInt64, _ transfer: Transfer, path: String, size: UInt64) {
         taskID = id
         url = transfer.url
@@ -61,11 +61,11 @@ struct Ending {
         responseBody = nil
     }
 
-    /// The task is gone from the list: another process has read its end.
+    /// The result of a task that is not listed any more, because another process acknowledged its end.
     /// - Parameters:
-    ///   - knownSize: Of the whole file, as the last listing had it.
-    ///   - started: A file that was to be replaced and has not changed since is not the new one. Without `replaces`
-    ///     nothing was there when the transfer was handed over, so that any file is its own. Milliseconds since 1970.
+    ///   - knownSize: The size of the complete file in the last listing.
+    ///   - started: The start of the command in milliseconds since 1970. If the transfer replaces a file, a file that
+    ///     has not changed since is the old one. Otherwise no file existed, so that any file is the new one.
     init(acknowledgedElsewhere id: UInt64, _ transfer: Transfer?, knownSize: UInt64?, since started: Int64) {
         let file = transfer.flatMap { transfer in
             transfer.destination.flatMap { Paths.sizeOfFile($0, changedSince: transfer.replaces ? started : nil) }
@@ -84,18 +84,19 @@ struct Ending {
         responseBody = nil
     }
 
-    /// That the time was over says less than what took it.
-    /// - Parameter attempts: Of its task.
+    /// Adds the last attempt's error to a time-out, because the time-out alone does not show the cause.
+    /// - Parameter attempts: The attempts of the task.
     mutating func explain(by attempts: [AttemptRecord]) {
         guard Int(status) == BH_RESOURCE_TIMEOUT else { return }
         let last = attempts.last { $0.error.isFailure && Int($0.error.status) != BH_RESOURCE_TIMEOUT }
         guard let sentence = last?.error.sentence else { return }
-        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last try: " + sentence
+        errorMessage = (errorMessage ?? String(cString: bh_status_text(status))) + "; the last attempt: " + sentence
     }
 
     var succeeded: Bool { state.map(Int.init) == BH_TASK_SUCCEEDED }
 
-    /// "https://example.org/a: the server answered with status 403 (BH_HTTP_STATUS): the quota is used up"
+    /// The error in words:
+    /// "https://example.org/a: the server responded with status 403 (BH_HTTP_STATUS): the quota is used up"
     var failureSentence: String {
         var reason = errorMessage ?? String(cString: bh_status_text(status))
         if Int(status) == BH_TOO_LARGE { reason = OptionNaming.spoken(reason) }

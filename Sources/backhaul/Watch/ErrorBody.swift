@@ -1,11 +1,11 @@
-/// Why a server refused, in its own words.
+/// The server's message in the body of an error response.
 enum ErrorBody {
     private static let longestLine = 200
 
-    /// The first line that says something, without what cannot be shown. Nil when there is none, and for a page of
-    /// HTML, whose first lines say nothing.
+    /// The first line that has printable text, without other characters. Nil if there is none, and for a page of HTML,
+    /// whose first lines have no message.
     static func line(_ body: [UInt8]) -> String? {
-        // A byte order mark is of category format, so that it is no printable character.
+        // A byte order mark is a format character, so it is not printable and is removed.
         let text = String(decoding: body, as: UTF8.self)
         for line in text.unicodeScalars.split(whereSeparator: { $0 == "\n" || $0 == "\r" }) {
             let shown = String(
@@ -19,13 +19,13 @@ enum ErrorBody {
         return nil
     }
 
-    /// The body as text; nil when it is none.
+    /// The body as text. Nil if it is not valid UTF-8.
     static func text(_ body: [UInt8]?) -> String? { body.flatMap { String(validating: $0, as: UTF8.self) } }
 
-    /// U+FFFD stands for bytes that are no text.
+    /// Whether a character is shown. U+FFFD is not, because it replaces bytes that are no text.
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool { Text.isPrintable(scalar) && scalar != "\u{fffd}" }
 
-    /// Behind `<?xml …?>`, which may stand on the line that says something.
+    /// The text after `<?xml …?>`, which may be on the same line as the message.
     private static func withoutDeclaration(_ line: Substring) -> Substring {
         guard line.hasPrefix("<?xml"), let end = line.firstRange(of: "?>") else { return line }
         return line[end.upperBound...].drop { $0 == " " }

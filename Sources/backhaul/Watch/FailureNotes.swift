@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// Failed tries of transfers that are tried again: each kind is told once.
+/// Notes about failed attempts that are retried. Each kind of failure is reported once.
 struct FailureNotes {
     private struct Kind: Hashable {
         let status: bh_status
@@ -8,13 +8,13 @@ struct FailureNotes {
     }
 
     private var reported: Set<Kind> = []
-    /// "https://example.org/a: connection refused (BH_CONNECTION_FAILED)"
+    /// The latest failure, such as "https://example.org/a: connection refused (BH_CONNECTION_FAILED)".
     private(set) var last: String?
 
-    /// - Returns: Sentences about kinds that were not told before.
+    /// - Returns: Sentences about kinds of failures that were not reported before.
     mutating func look(at tasks: [TaskRecord]) -> [String] {
-        // What waits for a credential, or has just got one, has its own notes. The row tells of the question as of a
-        // failed try, so the status is looked at as well as the reason, which a released task has no more.
+        // Tasks that wait for a credential, or have just got one, have other notes. Their records have the 401 or 407
+        // as a failed attempt. So the status is checked as well as the reason, which a released task does not have.
         let failed = tasks.filter {
             !$0.hasEnded && Int($0.status) != BH_OK && Int($0.status) != BH_AUTHENTICATION_REQUIRED
                 && Int($0.reason) != BH_REASON_CREDENTIAL
@@ -29,7 +29,7 @@ struct FailureNotes {
 }
 
 extension TaskRecord {
-    /// Of the last try that failed.
+    /// The URL and error of the last failed attempt.
     fileprivate var failureSentence: String {
         let reason = errorMessage ?? String(cString: bh_status_text(status))
         return "\(url): \(reason) (\(String(cString: bh_status_name(status))))"

@@ -1,14 +1,14 @@
 import CBackhaul
 
-/// What has ended so far.
+/// The counts of transfers that have ended so far.
 struct Tally {
     private(set) var ended = 0
-    /// Without cancelled transfers.
+    /// The failed transfers, without the cancelled ones.
     private(set) var failed = 0
     private(set) var cancelled = 0
-    /// Failed because something lies where the file belongs.
+    /// The transfers that failed because their destination cannot be used.
     private(set) var refused = 0
-    /// Counted as failed because nobody can tell any more.
+    /// The transfers that count as failed because another process acknowledged their end.
     private(set) var unknown = 0
     private(set) var bytes: UInt64 = 0
 
@@ -36,18 +36,18 @@ struct Tally {
         return ([done] + unsuccessful).joined(separator: ", ") + "."
     }
 
-    /// "2 failed", "1 cancelled"
+    /// The counts in words: "2 failed", "1 cancelled".
     var unsuccessful: [String] {
         (failed > 0 ? ["\(failed) failed"] : []) + (cancelled > 0 ? ["\(cancelled) cancelled"] : [])
     }
 }
 
-/// One look at the transfers, and the lines that show it.
+/// A reading of the transfers' progress, and the lines that show it.
 struct ProgressReading {
-    /// Those that get a line of their own.
+    /// The tasks that have their own line.
     let shown: [TaskRecord]
     let running: [TaskRecord]
-    /// How many have not ended.
+    /// The number of tasks that have not ended.
     let live: Int
     let tally: Tally
 
@@ -94,9 +94,9 @@ struct ProgressReading {
         return rest + " " + bar
     }
 
-    /// Why it is not moving.
+    /// The line of a task that is not moving, with the reason.
     private static func waitingLine(_ task: TaskRecord, _ name: String, _ columns: Int) -> String {
-        // That a try has failed says less than why.
+        // After a failed attempt, its error is more useful than the reason "retry".
         let isRetry = Int(task.reason) == BH_REASON_RETRY
         var reason = Text.visible((isRetry ? task.errorMessage : nil) ?? task.reasonText ?? "")
         if let next = WaitPhrases.next(task) { reason += " (\(next))" }
@@ -106,7 +106,7 @@ struct ProgressReading {
             + Text.fitted(reason, columns: max(0, columns - nameColumns - 2))
     }
 
-    /// The name takes the room that the columns of numbers leave.
+    /// A line in which the name uses the columns that the numbers leave free.
     private static func row(_ name: String, _ cells: [String], _ widths: [Int], _ columns: Int) -> String {
         let right = zip(cells, widths).map { Text.padded(left: $0, columns: $1 + 1) }.joined()
         let room = max(3, columns - Text.width(right))
@@ -115,7 +115,7 @@ struct ProgressReading {
 }
 
 extension FileName {
-    /// The last part of where a task's file goes, or of where it comes from.
+    /// The last component of the task's destination or, without one, a name derived from its URL.
     fileprivate static func shown(_ task: TaskRecord) -> String {
         guard let destination = task.destination else { return from(url: task.url) }
         return destination.split(separator: "/").last.map(String.init) ?? destination

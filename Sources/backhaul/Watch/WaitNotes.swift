@@ -1,10 +1,10 @@
 import CBackhaul
 
-/// Transfers that wait for conditions of the machine: each reason is told once.
+/// Notes about transfers that wait for conditions of the machine. Each reason is reported once.
 struct WaitNotes {
     private var reported: Set<Int32> = []
 
-    /// - Returns: Sentences about reasons that were not told before.
+    /// - Returns: Sentences about reasons that were not reported before.
     mutating func look(at tasks: [TaskRecord], _ context: Context) -> [String] {
         tasks.compactMap { task in
             guard !task.hasEnded, Int(task.reason) >= BH_REASON_POWER, reported.insert(task.reason).inserted else {

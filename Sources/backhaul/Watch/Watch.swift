@@ -2,18 +2,18 @@ import CBackhaul
 
 /// Follows transfers until they have ended, reports each end, and acknowledges it.
 ///
-/// Ends arrive as events when this process is the session's consumer. While another is, they are looked up in the list,
-/// and the seat is asked for from time to time to acknowledge them after all.
+/// If this process is the session's consumer, ends arrive as events. While another process is the consumer, this one
+/// finds ends in the list, and regularly tries to become the consumer, in order to acknowledge them.
 final class Watch {
     enum Scope {
-        /// Those that this command handed over. Events of others are left for whoever wants them.
+        /// The transfers that this command enqueued. Events of others stay unacknowledged.
         case tasks([UInt64: Transfer])
-        /// All of the session.
+        /// All transfers of the session.
         case session
     }
 
     static let timeoutOption = OptionDescription(
-        "timeout", nil, "SECONDS", "leave after this time, with code 5; the transfers stay")
+        "timeout", nil, "SECONDS", "exit after this time, with code 5; the transfers continue")
 
     static func timeout(_ arguments: Arguments) throws(CommandError) -> Int64? {
         try arguments.number("timeout", in: 0...31_536_000).map { $0 * 1000 }
@@ -30,10 +30,10 @@ final class Watch {
     private(set) var session: Session
     private var isConsumer: Bool
     private var cursor: UInt64 = 0
-    /// Tasks of `Scope.tasks` whose end has not been reported.
+    /// The tasks of `Scope.tasks` whose end has not been reported.
     private(set) var remaining: Set<UInt64> = []
     private var reported: Set<UInt64> = []
-    /// Of whole files, as the last listing had them.
+    /// The sizes of complete files in the last listing, by task.
     private var knownSizes: [UInt64: UInt64] = [:]
     private let wallTimeAtStart = Clock.wallMilliseconds
     private var roundsOutOfScope: Set<UInt64> = []
@@ -59,14 +59,14 @@ final class Watch {
         if case .tasks(let transfers) = scope { remaining = Set(transfers.keys) }
     }
 
-    /// - Parameter former: Ends of what was asked for that were read of before.
+    /// - Parameter former: The requested transfers whose ends were acknowledged before this command.
     func run(after former: [Ending] = []) throws(CommandError) -> ExitCode {
         do {
             try report(former)
             for ending in former {
                 context.output.note(
-                    "\(ending.path ?? ending.url) is there already: transfer \(ending.taskID) fetched it, and its end "
-                        + "was read before.")
+                    "\(ending.path ?? ending.url) exists already: transfer \(ending.taskID) downloaded it, and its end "
+                        + "was acknowledged before.")
             }
             try follow()
         } catch {
@@ -98,15 +98,15 @@ final class Watch {
             }
             if now >= nextCredentialCheck {
                 try askForCredentials()
-                // A terminal shows it all the time.
+                // On a terminal the progress shows failures.
                 if context.output.progressTerminal == nil { try reportFailures() }
-                // Not at once after it: whoever waits comes first.
+                // The next request waits, so that the waiting consumer gets the session first.
                 if try yieldIfAsked() { nextConsumerRequest = Clock.milliseconds + 5 * Watch.pollInterval }
                 nextCredentialCheck = Clock.milliseconds + Watch.pollInterval
             }
             if !isConsumer && now >= nextConsumerRequest {
                 try becomeConsumer()
-                // Ends that the reader before took, since the last look, come as no event.
+                // Ends that the earlier consumer acknowledged since the last check arrive as no event.
                 if isConsumer { try findEndedTasks() }
                 nextConsumerRequest = now + Watch.pollInterval
                 continue
@@ -127,7 +127,7 @@ final class Watch {
         context.output.progressTerminal == nil ? Watch.pollInterval : Watch.redrawInterval
     }
 
-    /// Takes what events there are.
+    /// Reads, reports and acknowledges all available events.
     private func drain() throws(CommandError) {
         while true {
             let (events, more) = try session.poll(after: cursor)
@@ -146,13 +146,13 @@ final class Watch {
                     acknowledged.append(event.id)
                 } else if event.isChallenge {
                     prompter.noteNewChallenge()
-                    // Told is acknowledged; the challenge stays open until it is answered.
+                    // The event is acknowledged; the challenge stays open until a client responds to it.
                     if case .session = scope { acknowledged.append(event.id) }
                 } else if event.isActivity, case .session = scope {
                     tell(of: event)
                 }
             }
-            // The report first: when it fails, the events come again.
+            // Acknowledged after the report, so that the events are returned again if the report fails.
             try report(endings)
             try session.acknowledge(acknowledged)
             if !more { return }
@@ -210,7 +210,7 @@ final class Watch {
         do {
             ending.explain(by: try session.attempts(ending.taskID))
         } catch {
-            // Somebody else has acknowledged it, and no history has it.
+            // Another process has acknowledged the end, and the history does not have the task any more.
             guard case .failure(let failure) = error, failure.is(BH_NOT_FOUND) else { throw error }
         }
         return ending
@@ -221,23 +221,24 @@ final class Watch {
         let moving = TaskSelection(states: [BH_TASK_WAITING, BH_TASK_RUNNING])
         if try !session.tasks(moving, maximum: 1).tasks.isEmpty { return false }
         let suspended = try session.tasks(TaskSelection(states: [BH_TASK_SUSPENDED]), maximum: 1).tasks
-        // The last end may have come between the events and the list.
+        // The last end may have come after the events were read and before the list was.
         try drain()
         if suspended.isEmpty { return true }
         throw .stopped(
             .tryAgainLater, "Only suspended transfers are left in session \(context.sessionName); `backhaul resume` "
-                + "lets them run.")
+                + "continues them.")
     }
 
-    /// Leaves when nobody answers and nothing else is left to do.
+    /// Prompts for credentials. Ends the command if none is given and all remaining transfers wait for one.
     private func askForCredentials() throws(CommandError) {
         try prompter.look(session, of: application, always: !isConsumer)
         guard !prompter.open.isEmpty, try waitsForCredentialsOnly() else { return }
         try finish()
-        throw .stopped(.credentialNeeded, "What is left waits for a credential. " + prompter.advice)
+        throw .stopped(.credentialNeeded, "The remaining transfers wait for a credential. " + prompter.advice)
     }
 
-    /// `get` goes on without reading events, and reads them again when the other has ended. `wait` is nothing else.
+    /// Yields the events if another process asks for them. `get` continues without events, and reads them again after
+    /// the other process has ended. `wait` ends.
     private func yieldIfAsked() throws(CommandError) -> Bool {
         guard isConsumer, try application.isAskedToYield(context.sessionName) else { return false }
         try finish()
@@ -284,14 +285,14 @@ final class Watch {
             guard case .failure(let failure) = error, failure.is(BH_IN_USE) else { throw error }
             if !hasReportedConsumer && context.output.progressTerminal != nil {
                 context.output.note(
-                    "Process \(failure.detail) reads the events of session \(context.sessionName); the files arrive "
-                        + "all the same.")
+                    "Process \(failure.detail) reads the events of session \(context.sessionName); the files are "
+                        + "downloaded anyway.")
             }
             hasReportedConsumer = true
         }
     }
 
-    /// Leaves nothing outstanding.
+    /// Acknowledges the remaining ends, and completes the session.
     private func finish() throws(CommandError) {
         if !isConsumer { try becomeConsumer() }
         guard isConsumer else { return }
@@ -299,7 +300,7 @@ final class Watch {
         do {
             try session.complete()
         } catch {
-            // Events of transfers that others handed over are theirs to acknowledge.
+            // Events of transfers that other processes enqueued are acknowledged by those.
             guard case .failure(let failure) = error, failure.is(BH_EVENTS_OUTSTANDING) else { throw error }
         }
     }

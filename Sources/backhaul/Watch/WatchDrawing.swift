@@ -1,6 +1,6 @@
 import CBackhaul
 
-/// What whoever watches is shown.
+/// The notes and the progress that are shown while transfers are followed.
 extension Watch {
     func noteRemaining(_ beginning: String) {
         let count: String
@@ -10,19 +10,19 @@ extension Watch {
             count = Text.count(remaining.count, "transfer") + (remaining.count == 1 ? " is" : " are")
             if remaining.count != 1 { goesOn = "go on" }
         } else {
-            count = "What has not ended is"
+            count = "Each transfer that has not ended is"
         }
         let place = "\(beginning)\(count) left in session \(context.sessionName)"
         context.output.note(
             context.isEmbedded
-                ? "\(place), with all that has been received. Go on with: \(context.waitCommand)"
+                ? "\(place), and the received bytes are kept. Go on with: \(context.waitCommand)"
                 : "\(place), and \(goesOn) in the background. Follow it with: \(context.waitCommand)")
     }
 
-    /// An activity that is due: its work is another's, who acknowledges it when it is done.
+    /// Writes a note about an activity that is due. The program that does the work acknowledges the event.
     func tell(of event: EventRecord) {
         context.output.note(
-            "Activity \(event.activity ?? "") is due, and its event is left to whoever does its work: "
+            "Activity \(event.activity ?? "") is due; the program that does its work acknowledges the event: "
                 + context.command("events"))
     }
 
@@ -45,11 +45,13 @@ extension Watch {
         if shown.count < visible {
             let waiting = try session.tasks(
                 TaskSelection(ids: ids, states: [BH_TASK_WAITING, BH_TASK_SUSPENDED]), maximum: 32).tasks
-            // Those that something is wrong with; others only where nothing else is to be seen.
+            // Waiting tasks with a problem are shown. Tasks that only wait for a slot, or are suspended, are shown if
+            // there is nothing else.
             let notable = waiting.filter { Int($0.reason) != BH_REASON_SLOT && Int($0.reason) != BH_REASON_SUSPENDED }
             shown += (shown.isEmpty && notable.isEmpty ? Array(waiting.prefix(3)) : notable)
                 .prefix(visible - shown.count)
         }
         let reading = ProgressReading(shown: shown, running: running, live: live, tally: tally)
         context.output.draw(reading.lines(columns: columns - 1, terminal: terminal))
-    }}
+    }
+}

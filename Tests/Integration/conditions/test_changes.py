@@ -185,7 +185,7 @@ def test_configured_metering_takes_effect_at_once(play):
     goes_on, hold = play
     assert goes_on
     assert (hold.session, hold.reason, hold.tasks) == ("gallery", Reason.METERED, 1)
-    assert "as was said with `backhaul networks`" in hold.reason_text
+    assert "as set with `backhaul networks`" in hold.reason_text
 
 
 @pytest.mark.parametrize("play", ["loosened_configuration"], indirect=True)

@@ -32,7 +32,7 @@ class Button:
 
     def tasks(self):
         yield "moon.jpg", 40, None
-        yield "<b>.jpg", None, "the server has not answered yet"
+        yield "<b>.jpg", None, "the server has not responded yet"
 
 
 class Page:
@@ -145,7 +145,7 @@ def test_progress_is_sent_while_it_changes(page):
     answer, content = page.ask("GET", "/state")
     assert answer.getheader("Content-Type") == "application/json"
     assert json.loads(content) == {
-        "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not answered yet"]], "pictures": 2}
+        "tasks": [["moon.jpg", 40, None], ["<b>.jpg", None, "the server has not responded yet"]], "pictures": 2}
 
 
 def test_the_content_security_policy_forbids_foreign_content(page):

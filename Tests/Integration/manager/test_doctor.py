@@ -39,7 +39,7 @@ def test_doctor_starts_no_daemon_for_a_store_without_an_engine(doctor, manager, 
     manager("systemctl", "--user", "stop", unit)
     manager("systemctl", "--user", "stop", daemon)
     said = doctor()
-    assert "none runs" in said["engine"][1] and "socket" not in said
+    assert "no engine runs" in said["engine"][1] and "socket" not in said
     assert backhaul.json("service", "status", code=3)["state"] in (None, "inactive")
     assert said["log"][0] == "ok" and str(store / "daemon.log") in said["log"][1]
 

@@ -35,7 +35,7 @@ def test_a_hung_certificate_file_fails_its_own_task_with_its_name(fetch, serve, 
     event = fetch(server.url + "/a", **{**options, option: hung}, request_timeout_ms=1_000)
     assert (event.state, event.status) == (TaskState.FAILED, Status.REQUEST_TIMEOUT), event
     assert event.error_message == (
-        f"{option} {hung} cannot be read: its file system has not answered for 1000 ms")
+        f"{option} {hung} cannot be read: its file system has not responded for 1000 ms")
 
 
 @pytest.mark.parametrize("option", OPTIONS)

@@ -88,7 +88,7 @@ def test_a_407_to_connect_is_reported_as_the_status_of_the_proxy(through):
     with answering(refusal) as proxy:
         event = through(proxy)
         assert (event.status, event.http_status, event.attempts) == (Status.HTTP_STATUS, 407, 1)
-        assert event.error_message == f"the proxy {proxy.url} answered with status 407"
+        assert event.error_message == f"the proxy {proxy.url} responded with status 407"
 
 
 def tunneling(data, greeting=b""):

@@ -153,4 +153,4 @@ def test_the_passphrase_of_an_encrypted_key_is_not_requested_at_a_terminal(fetch
 
 def test_a_server_without_tls_is_reported(fetch, nginx, authority):
     url = nginx.url.replace("http", "https")
-    fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not answer with TLS")
+    fails(fetch(url + "/a", ca_file=authority.file), f"{url} does not respond with TLS")

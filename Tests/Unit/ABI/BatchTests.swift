@@ -49,7 +49,7 @@ struct BatchTests {
     @Test("has the event of a task that failed, with the underlying code and the response's body")
     func failed() throws {
         var outcome = Outcome(
-            state: .failed, failure: Failure(.httpStatus, "the server answered 404", domain: .http, detail: 404))
+            state: .failed, failure: Failure(.httpStatus, "the server responded 404", domain: .http, detail: 404))
         outcome.response.errorBody = Array("no such page".utf8)
         let batch = try Batch(.events([ended(7, outcome)], more: false))
         // The structs have pointers into the batch.
@@ -57,7 +57,7 @@ struct BatchTests {
         let event = try #require(batch.event(at: 0)).pointee
         #expect(event.task_state == BH_TASK_FAILED && event.status == BH_HTTP_STATUS)
         #expect(event.error_domain == BH_DOMAIN_HTTP && event.error_detail == 404)
-        #expect(text(event.error_message) == "the server answered 404")
+        #expect(text(event.error_message) == "the server responded 404")
         #expect(event.path == nil && event.final_url == nil && event.media_type == nil && event.headers == nil)
         #expect(event.user_data == nil && event.user_data_size == 0)
         let body = UnsafeRawBufferPointer(start: event.error_body, count: event.error_body_size)

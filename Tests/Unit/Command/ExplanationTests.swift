@@ -26,7 +26,7 @@ struct ExplanationTests {
                 "  to:       /home/ann/large.iso",
                 "  why:      the machine is on battery, and it waits for external power",
                 "  goes on:  by itself, 10 seconds after the machine is plugged in",
-                "  latest:   tomorrow at 06:10 (in 9 h): from then on it waits for no preset any\n            more",
+                "  latest:   tomorrow at 06:10 (in 9 h): then presets no longer hold it",
                 "",
                 "What you can do:",
                 "  - Plug the machine in.",
@@ -237,10 +237,11 @@ struct ExplanationTests {
         let waiting = task(BH_REASON_RETRY, next: evening + 90_000, error: "status 503", offset: 3_000_000)
         let lines = explanation(waiting, facts: facts).lines
         #expect(
-            sentence(lines).contains("why: try 3 failed at 21:04: status 503 (it is overloaded or being maintained)"))
+            sentence(lines).contains(
+                "why: attempt 3 failed at 21:04: status 503 (the server is overloaded or in maintenance)"))
         #expect(
             sentence(lines).contains(
-                "goes on: by itself at 21:11 (in 2 min), with try 4; what has come (3.0 MB) is kept"))
+                "goes on: by itself at 21:11 (in 2 min), with attempt 4; the received part (3.0 MB) is kept"))
     }
 
     @Test("of a challenge has the origin, the realm, and the commands to respond or to refuse")
@@ -251,7 +252,7 @@ struct ExplanationTests {
         let said = sentence(lines)
         #expect(lines[0].hasSuffix(" waits for a login."))
         #expect(said.contains("http://example.org asks for a user name and a password (for what it calls \"Staff\")"))
-        #expect(said.contains("the password is asked for then (7 is the number of the server's question)"))
+        #expect(said.contains("then type the password (7 is the number of the server's challenge)"))
         #expect(lines.contains("      backhaul respond 7 --session photos --user NAME"))
         #expect(lines.contains("      backhaul respond 7 --refuse --session photos"))
         #expect(said.contains("http does not encrypt"))
@@ -295,7 +296,7 @@ struct ExplanationTests {
         #expect(explanation(task(BH_REASON_NONE)).lines[0].hasSuffix(" is about to start."))
         let ended = explanation(task(BH_REASON_NONE, state: BH_TASK_SUCCEEDED), waits: waits).lines
         #expect(ended[0].hasSuffix(" has succeeded at 20:10 and waits for nothing."))
-        #expect(ended.contains("What it has waited for:"))
+        #expect(ended.contains("It has waited:"))
         #expect(ended.contains("  20 Nov 11:10 - 20:10           9 h  waited for external power"))
         #expect(!ended.contains("What you can do:"))
         #expect(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING)).lines[0]

@@ -68,7 +68,7 @@ struct WaitingGroupTests {
         ])
         #expect(groups.map { $0.nextLook } == [evening + minute])
         let lines = lines(groups[0])
-        #expect(lines[0] == "2 transfers wait for their next try.")
+        #expect(lines[0] == "2 transfers wait for their next attempt.")
         #expect(lines.contains("  - download 2: large.iso from example.org, 0 B of ? - two"))
     }
 }
@@ -88,7 +88,7 @@ struct ConditionListingTests {
         #expect(lines[1].contains("63 %"))
         #expect(lines[1].contains("21:04"))
         #expect(lines[2].hasPrefix("heat"))
-        #expect(lines[2].contains("cannot be read: holds nothing back"))
+        #expect(lines[2].contains("cannot be read: holds no transfer"))
     }
 
     @Test("show how much of a budget is used")

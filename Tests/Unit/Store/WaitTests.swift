@@ -114,7 +114,7 @@ struct WaitTests {
             attempt.metrics.startedMilliseconds = begin
             attempt.metrics.responseEnd = 500_000
             attempt.nextAttemptMilliseconds = until
-            attempt.failure = Failure(number == 1 ? .httpStatus : .diskFull, "the server answered 503")
+            attempt.failure = Failure(number == 1 ? .httpStatus : .diskFull, "the server responded 503")
             return AttemptRecord(
                 attempts: number, attemptsWithoutProgress: 1, bytesReceived: 0,
                 nextAttempt: next == .retry ? until : nil, reason: number == 1 ? .retry : .diskFull, attempt: attempt)

@@ -48,11 +48,11 @@ public enum ResponseCheck {
                     + "name the header Proxy-Authorization")
         case (.credential, .refresh):
             let what = challenge.space.task == nil ? "headers" : "a URL or headers"
-            throw invalid("a refresh is answered with \(what), not with a user name and password")
+            throw invalid("a refresh takes \(what), not a user name and password")
         case (.credential(let user, let password), _):
             try check(user.isEmpty && password.isEmpty ? .negotiate : [.digest, .basic], for: challenge)
         case (.url, _) where challenge.space.task == nil:
-            throw invalid("only a refresh of one task's URL is answered with a URL; answer with headers, or refuse")
+            throw invalid("only a refresh of one task's URL takes a URL; respond with headers, or refuse")
         case (.url(let url), _) where challenge.url?.isEncryptedURL == true && !url.isEncryptedURL:
             throw invalid("the task's URL is an https one, and the new one is not; give an https URL")
         default: break
@@ -67,7 +67,7 @@ public enum ResponseCheck {
             : "a user name and password are sent"
         throw invalid(
             "\(what) with \(usable.names), and \(challenge.space.origin) offers \(challenge.schemes.names); "
-                + "answer with headers, or refuse")
+                + "respond with headers, or refuse")
     }
 
     /// Only here a host may set the header that authenticates it to a proxy.

@@ -125,7 +125,7 @@ struct HoldMessages {
 
     private var meteredSource: String {
         switch conditions.isMetered.source {
-        case "configured": ", as was said with `backhaul networks`"
+        case "configured": ", as set with `backhaul networks`"
         case "NetworkManager": ", as NetworkManager says"
         case "NetworkManager, which guesses": ", as NetworkManager guesses"
         default: said(conditions.isMetered)

@@ -183,8 +183,8 @@ public struct UplinkWatch: Sendable {
         case .open: return nil
         case .portal:
             sentence =
-                "\(origins == 1 ? "an answer" : "the answers of \(servers)") came from a portal that asks for a login: "
-                + "open any page in a browser and log in; one task tries again after a pause"
+                "\(origins == 1 ? "a response" : "the responses of \(servers)") came from a portal that demands a "
+                + "login: open any page in a browser and log in; one task tries again after a pause"
         case .limited:
             sentence =
                 "\(servers) could not be reached, so the network's way out seems dead; one task tries again after a "

@@ -210,7 +210,7 @@ extension DownloadMachine {
         state = .exchanging(exchange, .ended)
         switch exchange {
         case .requesting:
-            return retry(Failure(.badResponse, "the transfer ended without an answer"), fromZero: false)
+            return retry(Failure(.badResponse, "the transfer ended without a response"), fromZero: false)
         case .receiving(let reception): return bodyEnded(reception)
         case .refusing(let response): return refuse(response.refusal)
         case .recheckingDestinationFile, .forgetting: return []
@@ -227,7 +227,7 @@ extension DownloadMachine {
         let reason =
             offset == reception.bodyEnd
             ? "the server sent the bytes up to \(offset) of \(size) only"
-            : "the answer ended after \(offset) of \(size) bytes"
+            : "the response ended after \(offset) of \(size) bytes"
         return saveAndConclude(
             .retry(Failure(.connectionLost, reason), reason: .retry, retryAfterSeconds: nil, fromZero: false))
     }

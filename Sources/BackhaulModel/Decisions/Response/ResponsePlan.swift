@@ -32,7 +32,7 @@ public enum ResponsePlan: Equatable, Sendable {
         switch head.status {
         // The engine adds the range by itself. So a host that accepts the whole file accepts the rest of it.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
-            guard let known else { return .retry(unexpected(206, "which was not asked for"), fromZero: true) }
+            guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
             return continuation(head, offset: offset, known: known, terms)
         case 206 where terms.acceptedStatuses.contains(206):
             return .fail(unexpected(206, "to a request without a range"))
@@ -194,7 +194,8 @@ public enum ResponsePlan: Equatable, Sendable {
     }
 
     private static func unexpected(_ status: Int32, _ rest: String) -> Failure {
-        Failure(.badResponse, "the server answered \(status) \(rest)", domain: .http, detail: Int64(status))
+        Failure(
+            .badResponse, "the server responded with status \(status) \(rest)", domain: .http, detail: Int64(status))
     }
 
     private static var tooLong: Failure {
@@ -222,6 +223,6 @@ extension Failure {
     static func status(of head: ResponseHead) -> Failure {
         let server = head.status == 407 ? head.proxy.map { "the proxy \($0)" } ?? "the server" : "the server"
         return Failure(
-            .httpStatus, "\(server) answered with status \(head.status)", domain: .http, detail: Int64(head.status))
+            .httpStatus, "\(server) responded with status \(head.status)", domain: .http, detail: Int64(head.status))
     }
 }

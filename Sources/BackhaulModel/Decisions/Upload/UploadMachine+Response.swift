@@ -62,7 +62,7 @@ extension UploadMachine {
     mutating func transferComplete(_ wasBodySent: Bool) -> [Action] {
         switch state {
         case .sending:
-            let failure = Failure(.badResponse, "the transfer ended without an answer")
+            let failure = Failure(.badResponse, "the transfer ended without a response")
             return conclude(.retry(failure, retryAfterSeconds: nil), transferHasEnded: true)
         case .receiving: return conclude(success(wasBodySent), transferHasEnded: true)
         case .refusing(let refusal, _): return conclude(refusal, transferHasEnded: true)
@@ -88,8 +88,8 @@ extension UploadMachine {
         let status = head?.status ?? 0
         let failure = Failure(
             .connectionLost,
-            "the server answered \(status) and took no more of the body, so it may not have all of it; if it always "
-                + "does that, let the session tolerate it (early-response)",
+            "the server responded with status \(status) before it had read the whole body, so it may not have all of "
+                + "it; if it always does that, let the session tolerate it (early-response)",
             domain: .http, detail: Int64(status))
         return .retry(failure, retryAfterSeconds: nil)
     }

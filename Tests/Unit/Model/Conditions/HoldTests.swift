@@ -156,7 +156,7 @@ struct HoldTests {
         }
         #expect(
             situation.sentences == [
-                "the network eth0 is metered (data may cost money), as was said with `backhaul networks`, and it waits "
+                "the network eth0 is metered (data may cost money), as set with `backhaul networks`, and it waits "
                     + "for an unmetered one"
             ])
     }

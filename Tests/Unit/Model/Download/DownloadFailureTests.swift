@@ -27,7 +27,7 @@ struct DownloadFailureTests {
     func short() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70))
-        let failure = Failure(.connectionLost, "the answer ended after 70 of 1000 bytes")
+        let failure = Failure(.connectionLost, "the response ended after 70 of 1000 bytes")
         attempt.expect(.transferComplete, .releaseSlot, .flush, .sync)
         attempt.expect(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
@@ -70,7 +70,7 @@ struct DownloadFailureTests {
     @Test("A 503 is read to its end, and retried after Retry-After from the offset")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
-        let failure = Failure(.httpStatus, "the server answered with status 503", domain: .http, detail: 503)
+        let failure = Failure(.httpStatus, "the server responded with status 503", domain: .http, detail: 503)
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
         attempt.expect(.head(answer))
@@ -79,7 +79,7 @@ struct DownloadFailureTests {
 
     @Test("A response with an error status is read to its end, and ends the task")
     func refused() {
-        let failure = Failure(.httpStatus, "the server answered with status 404", domain: .http, detail: 404)
+        let failure = Failure(.httpStatus, "the server responded with status 404", domain: .http, detail: 404)
         var attempt = DownloadScript()
         attempt.after(.start)
         attempt.expect(.head(head(404)))
@@ -121,7 +121,7 @@ struct DownloadFailureTests {
     func noAnswer() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
-        let failure = Failure(.badResponse, "the transfer ended without an answer")
+        let failure = Failure(.badResponse, "the transfer ended without a response")
         attempt.expect(.transferComplete, .releaseSlot, .conclude(.again(failure), .kept(400)))
     }
 }

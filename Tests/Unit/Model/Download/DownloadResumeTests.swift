@@ -125,7 +125,8 @@ struct DownloadResumeTests {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
         let failure = Failure(
-            .badResponse, "the server answered 206 with another entity tag than before", domain: .http, detail: 206)
+            .badResponse, "the server responded with status 206 with another entity tag than before", domain: .http,
+            detail: 206)
         attempt.expect(.head(other), .stopTransfer, .releaseSlot, .discardPart)
         attempt.expect(.discarded, .conclude(.again(failure, fromZero: true), nil))
         #expect(!attempt.machine.madeProgress)
