@@ -72,12 +72,17 @@ def c_prose(text):
             yield first + offset, line
 
 
+def is_sample(line):
+    """Whether a line of a document is a sample of code or of output, which is indented."""
+    return line.startswith("    ")
+
+
 def prose(source):
     match source.path.suffix:
         case ".swift": return swift_prose(source.text)
         case ".py": return python_prose(source.text)
         case ".c" | ".h": return c_prose(source.text)
-        case ".md": return enumerate(source.text.split("\n"), 1)
+        case ".md": return ((number, line) for number, line in enumerate(source.lines, 1) if not is_sample(line))
     return ()
 
 

@@ -75,7 +75,7 @@ struct DoctorStore {
     /// The bytes that all files of the store occupy on disk.
     private var size: UInt64 { DoctorStore.size(path, depth: 4) }
 
-    /// The size of a directory. Files that cannot be read do not count, nor do names that are not UTF-8: the store
+    /// The size of a directory. Files that cannot be read, and names that are not UTF-8, do not count. The store
     /// creates no such names.
     private static func size(_ path: String, depth: Int) -> UInt64 {
         var sum: UInt64 = 0
