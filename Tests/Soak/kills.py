@@ -1,7 +1,8 @@
 """Kills a host and its daemon repeatedly, and checks all promises about events.
 
 Usage: scripts/in-venv python Tests/Soak/kills.py [--rounds 500] [--hosting daemon|embedded] [--seed N] [--keep]
-Prints one line. The exit status is 1 if a promise was broken. A seed repeats the choices, but not their times.
+Prints one line, and the first broken promises. The exit status is 1 if a promise was broken. A seed repeats the
+choices, but not their times.
 """
 
 import argparse

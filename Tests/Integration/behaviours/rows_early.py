@@ -68,13 +68,14 @@ ROWS = [
         carriers=OVER_2),
     Row("early-201-put-closes", "always responds with 201 during a PUT and stops reading: the task fails",
         early(DONE, "close"), NOT_STORED, request=PUT, session=QUICK, carriers=("h1",)),
-    Row("early-201-put-reset-apart", "always responds with 201 during a PUT and then resets the stream: the task fails",
+    Row("early-201-put-reset-apart", "always responds with 201 during a PUT and resets the stream in a "
+        "later TLS record: the task fails",
         early(DONE, "reset", is_apart=True), NOT_STORED, request=PUT, session=QUICK, carriers=OVER_2),
     Row("early-201-put-reset-tolerated", "responds with 201 during a PUT and resets the stream: a task that tolerates "
         "early responses succeeds", early(DONE, "reset", is_apart=True), STORED, request=PUT,
         session={**QUICK, "tolerances": 2}, asked=({},), carriers=OVER_2),
-    Row("early-201-post-reset-apart", "responds with 201 during a POST and then resets the stream: the task fails, "
-        "and does not send the POST again",
+    Row("early-201-post-reset-apart", "responds with 201 during a POST and resets the stream in a later TLS "
+        "record: the task fails, and does not send the POST again",
         early(DONE, "reset", DONE, is_apart=True), NOT_STORED, request=POST, session=QUICK,
         asked=({"method": "POST"},), carriers=OVER_2),
     *(Row(f"early-{status}-put-reset", f"always responds with {status} during a PUT and resets the stream or "

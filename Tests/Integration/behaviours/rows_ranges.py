@@ -74,7 +74,8 @@ ROWS = [
     Row("range-content-range-beyond", "responds with 206 and a range beyond the end of the file: the download starts "
         "over",
         first(rest(FILE, size=len(FILE) - 1), whole(FILE)), GOOD, asked=AGAIN, carriers=UNCHANGED),
-    Row("range-unknown-size", "responds with 206 and the complete size *: the size of the first response stays",
+    Row("range-unknown-size", "responds with 206 and `*` as the complete size: the task keeps the size of "
+        "the first response",
         first(UNSIZED, whole(FILE)), GOOD, asked=RESUMED, carriers=UNCHANGED, source="RFC 9110, 14.4"),
     Row("range-other-unit", "responds with 206 in another unit than bytes: the download starts over",
         first(rest(FILE, headers={"Content-Range": f"lines 1-2/{len(FILE)}"}), whole(FILE)), GOOD, asked=AGAIN,

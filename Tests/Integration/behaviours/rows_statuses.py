@@ -88,9 +88,11 @@ ROWS = [
         carriers=UNCHANGED),
     Row("status-unknown-class", "responds with 599: the task fails with the status", {"file": (Answer(599),)},
         Becomes("failed", "HTTP_STATUS", 599), asked=({},)),
-    Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the next attempt comes no earlier",
+    Row("retry-after-seconds", "responds with 503 and `Retry-After: 1`: the next attempt starts after one "
+        "second or later",
         then_good(Answer(503, {"Retry-After": "1"})), GOOD, asked=({}, {}), carriers=UNCHANGED),
-    Row("retry-after-date", "responds with 503 and a date in Retry-After: the next attempt comes no earlier",
+    Row("retry-after-date", "responds with 503 and a date in Retry-After: the next attempt starts at "
+        "that date or later",
         then_good(lambda seen: Answer(503, {"Retry-After": formatdate(time() + 2, usegmt=True)})), GOOD,
         asked=({}, {}), carriers=UNCHANGED),
     Row("retry-after-past", "responds with 503 and a past date in Retry-After: the task retries after the ordinary "

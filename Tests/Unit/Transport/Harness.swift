@@ -1,6 +1,6 @@
 import BackhaulTransport
 
-/// Runs the body with a server that calls `serve` for each connection, and a browser.
+/// Runs the body with a server that calls `serve` for each connection, and a transfer client.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
     _ body: (RawServer, TransferClient) async throws -> Void

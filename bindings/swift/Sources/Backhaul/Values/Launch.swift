@@ -18,8 +18,8 @@ public struct LaunchCommand: Hashable, Sendable {
     public var firstDelay: Duration?
     /// The longest delay between two launches. Default: an hour.
     public var longestDelay: Duration?
-    /// After this many launches in a row without completing, the engine launches no host until one of the application
-    /// connects by itself. Events stay. Default: 8.
+    /// The number of launches in a row without completing after which the engine launches no host. It launches again
+    /// when a host that it did not launch has connected. Events stay. Default: 8.
     public var maximumLaunches: Int?
 
     public init(
