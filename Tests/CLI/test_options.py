@@ -282,7 +282,7 @@ def test_attempts_show_metrics_after_the_end(backhaul, serve):
     assert attempt["remote_address"] == "127.0.0.1" and attempt["tls_version"] is None
     assert 0 <= attempt["connect_us"] <= attempt["response_start_us"] <= attempt["response_end_us"]
     header, line = backhaul("attempts", ended["task_id"]).stdout.splitlines()
-    assert header.split()[:3] == ["TASK", "TRY", "STATUS"] and line.split()[:3] == [str(ended["task_id"]), "1", "200"]
+    assert header.split()[:3] == ["TASK", "NO.", "STATUS"] and line.split()[:3] == [str(ended["task_id"]), "1", "200"]
     (task,) = backhaul.json("history")
     assert (task["id"], task["state"], task["path"]) == (ended["task_id"], "succeeded", f"{backhaul.here}/a")
     assert f"{server.url}/a" in backhaul("history").stdout

@@ -6,6 +6,7 @@ struct DoctorEngine {
     private(set) var findings: [Finding] = []
     /// Whether the engine is a daemon in a systemd service that contains nothing else.
     private(set) var isSeparateService = false
+    private var hasTimedOut = false
 
     init(_ store: DoctorStore, _ context: Context) throws(CommandError) {
         guard store.isLocked else {
@@ -40,14 +41,17 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command.
+    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command. After
+    /// a time-out nothing more is asked, because each further call would wait as long.
     private mutating func ask(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {
+        guard !hasTimedOut else { return }
         do throws(CommandError) {
             findings += try question()
         } catch {
             guard case .failure(let failure) = error else { throw error }
+            hasTimedOut = failure.is(BH_TIMEOUT) || failure.is(BH_ENGINE_UNRESPONSIVE)
             findings.append(.warning(subject, failure.message))
         }
     }
