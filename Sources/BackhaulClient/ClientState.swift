@@ -185,7 +185,7 @@ struct ClientState: Sendable {
         return pending.values.map(\.waiting)
     }
 
-    /// Closes the client. Returns the call-backs of all waiting commands, and the carrier to close. The caller uses
+    /// Closes the client. Returns the call-backs of all waiting commands, and the transport to close. The caller uses
     /// both without the lock, because an engine that stops takes the lock to deliver its last replies.
     mutating func close() -> (waiting: [ReplyHandler], transport: (any ClientTransport)?) {
         guard !isClosed else { return ([], nil) }

@@ -172,7 +172,7 @@ struct EngineConnector: Sendable {
                 domain: .process, detail: Int64(peer.processID))
         }
         transport.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
-        // From here on, a close of the client closes the carrier too.
+        // From here on, a close of the client closes the transport too.
         guard state.change({ $0.opening(transport, engineProcess: peer.processID) }) else { return .engine }
         var reader = FrameReader()
         var welcome: Welcome?

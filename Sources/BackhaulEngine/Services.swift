@@ -5,7 +5,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Synchronization
 
-/// The store thread and the disk threads, with the store's directory, the outbox and the options.
+/// The store thread and the disk threads, with the store's directory, the mailbox and the options.
 struct Services: Sendable {
     let store: StoreThread
     let disk: DiskThreads
@@ -29,7 +29,7 @@ final class LoopMailbox: Sendable {
         loop?.post(job)
     }
 
-    /// Releases the loop. Otherwise there is a cycle of references: the loop owns the engine, which owns this outbox.
+    /// Releases the loop. Otherwise there is a cycle of references: the loop owns the engine, which owns this mailbox.
     func close() { loop.withLock { $0 = nil } }
 }
 

@@ -4,7 +4,7 @@ internal import Glibc
 
 /// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
 ///
-/// The set contains a bell: a descriptor that is always ready, but registered without events. When events are
+/// The set contains a waker: a descriptor that is always ready, but registered without events. When events are
 /// registered for it once, the waiting thread wakes. That takes one system call, and nothing has to be read back. It
 /// also never writes into a file of the host. If the host closed the descriptor and reused its number, the kernel
 /// refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number still
@@ -36,7 +36,7 @@ final class EpollSet: Sendable {
         waker.isOurs && armWaker(for: EPOLLOUT.rawValue)
     }
 
-    /// Whether the set and the bell still belong to this object. Silences the bell.
+    /// Whether the set and the waker still belong to this object. Disarms the waker.
     func isOurs() -> Bool {
         waker.isOurs && armWaker(for: 0)
     }

@@ -15,7 +15,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         var isClosed = false
         /// Whether the thread waits in its event set, or is about to.
         var isWaiting = false
-        /// When the bell was rung for the current wait.
+        /// When the waker was used for the current wait.
         var wokenAt: Int64?
         /// Incremented when another thread takes over. A thread of an earlier generation must end.
         var generation = 0
@@ -88,7 +88,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         repeat {
             let needed: Bool = mailbox.withLock { mustWake(&$0) }
             if needed { wake() }
-            // The host may have closed the bell just after it was rung, so it is rung again after a while.
+            // The host may have closed the waker just after it was used, so it is used again after a while.
         } while mailbox.wait(until: .after(milliseconds: 1_100), { $0.hasEnded ? true : nil }) == nil
         let thread: Thread? = mailbox.withLock { box in
             defer { box.thread = nil }
@@ -102,7 +102,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private func mustWake(_ box: inout Mailbox) -> Bool {
         guard box.isWaiting else { return false }
         let now = Clock.bootMilliseconds
-        // A bell that was closed after it was rung has woken no thread, so it is rung again after a second.
+        // A waker that was closed after its use has woken no thread, so it is used again after a second.
         if let wokenAt = box.wokenAt, now - wokenAt < 1_000 { return false }
         box.wokenAt = now
         return true

@@ -45,7 +45,7 @@ final class CredentialController {
         return [.credentialsChanged(task.session)]
     }
 
-    /// The result of a demand is in the store. `challenge`: the challenge that was opened for it; nil: none.
+    /// The result of a challenge is in the store. `challenge`: the challenge that was opened for it; nil: none.
     func commitChallenge(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
         credentials[session]?.commitChallenge(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)

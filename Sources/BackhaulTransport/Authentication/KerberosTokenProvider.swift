@@ -23,7 +23,7 @@ final class KerberosTokenProvider {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Makes a token for the ticket of `server`. Calls `then` once, later, unless the office was released.
+    /// Makes a token for the ticket of `server`. Calls `then` once, later, unless the provider was released.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
         let (worker, wakeUp) = try open()
         lastNumber += 1

@@ -38,7 +38,7 @@ final class CertificateLoader {
     init(_ loop: Loop) { self.loop = loop }
 
     /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once, later, unless the
-    /// office was released.
+    /// loader was released.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }
@@ -54,7 +54,7 @@ final class CertificateLoader {
         for file in entries.keys { entries[file]?.lookedAt = 0 }
     }
 
-    /// Waits up to 100 ms for the threads. Threads that hang continue, but use nothing of the office.
+    /// Waits up to 100 ms for the threads. Threads that hang continue, but use nothing of the loader.
     func close() {
         watch = nil
         entries = [:]
