@@ -41,8 +41,8 @@ struct DoctorEngine {
             "`\(context.waitCommand)` starts it and follows them.")
     }
 
-    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command. After
-    /// a time-out nothing more is asked, because each further call would wait as long.
+    /// Adds the findings of `question`, or a warning if it fails: an engine of another version may lack a command.
+    /// After a time-out nothing more is asked, because each further call would wait as long.
     private mutating func ask(
         _ subject: String, _ question: () throws(CommandError) -> [Finding]
     ) throws(CommandError) {
