@@ -85,9 +85,45 @@ def test_each_field_has_an_option_or_a_reason_without_one(name):
     assert missing == {field for field in WITHOUT_OPTION if field.startswith(f"{name}.")}
 
 
-RECORDS = "Sources/backhaul/Library/JSON+Fields.swift"
-#: A line of the tables of options: the field's name in the record, and the path of the field.
-SETTING = re.compile(r'\.\w+\(\s*"(\w+)", \\\.([\w.]+), ')
+def printed(form):
+    """Yields a struct and its keys for each place that writes the JSON of a struct: as a list, or as a table of
+    options."""
+    for source in swift(COMMAND):
+        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \[(?:\n(.*?)\n +|([^\n]*))\]\)",
+                                 source.text, re.DOTALL):
+            yield match[1], re.findall(r'\("(\w+)",', match[2] or match[3])
+        for match in re.finditer(rf"\.{form}\(of: (bh_\w+)\.self, \w+\.settings\.map", source.text):
+            yield match[1], [name for name, _ in SETTING.findall(source.text)]
+
+
+def test_the_json_of_a_struct_has_its_fields_under_their_names():
+    assert not [f"{struct}: {key}" for struct, written in printed("record")
+                for key in sorted(set(written) ^ json_fields.keys(struct))]
+
+
+def test_an_excerpt_of_a_struct_has_only_its_fields():
+    assert not [f"{struct}: {key}" for struct, written in printed("excerpt")
+                for key in written if key not in json_fields.excerpt_keys(struct)]
+
+
+def test_each_place_that_prints_a_struct_is_compared_with_the_header():
+    places = sum(len(re.findall(r"\.(?:record|excerpt)\(of:", source.text)) for source in swift(COMMAND))
+    assert len([*printed("record"), *printed("excerpt")]) == places > 0
+
+
+def test_a_document_that_is_no_struct_has_a_reason():
+    own = {source.name.removeprefix(f"{COMMAND}/") for source in swift(COMMAND)
+           if source.name != RECORDS and ".object([" in source.text}
+    assert own == set(OWN_DOCUMENTS)
+
+
+def test_each_exception_of_the_json_differs_from_the_header():
+    known = {f"{name}.{field.name}" for name, struct in json_fields.structs().items() for field in struct.fields}
+    written = {form: {f"{struct}.{key}" for struct, keys in printed(form) for key in keys}
+               for form in ("record", "excerpt")}
+    assert set(json_fields.NOT_PRINTED) <= known - written["record"]
+    assert set(json_fields.ADDED) <= written["record"] - known
+    assert set(json_fields.ADDED_TO_EXCERPTS) <= written["excerpt"] - known
 
 
 def test_the_names_of_fields_in_messages_are_those_of_the_header():
