@@ -1,4 +1,4 @@
-"""Retired words do not come back into comments, documentation, test names and messages to users."""
+"""Retired words do not come back into comments, documentation and test names."""
 
 import ast
 import io
@@ -31,7 +31,7 @@ RETIRED = {
 }
 WORDS = {re.compile(rf"\b(?:{words})\b", re.IGNORECASE): plain for words, plain in RETIRED.items()}
 
-#: Where a retired word has another meaning: file -> the words around it.
+#: Files that may have retired words, with the reason.
 ALLOWED = {
     "CHANGELOG.md": "entries quote earlier versions",
     "docs/glossary.md": "it lists the replaced words",
@@ -45,7 +45,7 @@ NAMES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|user nobody|account nobody|nobod
 def swift_prose(text):
     """Comments and the names of tests and suites, with their line numbers."""
     for number, line in enumerate(text.split("\n"), 1):
-        if (comment := re.search(r"(?:^|\s)///?(.*)", line)) and "://" not in line[:comment.start() + 3]:
+        if comment := re.search(r"(?:^|\s)///?(.*)", line):
             yield number, comment[1]
         if name := re.search(r'@(?:Test|Suite)\(\s*"((?:[^"\\]|\\.)*)"', line):
             yield number, name[1]
@@ -82,7 +82,7 @@ def prose(source):
         case ".swift": return swift_prose(source.text)
         case ".py": return python_prose(source.text)
         case ".c" | ".h": return c_prose(source.text)
-        case ".md": return ((number, line) for number, line in enumerate(source.lines, 1) if not is_sample(line))
+        case ".md": return [(number, line) for number, line in enumerate(source.lines, 1) if not is_sample(line)]
     return ()
 
 

@@ -38,7 +38,7 @@ extension StoreDirectory {
     public var replacementFailure: Failure? {
         var status = stat()
         guard stat(path, &status) == 0 else {
-            return goneFailure("was deleted or moved away; open it at its new path, or anew")
+            return goneFailure("was deleted or moved away; open the application again, at the new path if it was moved")
         }
         guard isAtPath else {
             return goneFailure("was moved away, and another directory has its path; open the application again")

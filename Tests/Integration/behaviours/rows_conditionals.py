@@ -25,7 +25,7 @@ ROWS = [
         "`BH_CHECKSUM_MISMATCH`, without a file",
         {"file": (whole(OTHER),)}, Becomes("failed", "CHECKSUM_MISMATCH"), request={"checksum": FILE.sha256},
         asked=({"range": None}, {"range": None})),
-    Row("checksum-mended", "sends other bytes once: the task starts over, and the second attempt succeeds",
+    Row("checksum-second-attempt", "sends other bytes once: the task starts over, and the second attempt succeeds",
         {"file": (whole(OTHER), whole(FILE))},
         GOOD, request={"checksum": FILE.sha256}, asked=({}, {"range": None})),
     Row("checksum-resumed", "drops the connection inside the body: the checksum is verified over all bytes",
