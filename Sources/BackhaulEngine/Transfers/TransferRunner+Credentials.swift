@@ -82,8 +82,7 @@ extension TransferRunner {
 
     private func park(
         _ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?, _ record: AttemptRecord,
-        _ failures: UInt32,
-        _ replacing: ChallengeID?
+        _ failures: UInt32, _ replacing: ChallengeID?
     ) {
         let (context, id, session) = (attempt.context, attempt.task.id, attempt.task.session)
         let now = context.calendar.milliseconds
@@ -94,8 +93,8 @@ extension TransferRunner {
                 bootMilliseconds: Clock.bootMilliseconds, now: now)
         }, then: { [self] result in
             switch result {
-            case .success(.superseded):
-                context.apply(context.credentials.closed(known.map { [$0] } ?? [], of: session))
+            case .success(.superseded(let closed)):
+                context.apply(context.credentials.closed([closed], of: session))
                 park(authChallenge, checkpoint)
             case .success(let parking):
                 attempt.authentication.authChallenge = nil

@@ -18,7 +18,7 @@ public struct ChallengeOperations {
         _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
     ) throws(Failure) -> Parking {
-        if let known, try find(known) == nil { return .superseded }
+        if let known, try find(known) == nil { return .superseded(known) }
         try attempts.record(task, record)
         guard let place = try tables.delays.waitingPlace(of: task) else { return .notWaiting }
         let moment = DelayMoment(boot: bootMilliseconds, calendar: now)

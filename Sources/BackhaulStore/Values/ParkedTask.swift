@@ -18,7 +18,7 @@ public enum Parking: Equatable, Sendable {
     case notWaiting
     /// The challenge that the caller knew is no longer open. Nothing was written: the host's response to it may serve
     /// this task too.
-    case superseded
+    case superseded(ChallengeID)
 
     public var parked: ParkedTask? { if case .parked(let parked) = self { parked } else { nil } }
 }

@@ -113,7 +113,7 @@ struct ChallengeTests {
         try store.run { (transaction) throws(Failure) in
             _ = try transaction.challenges.releaseTasks(of: open, in: session)
         }
-        #expect(try parking(store, ids[1], known: open.id) == .superseded)
+        #expect(try parking(store, ids[1], known: open.id) == .superseded(open.id))
         #expect(try challenges(store, session).isEmpty)
         #expect(try store.events(of: session).isEmpty)
         #expect(try waiting(store) == ids)
