@@ -218,9 +218,16 @@ final class DownloadRunner: TransferRunner {
         })
     }
 
+    private var responseSummary: ResponseSummary {
+        let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
+        // A response with status 200 describes another file than the checkpoint.
+        guard let checkpoint = machine.checkpoint, machine.head?.status ?? 206 == 206 else { return response }
+        return response.completed(from: checkpoint)
+    }
+
     private func recordIntent(_ intent: FinishIntent) {
         let (id, attempts, bytes, checksum) = (attempt.task.id, attempt.requests, bytesReceived, machine.checksum)
-        let response = machine.head.map { ResponseSummary($0, attempt.authentication.secrets) } ?? ResponseSummary()
+        let response = responseSummary
         let stored = storedAttempt(.end)
         attempt.exchange.recorded = stored
         attempt.store({ (transaction) throws(Failure) in

@@ -89,3 +89,22 @@ def test_a_complete_file_is_not_fetched_again_after_a_kill(debug_library, host, 
     assert [event.state for event in seen.values() if event.task_id] == [TaskState.SUCCEEDED]
     assert sha256_of(downloads / "a") == content.sha256
     assert len(misbehaving.log()) == 1
+
+
+@pytest.mark.timeout(600)
+def test_a_file_that_is_completed_without_a_request_keeps_its_validators(debug_library, host, misbehaving, downloads):
+    content = Content(5_000_000)
+    url = misbehaving.serve("/a", content, [Behaviour(pace=8_000_000), Behaviour(status=304)])
+    library = {"BACKHAUL_LIBRARY": str(debug_library)}
+    requests = [Request(url, downloads / "a", key="a", if_changed=True, if_exists="replace")]
+    work(host(opened=False, environment={**library, "BACKHAUL_CRASH_AT": "afterSeal"}), requests)
+    after = host(opened=False, environment=library)
+    _, seen, finished = work(after, requests)
+    assert finished
+    (event,) = (event for event in seen.values() if event.task_id)
+    assert (event.state, event.final_url, event.header("ETag")) == (TaskState.SUCCEEDED, url, content.etag)
+    assert len(misbehaving.log()) == 1, "the second engine sent a request"
+    after.enqueue([Request(url, downloads / "a", key="again", if_changed=True, if_exists="replace")])
+    (event,) = (event for event in after.poll(timeout=60) if event.task_id)
+    assert event.http_status == 304
+    assert misbehaving.log()[-1].headers["if-none-match"] == content.etag

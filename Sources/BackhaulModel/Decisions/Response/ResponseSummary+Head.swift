@@ -37,4 +37,18 @@ extension ResponseSummary {
             size = next
         }
     }
+
+    /// The summary for a file that an attempt continued or only completed. What the attempt's response does not state
+    /// comes from the checkpoint. An attempt that finds all bytes in the part file has no response. And a response with
+    /// the rest of a file need not repeat Last-Modified (RFC 9110, section 15.3.7).
+    public func completed(from checkpoint: Checkpoint) -> ResponseSummary {
+        var completed = self
+        if finalURL == nil, !checkpoint.finalURL.isEmpty { completed.finalURL = checkpoint.finalURL }
+        guard !headers.contains(where: { ["ETag", "Last-Modified"].contains($0.name) }) else { return completed }
+        let validator = checkpoint.validator
+        completed.headers =
+            [("ETag", validator.entityTag), ("Last-Modified", validator.lastModified)]
+            .compactMap { name, value in value.map { HeaderField(name, $0) } } + headers
+        return completed
+    }
 }

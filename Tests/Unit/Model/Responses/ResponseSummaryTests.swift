@@ -37,6 +37,36 @@ struct ResponseSummaryTests {
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
+    @Test("of a file that was complete without a request has the checkpoint's URL and validators")
+    func completeWithoutRequest() {
+        let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
+        #expect(summary.finalURL == "http://a/b")
+        #expect(summary.headers == [HeaderField("ETag", "\"a\""), HeaderField("Last-Modified", "yesterday")])
+        #expect(summary.httpStatus == 0)
+    }
+
+    @Test("of a response that repeats no validator has those of the checkpoint that it continues")
+    func continued() {
+        let rest = ResponseSummary(head(206, "Content-Type: text/plain", url: "http://c/d"))
+        let summary = rest.completed(from: checkpoint(lastModified: "yesterday"))
+        #expect(summary.finalURL == "http://c/d")
+        #expect(
+            summary.headers == [HeaderField("Last-Modified", "yesterday"), HeaderField("Content-Type", "text/plain")])
+        #expect(summary.httpStatus == 206)
+    }
+
+    @Test("of a response with a validator has only that one")
+    func ownValidator() {
+        let rest = ResponseSummary(head(206, "ETag: \"a\"", url: "http://a/b"))
+        #expect(rest.completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday")) == rest)
+    }
+
+    private func checkpoint(entityTag: String? = nil, lastModified: String? = nil) -> Checkpoint {
+        Checkpoint(
+            validator: Validator(entityTag: entityTag, lastModified: lastModified), finalURL: "http://a/b", size: 10,
+            syncedOffset: 10, bootID: "boot")
+    }
+
     @Test("contains no secret of the request")
     func secrets() {
         var secrets = SecretRedactor()
