@@ -51,8 +51,9 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
 
-    func create(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
-        let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600) }
+    /// Creates the file; one with that name must not exist. The process's umask applies to `mode`.
+    func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
+        let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
         // The engine has stopped waiting for this thread and will not remove the file later.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }
         return Descriptor(owning: number)
@@ -197,9 +198,7 @@ struct FileStatus: Equatable, Sendable {
     var isDirectory: Bool
     var isLink: Bool
     var linkCount: UInt64
-    /// Whether the file is regular, belongs to this user and has only one name. Such a file was not placed by another
-    /// user.
-    var isOurs: Bool
+    var owner: UInt32
     var modifiedNanoseconds: Int64
     /// The time of the last change of content or attributes (inode(7), ctime).
     var changedNanoseconds: Int64
@@ -219,8 +218,12 @@ struct FileStatus: Equatable, Sendable {
         let nanoseconds = { (time: timespec) in Int64(time.tv_sec) &* 1_000_000_000 &+ Int64(time.tv_nsec) }
         modifiedNanoseconds = nanoseconds(status.st_mtim)
         changedNanoseconds = nanoseconds(status.st_ctim)
-        isOurs = isRegular && status.st_uid == geteuid() && linkCount == 1
+        owner = status.st_uid
     }
+
+    /// Whether the file is regular, belongs to this user and has only one name. Such a file was not placed by another
+    /// user.
+    var isOurs: Bool { isRegular && owner == geteuid() && linkCount == 1 }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
 }

@@ -29,11 +29,18 @@ public final class Descriptor: Sendable {
         if !isAbandoned.exchange(true, ordering: .relaxed) { ForkGuard.remove(number, registration) }
     }
 
-    deinit {
-        if isAbandoned.load(ordering: .relaxed) { return }
+    /// Closes the descriptor now instead of with its last reference. Returns false if the number was not ours any more;
+    /// then nothing is closed.
+    @discardableResult
+    public func close() -> Bool {
+        if isAbandoned.exchange(true, ordering: .relaxed) { return false }
         // A host that closed every descriptor may have its own file under this number now.
-        if isOurs { close(number) }
+        let isOurs = isOurs
+        if isOurs { Glibc.close(number) }
         // This is last, so that a child that is forked in between does not keep the descriptor.
         ForkGuard.remove(number, registration)
+        return isOurs
     }
+
+    deinit { close() }
 }

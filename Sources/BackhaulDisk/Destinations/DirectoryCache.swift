@@ -43,6 +43,15 @@ struct DirectoryCache {
         }
     }
 
+    /// Reserves room for the first bytes of a new file. Returns the space from which they are taken: that at the
+    /// first call of the batch, without what was reserved since.
+    mutating func reserve(_ bytes: UInt64, in directory: OpenDirectory) throws(SystemError) -> FileSystemSpace {
+        let known = open[directory.path]?.space
+        let space = if let known { known } else { try files.space(directory.number) }
+        open[directory.path]?.space = space.without(bytes)
+        return space
+    }
+
     mutating func closeAll() { open.removeAll(keepingCapacity: true) }
 }
 
@@ -50,6 +59,8 @@ struct OpenDirectory {
     let path: String
     let descriptor: Descriptor
     let status: FileStatus
+    /// The space of its file system; nil before the first call of `reserve`.
+    fileprivate(set) var space: FileSystemSpace?
     var number: Int32 { descriptor.number }
 }
 

@@ -23,7 +23,7 @@ struct FileSystemSpace {
     /// Size of the file system in bytes; 0 if it does not report that.
     let total: UInt64
     /// Bytes that this user may still write. Quotas are not counted.
-    let available: UInt64
+    private(set) var available: UInt64
     let reserve: UInt64
 
     init(_ status: statvfs) {
@@ -38,6 +38,12 @@ struct FileSystemSpace {
 
     /// False if a file of this size does not fit even on an empty file system.
     func isLargeEnough(_ size: UInt64) -> Bool { total == 0 || size <= total }
+
+    func without(_ bytes: UInt64) -> FileSystemSpace {
+        var rest = self
+        rest.available -= min(bytes, available)
+        return rest
+    }
 
     /// Whether this many bytes fit and leave the reserve free.
     func fits(_ count: UInt64) -> Bool {

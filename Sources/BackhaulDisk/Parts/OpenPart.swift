@@ -163,7 +163,9 @@ final class OpenPart {
 
     /// Writes at the end, and records the length in the journal.
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
-        try write(bytes, &directories)
+        let file = try current(&directories)
+        try write(bytes, to: file, &directories)
+        lastWritten = (try? files.status(file.number)).map(FileTimes.init)
         note()
         return length
     }
@@ -174,10 +176,13 @@ final class OpenPart {
         journal.note(inode, location.partName, length: length, checksum: checksum)
     }
 
-    private func write(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) {
-        let file = try current(&directories)
+    private func write(
+        _ bytes: [UInt8], to file: Descriptor, _ directories: inout DirectoryCache
+    ) throws(Failure) {
         do throws(Failure) {
-            if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize || length == 0 {
+            if length == 0 {
+                try reserve(UInt64(bytes.count), &directories)
+            } else if length - writeBackStarted + UInt64(bytes.count) >= OpenPart.writeBackSize {
                 try checkSpace(UInt64(bytes.count), on: file.number)
             }
             try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
@@ -194,7 +199,6 @@ final class OpenPart {
         }
         length += UInt64(bytes.count)
         checksum = checksum.map { known in bytes.withUnsafeBytes { bhl_crc32c(known, $0.baseAddress, $0.count) } }
-        lastWritten = (try? files.status(file.number)).map(FileTimes.init)
         if length - writeBackStarted >= OpenPart.writeBackSize {
             files.startWriteBack(file.number)
             writeBackStarted = length
@@ -234,7 +238,16 @@ final class OpenPart {
     }
 
     private func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64? = nil, on descriptor: Int32) throws(Failure) {
-        let space = try reporting { () throws(SystemError) in try files.space(descriptor) }
+        try check(try reporting { () throws(SystemError) in try files.space(descriptor) }, bytes, ofFileOf: size)
+    }
+
+    /// Checks the space for the first bytes of the file. All new files of a batch share one system call.
+    private func reserve(_ bytes: UInt64, _ directories: inout DirectoryCache) throws(Failure) {
+        let directory = try directories.directory(of: location.destination)
+        try check(try reporting { () throws(SystemError) in try directories.reserve(bytes, in: directory) }, bytes)
+    }
+
+    private func check(_ space: FileSystemSpace, _ bytes: UInt64, ofFileOf size: UInt64? = nil) throws(Failure) {
         if let size, !space.isLargeEnough(size) {
             throw Failure(
                 .tooLarge,
@@ -259,17 +272,20 @@ final class OpenPart {
                 whole < expected ? .connectionLost : .badResponse,
                 "The server announced \(expected) bytes for \(path) and sent \(whole).")
         }
+        let isContinued = length > 0
+        let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
-            let isContinued = length > 0
-            try write(last, &directories)
+            try write(last, to: file, &directories)
             // A file that is written in one step has no checkpoint to continue from.
             if isContinued { note() }
         }
-        let file = try current(&directories)
         let status = try reporting { () throws(SystemError) in
+            let status = try files.status(file.number)
+            if status.mode == location.mode & 0o7777 { return status }
             try files.changeMode(file.number, location.mode)
             return try files.status(file.number)
         }
+        lastWritten = FileTimes(status)
         guard status.size == length else { throw markFailed(.changedExternally(path)) }
         let intent = FinishIntent(device: status.device, inode: status.inode, size: length)
         return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
@@ -312,8 +328,10 @@ final class OpenPart {
         digest = nil
     }
 
-    /// Returns the open file. Creates it or opens it again if needed.
-    private func current(_ directories: inout DirectoryCache) throws(Failure) -> Descriptor {
+    /// Returns the open file. Creates it with this mode, or opens it again, if needed.
+    private func current(
+        _ directories: inout DirectoryCache, creating mode: UInt32 = 0o600
+    ) throws(Failure) -> Descriptor {
         if let syncFailure { throw syncFailure }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
@@ -321,7 +339,7 @@ final class OpenPart {
         descriptor = nil
         let (file, isIntact) = try reporting { () throws(SystemError) in
             guard let inode else {
-                let file = try create(in: directory)
+                let file = try create(in: directory, mode: mode & 0o7777)
                 self.inode = file.identity.inode
                 return (file, true)
             }
@@ -337,12 +355,12 @@ final class OpenPart {
 
     /// Creates the file. Before the first byte, a file with the part's name is an old part file or an obstacle, and is
     /// replaced.
-    private func create(in directory: OpenDirectory) throws(SystemError) -> Descriptor {
+    private func create(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
-            return try files.create(in: directory.number, location.partName)
+            return try files.create(in: directory.number, location.partName, mode: mode)
         } catch where error.code == EEXIST {
             try files.remove(location.partName, in: directory.number)
-            return try files.create(in: directory.number, location.partName)
+            return try files.create(in: directory.number, location.partName, mode: mode)
         }
     }
 

@@ -5,9 +5,18 @@ internal import Glibc
 /// The delayed syncs of one batch. Syncs are the main cost. When they start together, files share the commits of the
 /// file system's journal, and names in one directory share its sync.
 struct PendingSyncs {
+    enum Scope {
+        /// Content and length.
+        case data
+        /// The attributes too.
+        case attributes
+        /// The attributes too. A success closes the descriptor.
+        case attributesThenClose
+    }
+
     private struct File {
         var descriptor: Descriptor
-        var dataOnly: Bool
+        var scope: Scope
         var then: (SystemError?) -> Void
     }
 
@@ -24,9 +33,8 @@ struct PendingSyncs {
 
     var count: Int { pendingFiles.count + pendingNames.count }
 
-    /// `dataOnly`: content and length; otherwise the permissions too.
-    mutating func add(_ file: Descriptor, dataOnly: Bool, then: @escaping (SystemError?) -> Void) {
-        pendingFiles.append(File(descriptor: file, dataOnly: dataOnly, then: then))
+    mutating func add(_ file: Descriptor, _ scope: Scope, then: @escaping (SystemError?) -> Void) {
+        pendingFiles.append(File(descriptor: file, scope: scope, then: then))
     }
 
     /// Adds the sync of a directory in which a name was added or removed.
@@ -50,12 +58,11 @@ struct PendingSyncs {
 
     private func sync(_ file: File) -> SystemError? {
         do throws(SystemError) {
-            if file.dataOnly {
-                try files.syncData(file.descriptor.number)
-            } else {
-                try files.sync(file.descriptor.number)
+            switch file.scope {
+            case .data: try files.syncData(file.descriptor.number)
+            case .attributes, .attributesThenClose: try files.sync(file.descriptor.number)
             }
-            try checkOwnership(file.descriptor, .sync)
+            try checkOwnership(file)
             return nil
         } catch {
             return error
@@ -67,7 +74,9 @@ struct PendingSyncs {
         for name in names where outcomes[name.directory.path] == nil {
             do throws(SystemError) {
                 try files.syncDirectory(name.directory.number)
-                try checkOwnership(name.directory.descriptor, .syncDirectory)
+                if !name.directory.descriptor.isOurs {
+                    throw SystemError(code: EBADF, attempt: FileOperation.syncDirectory.attempt)
+                }
                 outcomes.updateValue(nil, forKey: name.directory.path)
             } catch {
                 outcomes.updateValue(error, forKey: name.directory.path)
@@ -77,7 +86,8 @@ struct PendingSyncs {
     }
 
     /// A host may have closed the descriptor and opened another file with its number. Then the sync was of that file.
-    private func checkOwnership(_ descriptor: Descriptor, _ operation: FileOperation) throws(SystemError) {
-        if !descriptor.isOurs { throw SystemError(code: EBADF, attempt: operation.attempt) }
+    private func checkOwnership(_ file: File) throws(SystemError) {
+        let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
+        if !wasOurs { throw SystemError(code: EBADF, attempt: FileOperation.sync.attempt) }
     }
 }

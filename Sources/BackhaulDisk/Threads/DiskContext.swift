@@ -101,7 +101,7 @@ final class DiskContext {
             // The values are taken now, before more is written.
             let synced = PartLength(length, part.stamp)
             partsInBatch.insert(id)
-            syncs.add(file, dataOnly: true) { error in
+            syncs.add(file, .data) { error in
                 guard let error else { return then(.success(synced)) }
                 then(.failure(part.markFailed(.disk(error, location.partDescription))))
             }
@@ -118,7 +118,7 @@ final class DiskContext {
         do {
             let (file, sealed) = try part.prepareSeal(last, expected: expected, &directories)
             partsInBatch.insert(id)
-            syncs.add(file, dataOnly: false) { [unowned self] error in
+            syncs.add(file, .attributesThenClose) { [unowned self] error in
                 guard let error else {
                     parts[id] = nil
                     return then(.success(sealed))
@@ -157,7 +157,7 @@ final class DiskContext {
         do throws(Failure) {
             let directory = try directories.directory(at: directory)
             var failed: SystemError?
-            syncs.add(file, dataOnly: false) { failed = $0 }
+            syncs.add(file, .attributes) { failed = $0 }
             // A batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {

@@ -172,11 +172,32 @@ import Testing
 
     @Test("the data is synced before the rename, and the directory after it")
     func orderOfOneFile() async throws {
-        let part = threads.partFile(try scratch.location("file"))
+        // The umask removes a permission of this mode, so that it is set after the creation.
+        let part = threads.partFile(try scratch.location("file", mode: 0o666))
         try await part.place(part.seal([1]))
         let steps: Set<FileOperation> = [.create, .write, .changeMode, .sync, .rename, .syncDirectory]
         #expect(
             faults.operations.filter(steps.contains) == [.create, .write, .changeMode, .sync, .rename, .syncDirectory])
+        #expect(permissions(scratch.path("file")) == 0o666)
+    }
+
+    @Test("a file that is complete in one step is created with its permissions, and its status is read twice")
+    func fewCallsForSmallFile() async throws {
+        let part = threads.partFile(try scratch.location("file"))
+        try await part.place(part.seal([1]))
+        #expect(permissions(scratch.path("file")) == 0o644)
+        #expect(!faults.operations.contains(.changeMode))
+        // Three more are of directories: each batch opens the file's, and the threads' home is read once.
+        #expect(faults.operations.count { $0 == .status } == 2 + 3)
+    }
+
+    @Test("the new files of a batch share one check of the free space")
+    func sharedSpaceCheck() throws {
+        let parts = try (0..<3).map { threads.partFile(try scratch.location("file\($0)")) }
+        let done = Lock(0)
+        gather { for part in parts { part.seal([1], expected: 1) { _ in done.change { $0 += 1 } } } }
+        _ = done.wait(until: patience) { $0 == 3 ? () : nil }
+        #expect(faults.operations.count { $0 == .space } == 1)
     }
 
     @Test("the files of a batch start write-back together and share one sync of their directory")
