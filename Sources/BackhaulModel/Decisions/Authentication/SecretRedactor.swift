@@ -1,8 +1,8 @@
-/// Secrets that were sent to a server or proxy, and that must not appear in anything stored: servers echo requests in
-/// their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
+/// Removes secrets from texts before they are stored. The secrets were sent to a server or proxy, and servers echo
+/// requests in their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
 ///
-/// A secret is found only in the form in which it was sent. One that a server reverses or encodes differently is not
-/// removed.
+/// A secret is found only in the form in which it was sent. If a server reverses a secret or encodes it differently, it
+/// is not removed.
 public struct SecretRedactor: Sendable {
     /// The minimum length, in bytes, of a secret that is redacted. A shorter secret also occurs by chance in ordinary
     /// text. There a reader could infer it from the text around the asterisks.

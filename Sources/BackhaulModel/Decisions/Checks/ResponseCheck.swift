@@ -1,6 +1,7 @@
-/// Checks of a host's response to a challenge. No message repeats what the host gave, which may be a secret.
+/// Checks of a host's response to a challenge. No message repeats the text of the response, which may be a secret.
 public enum ResponseCheck {
-    /// `now`: Unix milliseconds; a credential that has expired by then is refused. 0: none is refused.
+    /// `now`: the present time in Unix milliseconds. A response whose expiry is not later throws. With 0, the expiry
+    /// may be in the past.
     public static func check(
         _ response: ChallengeResponse, _ life: CredentialLifetime = CredentialLifetime(), now: Int64 = 0
     ) throws(Failure) {
@@ -70,7 +71,7 @@ public enum ResponseCheck {
                 + "respond with headers, or refuse")
     }
 
-    /// Only here a host may set the header that authenticates it to a proxy.
+    /// A host may set Proxy-Authorization only in a response to a challenge, not in a request.
     private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
 
     private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
