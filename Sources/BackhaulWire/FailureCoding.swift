@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-// This is part of `goodbye`, which has the same form in engines of all versions. So this layout never changes.
+// A failure is part of `goodbye`, which has the same form in engines of all versions. So its form never changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -151,7 +151,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
             lanes[lane] = state
             return tasks
         }
-        // An empty result counts as the last one. Otherwise an error of the store would cause one load after another.
+        // An empty result counts as the last one. Otherwise a wrong `isAll` would cause one load after another.
         if isAll || tasks.isEmpty, !state.isLoadStale { state.mayHaveMore = false }
         state.isLoadStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
