@@ -13,7 +13,7 @@ public enum BusAddress {
         return "unix:path=" + escaped(directory + "/bus")
     }
 
-    /// Whether a user manager is running: it has a private socket in the runtime directory.
+    /// Whether a user manager seems to run, because its private socket exists in the runtime directory.
     public static var hasManagerSocket: Bool {
         variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
@@ -54,7 +54,7 @@ public enum BusAddress {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Replaces bytes that an address must not contain by %xx.
+    /// Encodes each byte that an address must not contain as %xx.
     public static func escaped(_ value: String) -> String {
         var result = ""
         for byte in value.utf8 {

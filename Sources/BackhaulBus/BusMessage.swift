@@ -47,7 +47,7 @@ public final class BusMessage {
 
     /// Reads the next value, which must be a string (`s`) or an object's path (`o`).
     public func readString(_ letter: Unicode.Scalar = "s") throws(BusError) -> String {
-        // Unsafe: points into the message, and is copied here.
+        // Unsafe: the pointer leads into the message, and the text is copied here.
         var text: UnsafePointer<CChar>?
         try BusError.check(library.message_read_basic(pointer, type(letter), &text))
         return text.map { String(cString: $0) } ?? ""
@@ -88,7 +88,7 @@ public final class BusMessage {
     /// reads nothing.
     private func readSimpleVariant() throws(BusError) -> BusValue? {
         var letter: CChar = 0
-        // Unsafe: points into the message.
+        // Unsafe: the pointer leads into the message, and is used only here.
         var contents: UnsafePointer<CChar>?
         try BusError.check(library.message_peek_type(pointer, &letter, &contents))
         guard letter == type("v"), let contents else { return nil }

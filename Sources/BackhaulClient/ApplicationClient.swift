@@ -5,8 +5,8 @@ internal import BackhaulStore
 internal import Glibc
 
 /// An open application in a host. It finds the engine or starts one, and sends commands to it. When an engine dies, it
-/// sends the commands without a reply to the next engine. It buffers events, progress and replies until the host reads
-/// them. Any thread may use it.
+/// sends the commands that have no reply yet to the next engine. It buffers events, progress and replies until the host
+/// reads them. Any thread may use it.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD

@@ -5,7 +5,7 @@ struct Attention: Sendable {
     private struct Status {
         var newest = EventID.zero
         var reported = EventID.zero
-        /// Whether another handle waits for the session, and the host has not got a report of it.
+        /// Whether another handle waits for the session, and the host has not got a report about this wait.
         var isYieldRequested = false
 
         var isUnreported: Bool { newest > reported || isYieldRequested }
@@ -69,8 +69,8 @@ struct Attention: Sendable {
             }
         }
         for (name, newest) in gone {
-            // The listing does not have these sessions, so they are gone. But a session that was created again since
-            // then has newer events, or a handle that waits for it, and stays.
+            // The listing does not have these sessions, so they are gone. A session stays if it was created again since
+            // then. It has newer events then, or a handle that waits for it.
             guard let now = known[name], now.newest == newest,
                 !now.isYieldRequested || unreported.yieldRequested.contains(name)
             else {

@@ -22,7 +22,7 @@ public enum BodyChecker {
 
 /// The default path of the store.
 public enum DefaultStorePath {
-    /// Returns the path, and creates its parent directories. Throws storeUnavailable.
+    /// Returns the path, and creates its parent directories. Throws `storeUnavailable`.
     public static func find() throws(Failure) -> String { try DefaultStore.path() }
 }
 

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The events for the host. Polls return pushed events first. When the host has got enough events, the engine gets a
-/// new credit.
+/// The events for the host. A poll is served from pushed events, or else by the engine. When polls have returned enough
+/// events, the engine gets a new credit.
 extension ClientState {
     /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
     mutating func takePushed(

@@ -121,8 +121,8 @@ struct ClientState: Sendable {
 
     // MARK: The engine
 
-    /// Notes that an engine has sent its welcome. Attaches the sessions again. Then it sends the commands that have no
-    /// reply again, with the same ids. Returns false if the client was closed meanwhile.
+    /// Notes that an engine has sent its welcome. Attaches the sessions again. Then sends all commands that have no
+    /// reply yet, with the same ids as before. Returns false if the client was closed meanwhile.
     mutating func connected(_ transport: any ClientTransport, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
         openingTransport = nil

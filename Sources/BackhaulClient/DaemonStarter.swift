@@ -51,7 +51,7 @@ struct DaemonStarter {
     /// Starts the daemon if it is needed, and returns without waiting for it. Throws `daemonUnavailable` if there is no
     /// program or it cannot be run. Throws the error that an ended daemon has logged.
     mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
-        // If the store is locked, a daemon has started, or another engine is still ending.
+        // If the store is locked, no daemon is needed now: one has started, or another engine is still ending.
         guard !directory.isLocked else { return }
         if let (program, process, logError) = started {
             guard process.hasEnded else { return }

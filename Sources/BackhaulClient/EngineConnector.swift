@@ -83,8 +83,9 @@ struct EngineConnector: Sendable {
         }
     }
 
-    /// Returns a lease of the engine in this process; nil if there is none. Another client of the process, with other
-    /// options, may have made that engine.
+    /// Returns a lease of the store's engine in this process; nil if that engine is another process or does not run.
+    /// Embedded hosting starts the engine here. With daemon hosting, another client of this process may have started
+    /// it.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)

@@ -96,8 +96,8 @@ final class LocalEngines: Sendable {
     }
 
     /// Installs an exit hook that stops all engines. Without the hook, a host that returns from main while the engine's
-    /// threads use TLS would crash in OpenSSL's exit hook. Our hook is registered after OpenSSL's hook, so it runs
-    /// before it.
+    /// threads use TLS would crash in OpenSSL's exit hook. This hook is registered after OpenSSL's hook, so it runs
+    /// first.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true

@@ -4,7 +4,7 @@ internal import BackhaulModel
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0
-    /// The most requests of the next chunk.
+    /// The most requests of the present chunk.
     private var limit: Int
 
     /// - first: the most requests of the first chunk. A small first chunk is soon in the store, and its tasks start

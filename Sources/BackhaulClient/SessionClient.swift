@@ -128,7 +128,8 @@ public final class SessionClient: Sendable {
     /// disk, and for the host a late empty reply is better than an error.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
-    /// Waits for the first event. The returned ticket has its outcome, unless the engine did not reply in time.
+    /// Waits until an event after `after` exists, or the deadline passes. The returned ticket has its outcome, unless
+    /// the engine did not reply in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }

@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The ticket of a started verb. The ticket gets its outcome once, and keeps it until it is released.
+/// The ticket of a started verb. The ticket gets its outcome once, and keeps the outcome until the ticket is released.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
         /// The engine's reply, unchanged.

@@ -11,7 +11,7 @@ public struct Deadline: Comparable, Sendable {
         return Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) + wait)
     }
 
-    /// Converts a time of the monotonic clock, in microseconds.
+    /// The deadline at a time of the monotonic clock, in microseconds.
     public static func at(monotonicMicroseconds: UInt64) -> Deadline {
         Deadline(nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
             ? UInt64.max : monotonicMicroseconds * 1_000)

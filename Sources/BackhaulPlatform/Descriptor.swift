@@ -34,7 +34,8 @@ public final class Descriptor: Sendable {
         if isAbandoned.load(ordering: .relaxed) { return }
         // If the host has closed every descriptor, this number may belong to a file of the host.
         if isOurs { close(number) }
-        // The registration is removed last, so that a child that is forked before does not keep the descriptor.
+        // The registration is removed after the close. In the other order, a child that is forked in between would keep
+        // the descriptor.
         ForkGuard.remove(number, registration)
     }
 }

@@ -8,8 +8,8 @@ public struct PeerCredential: Equatable, Sendable {
     public var isSameUser: Bool { userID == geteuid() }
 }
 
-/// A listening Unix stream socket in a directory. Its address contains the descriptor of the directory instead of the
-/// path, because an address has about 100 bytes at most, and a path may be longer.
+/// A listening Unix stream socket in a directory. Its address contains the descriptor of the directory instead of its
+/// path. An address has about 100 bytes at most, and a path may be longer.
 public final class UnixListener: Sendable {
     private let descriptor: Descriptor
     private let directory: Descriptor

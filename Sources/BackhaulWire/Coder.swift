@@ -165,7 +165,7 @@ extension Coder {
         return count
     }
 
-    /// Reads a count, and as many bytes.
+    /// Reads a count, and then as many bytes as the count states.
     mutating func counted() throws(Malformed) -> ArraySlice<UInt8> {
         let count = try count()
         guard count <= remaining else { throw Malformed("it ends too early") }

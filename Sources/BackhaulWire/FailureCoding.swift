@@ -4,7 +4,7 @@ internal import BackhaulModel
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        // A newer engine may send other codes. Its message is useful nevertheless.
+        // A newer engine may send codes that this library does not know. The message is useful nevertheless.
         try coder.code(&status, orElse: .internal)
         try coder.code(&domain, orElse: .none)
         try coder.field(&detail)

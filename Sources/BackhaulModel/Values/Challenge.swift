@@ -96,7 +96,7 @@ public struct StoredCredential: Equatable, Sendable {
     public var space: ProtectionSpace
     /// The challenge to which the host responded.
     public var challenge: ChallengeID
-    /// The schemes that the server offered then.
+    /// The schemes that the server offered in that challenge.
     public var schemes: AuthenticationSchemes
     public var response: ChallengeResponse
     /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.

@@ -1,7 +1,8 @@
 /// A command from a client to the engine, which sends one `Reply`. If a command is sent again with the same
 /// `CommandID`, the engine does not apply it again, but replies again.
 public enum Command: Equatable, Sendable {
-    /// `waits`: if another handle consumes the session, the reply comes when the session is free.
+    /// Creates a session, or attaches it if it exists. `waits`: if another handle consumes the session, the reply comes
+    /// when the session is free.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
     /// Ends the wait of a create or attach with this handle. The reply to the create or attach is then a failure.

@@ -7,7 +7,7 @@ public struct Conditions: Equatable, Sendable {
     /// The sensor that determines the thermal state; nil: unknown.
     public var hottestSensor: HottestSensor?
     /// The share of the last ten seconds in which some process waited for a processor (`some avg10` of /proc/pressure).
-    /// The next two are for a disk and for memory.
+    /// The next two properties are the shares for a disk and for memory.
     public var cpuPressurePercent = Reading<UInt8>()
     public var ioPressurePercent = Reading<UInt8>()
     public var memoryPressurePercent = Reading<UInt8>()

@@ -11,10 +11,10 @@ public struct Constraints: Hashable, Sendable {
     public var requiresExternalPower: Bool?
     public var requiresUnmetered: Bool?
     public var networks: NetworkKinds?
-    /// 1 to 100.
+    /// A percentage from 1 to 100.
     public var minimumBatteryPercent: UInt8?
     public var maximumThermalState: ThermalState?
-    /// 1 to 100, as are the next two.
+    /// A percentage from 1 to 100, as are the next two.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?

@@ -5,7 +5,7 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         var first: Enqueued
         var count: Int
 
-        /// The next item if the run continues.
+        /// The only item that can extend the run; nil on overflow.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
             var next = first

@@ -17,7 +17,7 @@ public struct Hold: Equatable, Sendable {
 public struct HoldInfo: Equatable, Sendable {
     public var application: String
     public var session: String
-    /// The origin of the held tasks; nil: any.
+    /// The origin of the held tasks; nil: tasks of all origins are held.
     public var origin: String?
     public var hold: Hold
     /// When the hold began, in Unix milliseconds.

@@ -1,6 +1,6 @@
 /// How a task ended, as its event reports it.
 public struct Outcome: Equatable, Sendable {
-    /// `succeeded`, `failed` or `cancelled`.
+    /// The state in which the task ended: `succeeded`, `failed` or `cancelled`.
     public var state: TaskState
     /// The failure; nil if the task succeeded.
     public var failure: Failure?
@@ -25,7 +25,7 @@ public struct Outcome: Equatable, Sendable {
 
 /// The stored properties of the last response of a server.
 public struct ResponseSummary: Equatable, Sendable {
-    /// 0 if there was no response.
+    /// The status of the response; 0 if there was no response.
     public var httpStatus: Int32 = 0
     public var finalURL: String?
     public var mediaType: String?
@@ -78,7 +78,7 @@ public struct FinishedGroup: Equatable, Sendable {
     }
 }
 
-/// The task of an event, with the values that the host gave at enqueue.
+/// The task of an event, with the values that the host gave at the enqueue.
 public struct EndedTask: Equatable, Sendable {
     public var id: TaskID
     public var url: String

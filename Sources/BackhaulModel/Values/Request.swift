@@ -124,7 +124,7 @@ public struct Enqueued: Equatable, Sendable {
     }
     public var task: TaskID
     public var disposition: Disposition
-    /// The state of the task that the idempotency key had already; nil for a new task.
+    /// The state of the existing task with the same idempotency key; nil for a new task.
     public var state: TaskState?
     /// The event of the task's end until it is acknowledged; otherwise zero.
     public var end: EventID

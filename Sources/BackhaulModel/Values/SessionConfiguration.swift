@@ -159,7 +159,7 @@ public struct SessionInfo: Equatable, Sendable {
     /// The newest committed event, even if it is acknowledged; zero if there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether the events include one of a due activity.
+    /// Whether the events include an event of a due activity.
     public var hasActivity = false
     /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: it is not stopped.
     public var consumerStoppedMilliseconds: Int64 = 0

@@ -14,8 +14,8 @@ public struct Versions: Equatable, Sendable {
         self.library = library
     }
 
-    /// The versions of this library: BH_VERSION of include/backhaul.h, which a test compares, and the protocol of
-    /// docs/wire.md.
+    /// The versions of this library: the version of the protocol in docs/wire.md, and BH_VERSION of include/backhaul.h.
+    /// A test compares the latter with the header.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG

@@ -10,8 +10,8 @@ struct OfferedScheme: Equatable {
 /// both challenges and their parameters. So a name is a parameter if "=" follows it; otherwise it is the next scheme.
 /// The parser is needed because libcurl does not expose the challenges that it reads.
 ///
-/// Text that breaks the grammar is skipped up to the next comma. The size of the result has a bound for any text that a
-/// server sends.
+/// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded for every text that
+/// a server may send.
 struct AuthenticationField {
     static let sizeLimit = 16_384
     static let schemeLimit = 32

@@ -11,9 +11,9 @@ public enum RefreshPolicy {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// Whether the response means that the headers or the URL have expired. It is a 401, or a 403, which file stores
-    /// send for an expired signature. Expiring headers are sent only to the origin of the URL, so a response from
-    /// another origin does not show that they have expired.
+    /// Whether the response means that the headers or the URL have expired. Its status is 401, or 403, which file
+    /// stores send for an expired signature. Expiring headers are sent only to the origin of the URL, so a response
+    /// from another origin does not show that they have expired.
     public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false
@@ -36,7 +36,7 @@ public struct RefreshedRequest: Equatable, Sendable {
     public var challenge: ChallengeID
     public var url: String?
     public var headers: [HeaderField]
-    /// When the new headers or the new URL expire, in Unix milliseconds; nil if they do not.
+    /// When the new headers or the new URL expire, in Unix milliseconds; nil if they do not expire.
     public var expiresMilliseconds: Int64?
     /// Whether the host gave neither headers nor a URL. Then the request is sent unchanged, and no further refresh is
     /// requested from the host.

@@ -27,8 +27,8 @@ extension SessionCredentials {
     }
 
     /// What a task must wait for before its first request; nil: nothing. It waits if a challenge is open for the URL's
-    /// directory or for the proxy on its route, or if the credential that it would send has expired. `last`: the
-    /// challenge for which the task waited before.
+    /// directory, or for the proxy on its route. It also waits if the credential that it would send has expired.
+    /// `last`: the challenge for which the task waited before.
     public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> PendingChallenge? {
         guard !spaces.isEmpty else { return nil }
         let proxies = spaces.filter {

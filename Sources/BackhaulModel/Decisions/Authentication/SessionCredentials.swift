@@ -1,6 +1,6 @@
-/// What one session knows of protection spaces while its engine runs: the open challenges, the credentials in use, and
-/// the lanes in which only one task may run at a time. This type performs no I/O, and `String(describing:)` shows no
-/// credential of it.
+/// What one session knows of protection spaces while its engine runs. These are the open challenges, the credentials in
+/// use, and the lanes in which only one task may run at a time. This type performs no I/O, and `String(describing:)`
+/// shows no credential of it.
 ///
 /// The text of its origin identifies a lane, because a session has one lane for each origin.
 public struct SessionCredentials: Sendable {
@@ -68,7 +68,7 @@ public struct SessionCredentials: Sendable {
         }
 
         /// Whether only one task of the lane may run at a time. `waitsUntried`: true for a refresh. The requests show
-        /// which tasks need it, so an open challenge does not limit the other tasks of the lane.
+        /// which tasks need the refresh, so an open challenge does not limit the other tasks of the lane.
         func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !waitsUntried && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
@@ -239,9 +239,9 @@ public struct SessionCredentials: Sendable {
     /// What a task of the lane does after a response that demands a credential for the space. `sent`: the credentials
     /// of its requests that got a 401 or 407, for any realm.
     ///
-    /// A proxy's credential that has worked is not discarded after a 407 in one lane, because without a tunnel a server
-    /// can pretend to be the proxy. Only that lane waits. If the credential has really expired, the other lanes get a
-    /// 407, too.
+    /// A proxy's credential that has worked is not discarded after a 407 in one lane. The reason is that without a
+    /// tunnel, a server can pretend to be the proxy. Only that lane waits. If the credential has really expired, the
+    /// other lanes get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
         if let task = space.task { return .ask(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }

@@ -29,7 +29,8 @@ enum PolicyCheck {
     static func check(_ session: SessionConfiguration) throws(Failure) {
         var policy = TaskPolicy(session)
         policy.constraints = session.constraints
-        // A session always has a maximum number of redirects, even one that follows none. So this is no contradiction.
+        // A session always has a maximum number of redirects, even if it follows none. So these two fields are no
+        // contradiction.
         policy.redirects = nil
         // Accepted statuses may overlap the default list of retried statuses without a contradiction.
         if session.retryStatuses == .transient { policy.retryStatuses = nil }

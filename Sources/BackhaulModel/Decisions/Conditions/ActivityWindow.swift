@@ -9,15 +9,15 @@ public struct ActivityWindow: Hashable, Sendable {
         end = begin.saturatingAdd(Int64(clamping: toleranceMilliseconds))
     }
 
-    /// The first window of an activity that the host sets now. It begins at the activity's stated time, or without one
+    /// The first window of an activity that the host sets now. It begins at the time that the activity states, or else
     /// after one interval.
     public static func first(of activity: Activity, now: Int64) -> ActivityWindow {
         let begin = activity.firstMilliseconds ?? now.saturatingAdd(Int64(clamping: activity.intervalMilliseconds))
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. It is this one, unless later windows have begun while no engine ran. Then it is the
-    /// latest of these, and the activity starts once for all of them.
+    /// The window that counts now. It is this window, unless later windows have begun while no engine ran. Then it is
+    /// the latest of them, and the activity starts only once.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {

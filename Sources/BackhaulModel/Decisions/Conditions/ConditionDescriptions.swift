@@ -1,8 +1,8 @@
 /// The conditions as listings show them.
 public enum ConditionDescriptions {
-    /// One entry for each kind, in the order of their numbers. `bytesPerSecond`: the throughput of all transfers
-    /// together; nil: no transfer is measured. `since`: the Unix milliseconds at which each condition got its present
-    /// value; a missing condition counts from `now`.
+    /// Returns one entry for each kind of condition, in the order of their numbers. `bytesPerSecond`: the throughput of
+    /// all transfers together; nil: no transfer is measured. `since`: the Unix milliseconds at which each condition got
+    /// its present value; a missing condition counts from `now`.
     public static func infos(
         _ conditions: Conditions, bytesPerSecond: UInt64?, since: [ConditionKind: Int64], now: Int64
     ) -> [ConditionInfo] {

@@ -1,8 +1,8 @@
 /// Decides whether tasks may run now, and if not, why.
 ///
 /// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
-/// Here, only margins that depend on a constraint are added. Held tasks continue when the battery is five percent above
-/// its minimum, and pressure five points below its limit.
+/// Here, only margins that depend on a constraint are added. Held tasks continue when the battery is five percentage
+/// points above its minimum, and pressure five points below its limit.
 public enum DeferralDecision {
     /// The percentage points above its minimum that a battery needs before held tasks continue.
     static let batteryMargin: UInt8 = 5
@@ -10,7 +10,8 @@ public enum DeferralDecision {
     static let pressureMargin: UInt8 = 5
 
     /// All reasons for which the tasks are held; empty if they may run. The first reason is the one that matters most
-    /// to a user: it lasts longest, or only the user can change it.
+    /// to a user: it lasts longest, or only the user can change it. The reasons in their order, with the usual
+    /// duration:
     ///
     /// 1. constraints of session and task that exclude each other: for ever
     /// 2. budgets and quiet hours, the one that ends last first
@@ -36,8 +37,8 @@ public enum DeferralDecision {
         return holds
     }
 
-    /// The time at which `holds` may change without a change of conditions: the next begin or end of quiet hours, or
-    /// the end of a budget's day or month. It is in Unix milliseconds; nil: never.
+    /// When `holds` may change without a change of conditions, in Unix milliseconds; nil: never. This is the next begin
+    /// or end of quiet hours, or the end of a budget's day or month.
     public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
         let hours = constraints.quietHours?.state(
             at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
@@ -128,8 +129,8 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // For a limit of ten or less, half of the limit is used: with the margin, almost no pressure would be low
-            // enough.
+            // For a limit of ten or less, half of the limit is used: with the margin of five points, almost no pressure
+            // would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
             return value > wanted ? messages.pressure(reading, value, limit: limit, lower: lower, of: what) : nil

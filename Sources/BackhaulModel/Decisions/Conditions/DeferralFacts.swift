@@ -4,7 +4,7 @@ public struct DeferralFacts {
     public var now: Int64
     /// Milliseconds since boot, to compute when a settling condition takes effect; nil: unknown.
     public var bootMilliseconds: Int64?
-    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds.
+    /// Returns how many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds.
     public var localOffsetMilliseconds: (Int64) -> Int64
     /// Whether the origin is this machine (`Connectivity.isLoopback`), so that no condition of the network matters.
     public var isLocal: Bool

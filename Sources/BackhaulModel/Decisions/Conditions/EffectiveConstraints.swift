@@ -5,11 +5,12 @@ public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresUnmetered: Bool
     /// The allowed networks. Empty: session and task exclude each other's networks, and the task never runs.
     public var networks: NetworkKinds
-    /// The minimum charge on battery power; nil: any.
+    /// The lowest charge at which the task runs on battery power; nil: any.
     public var minimumBatteryPercent: UInt8?
     /// The highest state in which the task runs. It is `.serious` at most: nothing runs in `.critical`.
     public var maximumThermalState: ThermalState
-    /// The highest pressure of processors at which the task runs; nil: any. The next two are for disks and memory.
+    /// The highest pressure of processors at which the task runs; nil: any. The next two properties are for disks and
+    /// memory.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?

@@ -84,8 +84,8 @@ extension ThroughputWatch {
         nextProbeAllowedAt = Self.bounded(now) + Self.emptyProbeDelay
     }
 
-    /// When a held lane may make the next probe, or when the probe in progress counts as lost; nil if no lane waits for
-    /// a time.
+    /// When a held lane may make the next probe. While a probe is in progress, when it counts as lost. Nil if no lane
+    /// waits for a time.
     public func nextProbe(now: Int64) -> Int64? {
         let times = current(now).map { [$0.began + Self.probeTimeout] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, nextProbeAllowedAt) }

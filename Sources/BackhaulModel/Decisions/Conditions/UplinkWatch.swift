@@ -3,9 +3,9 @@
 ///
 /// The watch gets the end of each attempt at an origin beyond the uplink (`Connectivity.needsNoUplink` is false), and
 /// responses as they begin. All origins are held when 3 different origins, or the only 2 in use, have failed within two
-/// minutes, and no origin has responded in between. One origin alone is not enough, with one exception: a response with
-/// status 511, which only a portal sends (RFC 6585, section 6). It is enough if no origin has responded for two
-/// minutes. One proper response, or another network, releases all origins at once.
+/// minutes without a response from any origin. One origin alone is not enough, with one exception: a response with
+/// status 511, which only a portal sends (RFC 6585, section 6). This response is enough if no origin has responded for
+/// two minutes. One proper response, or another network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {

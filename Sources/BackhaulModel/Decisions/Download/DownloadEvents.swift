@@ -28,9 +28,9 @@ extension DownloadMachine {
         case start
         case sealedFileChecked(isThere: Bool)
         case spaceChecked
-        /// Nil: there is no file, or none of that size.
+        /// Nil if there is no file, or if its size is not the expected one.
         case destinationFileChecked(DestinationFile?)
-        /// Nil: no representation is known, or the file was changed since.
+        /// Nil if no representation is known, or if the file was changed since then.
         case knownRepresentationFound(KnownRepresentation?)
         case destinationFileRechecked(isSame: Bool)
         /// `length`: the length of the part file; 0: there are no bytes with which to continue.
@@ -50,7 +50,7 @@ extension DownloadMachine {
         case checkpointRecorded
         case sealed(FinishIntent, Checksum? = nil)
         case intentRecorded
-        /// The host cancelled the task before its intent was recorded.
+        /// The store has refused to record the intent, because the host has cancelled the task.
         case intentRefused
         case placed
         case discarded
@@ -74,7 +74,7 @@ extension DownloadMachine {
     /// file always run one after the other. If a write or sync fails, the operations after it fail, too, until the part
     /// file is opened or restarted. Otherwise later bytes would be written at a wrong offset.
     public enum Action: Equatable, Sendable {
-        /// Results in `sealedFileChecked`.
+        /// Checks whether the sealed file exists, as part file or under its final name. Results in `sealedFileChecked`.
         case checkSealedFile(FinishIntent)
         /// Checks whether the file system has space for `missing` bytes, and whether it can hold a file of `size`, if
         /// the server stated the size. Results in `spaceChecked` or `diskFailed`. While a transfer runs, `spaceChecked`
@@ -83,7 +83,8 @@ extension DownloadMachine {
         /// Searches for a file at the destination, and computes its digest if the file has the wanted size. Results in
         /// `destinationFileChecked`.
         case checkDestinationFile(size: UInt64?, Checksum.Algorithm?)
-        /// Results in `knownRepresentationFound`.
+        /// Searches for the representation that an earlier task placed at the destination. Results in
+        /// `knownRepresentationFound`.
         case findKnownRepresentation
         /// Checks whether the file at the destination is unchanged since that representation was placed. Results in
         /// `destinationFileRechecked`.
@@ -96,7 +97,7 @@ extension DownloadMachine {
         /// Continues the existing part file. Bytes after `syncedOffset` are trusted only in the boot that wrote them.
         /// In another boot, the file is truncated to `syncedOffset`. Results in `opened`.
         case openPart(isSameBoot: Bool, syncedOffset: UInt64)
-        /// Results in `head`, `received` and one `transferComplete` or `transferFailed`.
+        /// Sends the request. Results in `head`, `received` and one `transferComplete` or `transferFailed`.
         case startTransfer(offset: UInt64, ifRange: String?, condition: KnownRepresentation? = nil)
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer

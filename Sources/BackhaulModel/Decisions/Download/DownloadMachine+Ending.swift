@@ -1,7 +1,7 @@
-/// The functions that end an attempt. The end stops the transfer, releases the slot and concludes the attempt.
+/// The functions that end an attempt. Each end stops the transfer, releases the slot and then concludes the attempt.
 extension DownloadMachine {
-    /// Enters the next state. If only the present state has a running transfer or a slot, the transfer is stopped and
-    /// the slot is released.
+    /// Enters the next state. Stops the transfer and releases the slot, if the present state has them and the next
+    /// state does not.
     mutating func enter(_ next: State) -> [Action] {
         let last = state
         state = next

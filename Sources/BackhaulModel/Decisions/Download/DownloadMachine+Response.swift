@@ -33,8 +33,7 @@ extension DownloadMachine {
             checkpoint = metadataOnly
             return actions
         case .fail(let failure):
-            // If the status is accepted, the body is a file. Such a body does not explain the failure, and may never
-            // end.
+            // If the status is accepted, the body is a file. That body does not explain the failure, and may never end.
             guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
             return readErrorBody(.final(failure), transfer)
         }

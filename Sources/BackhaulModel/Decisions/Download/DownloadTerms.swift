@@ -10,7 +10,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var expectedSize: UInt64?
     public var checksum: Checksum?
     public var ignoresDigests = false
-    /// Whether an existing file with the checksum and the size is kept, without a request to the server.
+    /// Whether an existing file with the stated checksum and size is kept, without a request to the server.
     public var skipsExisting = false
     public var isOnlyIfChanged = false
     public var isNamedByServer = false

@@ -7,7 +7,8 @@ public struct EventCache: Equatable, Sendable {
     public private(set) var through: EventID
     private var events: [Event] = []
     private var bytes = 0
-    /// The last credit that was given. The next two count the events and bytes that have left the buffer since then.
+    /// The last credit that was given. The next two properties count the events and bytes that have left the buffer
+    /// since then.
     private var granted: EventCredit?
     private var droppedEvents = 0
     private var droppedBytes = 0

@@ -51,7 +51,7 @@ public struct LaunchPolicy: Equatable, Sendable {
         maximumLaunches = command.maximumLaunches
     }
 
-    /// The delay before the next launch, after `launches` launches without success. It is computed for at least one.
+    /// The delay before the next launch, after `launches` launches without success. Zero launches count as one.
     public func delay(after launches: UInt32) -> Int64 {
         var delay = firstDelay
         var doublings = launches

@@ -3,8 +3,8 @@
 public struct LaunchCoverage: Equatable, Sendable {
     /// A session that has finished a round or has an open challenge.
     public struct Waiting: Equatable, Sendable {
-        /// Whether the process of its consumer runs. The process is connected, or will connect soon after the former
-        /// engine has died.
+        /// Whether the process of its consumer runs. Either the process is connected, or the former engine has died and
+        /// the process will connect soon.
         public var hasConsumer: Bool
         /// When the engine first saw that the process is stopped (SIGSTOP); nil: it is not stopped.
         public var consumerStoppedAt: Int64?

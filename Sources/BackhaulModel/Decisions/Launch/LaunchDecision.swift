@@ -74,7 +74,7 @@ public enum LaunchDecision {
         case terminate
         /// Send SIGKILL.
         case kill
-        /// Give the launched host its attach time again, because it could not attach for reasons outside of it.
+        /// Restart the attach time of the launched host, because it could not attach for reasons outside of it.
         case extendAttachTime
         /// End the launch, which had success or is not needed any more, and count from zero again.
         case over
@@ -109,7 +109,8 @@ public enum LaunchDecision {
             return killAt > facts.now ? .wait(until: killAt) : .kill
         }
         guard host.attachBy <= facts.now else { return .wait(until: host.attachBy) }
-        // If another host has the sessions, or no session needs a host any more, the launched host is not at fault.
+        // If another host has the sessions, or no session needs a host any more, the launched host is not at fault and
+        // gets more time.
         return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .terminate
     }
 

@@ -2,7 +2,8 @@
 enum ContentLength: Equatable {
     case unknown
     case bytes(UInt64)
-    /// The values are not the same decimal number, so the field is invalid (RFC 9110, section 8.6).
+    /// The field has other text than one decimal number, or different numbers, and so is invalid (RFC 9110, section
+    /// 8.6).
     case malformed
 
     init(_ head: ResponseHead) {

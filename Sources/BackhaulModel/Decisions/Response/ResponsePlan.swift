@@ -42,7 +42,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
-        // An earlier response sent a part of the file, but these statuses state that there is no file.
+        // An earlier response sent a part of the file, but the present status states that there is no file.
         case let status where known != nil && hasNoRepresentation(status) && terms.acceptedStatuses.contains(status):
             let failure = unexpected(status, "to a request for a file of which it had sent a part")
             return offset > 0 ? .contradiction(failure) : .fail(failure)
@@ -91,7 +91,7 @@ public enum ResponsePlan: Equatable, Sendable {
         terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
     }
 
-    /// Refuses a file with a wrong size. It is retried once, because a cache may have made the mistake.
+    /// Refuses a file with a wrong size. The task is retried once, because a cache may have made the mistake.
     private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
         failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
     }
@@ -151,7 +151,7 @@ public enum ResponsePlan: Equatable, Sendable {
     /// Returns why the response may have another representation than the part file; nil if both have the same.
     ///
     /// A 206 must repeat the entity tag of the whole response (RFC 9110, section 15.3.7). It may omit Last-Modified,
-    /// and a 416 may omit both. If it is omitted, the proof is that the server has honoured If-Range.
+    /// and a 416 may omit both. If the validator is omitted, the proof is that the server has honoured If-Range.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
@@ -159,13 +159,14 @@ public enum ResponsePlan: Equatable, Sendable {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
-            // The whole response would have had the entity tag, too (RFC 9110, section 15.3.7).
+            // If this part has an entity tag, the response with the whole file would have had it, too (RFC 9110,
+            // section 15.3.7).
             guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
         } else {
             return "for bytes that have no validator"
         }
-        // Without a final URL, the host has given another URL for the same file. Then the entity tag and the size,
-        // which were compared before, are the proof.
+        // An empty final URL means that the host has given another URL for the same file. Then the entity tag and the
+        // size, which were compared before, are the proof.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
         // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
         // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may

@@ -42,7 +42,7 @@ public struct ConnectivityCheckBackoff: Equatable, Sendable {
 public enum Connectivity {
     /// Facts about the route, which are read from the system.
     public struct Facts: Equatable, Sendable {
-        /// Whether the last attempt to connect found its network or host unreachable, or its network down.
+        /// Whether the last attempt to connect failed because a network or host was unreachable, or a network was down.
         public var isUnreachable: Bool
         /// Whether there is a route to one of the system's name servers.
         public var hasRouteToNameServer: Bool
@@ -53,8 +53,8 @@ public enum Connectivity {
         }
     }
 
-    /// Whether the failure means that the network is missing. If the name servers are reachable, a name that is not
-    /// found is a wrong name. This machine can always reach itself.
+    /// Whether the failure means that there is no route to the server. If the name servers are reachable, a name that
+    /// is not found is a wrong name. This machine can always reach itself.
     public static func isRouteMissing(_ failure: Failure, server: String, _ facts: @autoclosure () -> Facts) -> Bool {
         guard !isLoopback(server) else { return false }
         return switch failure.status {

@@ -2,7 +2,7 @@
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
-    /// `retry`, or `diskFull` if the file system has no space now.
+    /// Why the task waits: `retry`, or `diskFull` if the file system has no space now.
     public var reason = WaitReason.retry
     /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this one.
     public var fromZero = false
@@ -45,7 +45,7 @@ public enum RetryDecision: Equatable, Sendable {
     /// The task waits for the uplink. This does not count as an attempt.
     case whenUplinkIsUp
 
-    /// The most retries without a delay in a row. If a server refuses more streams than this, the attempt has failed.
+    /// The most retries without a delay in a row. If a server refuses even more streams, the attempt counts as failed.
     static let immediateLimit: UInt32 = 5
     /// The most attempts in a row that end with a failure which most servers repeat.
     static let permanentFailureLimit: UInt32 = 3
@@ -118,7 +118,7 @@ extension TransferPolicy {
         }
     }
 
-    /// Whether the policy demands a retry after a failure that usually remains after a retry.
+    /// Whether the policy demands a retry even after a status or a bad response, which most servers repeat.
     public func retriesPermanent(_ failure: Failure) -> Bool {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }

@@ -16,8 +16,8 @@ public enum PreemptionPolicy {
         }
     }
 
-    /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks it is the one that
-    /// loses the fewest bytes, and then the one that was started last.
+    /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks with that priority, it
+    /// returns the one that loses the fewest bytes. If these are equal, it returns the one that was started last.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

@@ -175,8 +175,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
-    /// While a lane is probed, only one further task of it starts at a time, because the server may refuse all of them
-    /// for the same reason.
+    /// While a lane is probed, only one further task of it starts at a time. Otherwise the server might refuse many
+    /// tasks for the same reason.
     public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
 
     /// No task of a held lane starts.

@@ -19,8 +19,8 @@ public struct BodyLayout: Equatable, Sendable {
     /// The Content-Type of a form; nil if the request's headers state it.
     public private(set) var contentType: String?
 
-    /// `boundary`: the boundary of a form. It is random, so that no file contains it by intent. It always has the same
-    /// length, so that the size of the body is the same in each attempt.
+    /// `boundary`: the boundary of a form. It is random, so that the authors of the files cannot know it. It always has
+    /// the same length, so that the size of the body is the same in each attempt.
     public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
         switch body {
         case .file(let file, _): add(.file(file))

@@ -121,9 +121,9 @@ extension UploadMachine {
 
     /// What the runner must do. It performs the actions in the order in which they are returned.
     public enum Action: Equatable, Sendable {
-        /// Results in `opened` or `bodyFailed`.
+        /// Opens the files of the body, and reads its first bytes. Results in `opened` or `bodyFailed`.
         case openBody
-        /// Results in `head`, `received` and one `transferComplete` or `transferFailed`.
+        /// Sends the request. Results in `head`, `received` and one `transferComplete` or `transferFailed`.
         case startTransfer
         /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
