@@ -53,9 +53,9 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The descriptor that is readable while the host has something to read. This may be events of a consumed session
-    /// that no poll has returned, sessions that need attention and were not reported, or an announced ticket with its
-    /// outcome.
+    /// The descriptor that is readable while the host has something to read. It may be events of a consumed session
+    /// that no poll has returned. It may also be sessions that need attention and were not reported, or an announced
+    /// ticket with its outcome.
     public var eventDescriptor: Int32 { descriptor.number }
 
     /// Releases the roles of all sessions, and disconnects from the engine. If the engine runs in this process, its

@@ -48,8 +48,8 @@ struct DaemonStarter {
             domain: .process, detail: Int64(started.process.processID ?? 0))
     }
 
-    /// Starts the daemon if it is needed, and returns without waiting for it. Throws `daemonUnavailable` if there is no
-    /// program or it cannot be run. Throws the error that an ended daemon has logged.
+    /// Starts the daemon if it is needed. Does not wait until the daemon serves the store. Throws `daemonUnavailable`
+    /// if there is no program or it cannot be run. Throws the error that an ended daemon has logged.
     mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
         // If the store is locked, no daemon is needed now: one has started, or another engine is still ending.
         guard !directory.isLocked else { return }

@@ -13,9 +13,9 @@ struct Malformed: Error {
 }
 
 /// Writes values into a frame, or reads them from the payload of a frame. One type does both, so that the description
-/// of a record is compiled once. No library is used, because the known ones trap on bad input, need Foundation, or
-/// cannot bound the memory that a hostile peer makes them allocate. No input makes a reader trap, and the size of the
-/// input bounds the memory that a reader allocates. A writer never throws.
+/// of a record is compiled once. No library is used. The known ones trap on bad input, need Foundation, or cannot bound
+/// the memory that a hostile peer makes them allocate. No input makes a reader trap, and the size of the input bounds
+/// the memory that a reader allocates. A writer never throws.
 struct Coder {
     let isReading: Bool
     /// The bytes that were written.

@@ -7,7 +7,7 @@
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
 /// | heat | 30 s | a processor cools down within seconds of a pause, and is as hot again soon after it |
 /// | pressure | 30 s | it is an average over ten seconds, and a pause lowers it by itself |
-/// | connectivity, network, battery, sleep | – | reported as facts, not measured; the battery has its own margin |
+/// | connectivity, network, battery, sleep | 0 s | reported facts; the battery has a margin in `DeferralDecision` |
 ///
 /// A reading that becomes unavailable counts as better. When a condition is no longer read, its readings are forgotten,
 /// but its reversals stay counted. A reversal is a change from better to worse or back. If there are more than 3

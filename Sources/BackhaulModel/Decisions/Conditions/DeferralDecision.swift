@@ -129,7 +129,7 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // For a limit of ten or less, half of the limit is used: with the margin of five points, almost no pressure
+            // For a limit of ten or less, half of the limit is used. With the margin of five points, almost no pressure
             // would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit

@@ -39,8 +39,8 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Whether the pause can be forgotten. This is so if the transfers have been fast for longer than the pause lasted,
-    /// or if no task has made a probe that has been due for a long time.
+    /// Whether the pause can be forgotten. This is so if the transfers have been fast for longer than the pause lasted.
+    /// It is also so if a probe has been due for a long time, and no task has made it.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

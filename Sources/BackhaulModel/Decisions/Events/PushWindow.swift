@@ -44,7 +44,7 @@ public struct PushWindow: Equatable, Sendable {
     /// Whether the store has events that may be pushed.
     public var wantsMore: Bool { canPush && cursor < newest }
 
-    /// Whether the credit allows to push one more event.
+    /// Whether the credit allows one more event.
     public var canPush: Bool {
         guard let credit else { return false }
         return !isFull && outstanding.count < credit.events
