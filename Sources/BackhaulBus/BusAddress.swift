@@ -3,8 +3,8 @@ internal import Glibc
 
 /// The addresses of message buses (D-Bus specification, "Server Addresses").
 public enum BusAddress {
-    /// The address of the user's bus, found as by sd_bus_open_user(3): from the environment, otherwise the socket in
-    /// the runtime directory. Nil if there is neither.
+    /// The address of the user's bus: the one in the environment, or else the socket in the runtime directory. Nil if
+    /// there is neither. sd_bus_open_user(3) finds it in the same way.
     public static var user: String? { user(environment: variable) }
 
     static func user(environment: (String) -> String?) -> String? {
@@ -13,31 +13,31 @@ public enum BusAddress {
         return "unix:path=" + escaped(directory + "/bus")
     }
 
-    /// Whether a user manager is running, which shows in the socket that it has beside the bus.
+    /// Whether a user manager seems to run, because its private socket exists in the runtime directory.
     public static var hasManagerSocket: Bool {
         variable("XDG_RUNTIME_DIR").map { access($0 + "/systemd/private", F_OK) == 0 } ?? false
     }
 
-    /// The address of the system's bus, found as by sd_bus_open_system(3).
+    /// The address of the system's bus. sd_bus_open_system(3) finds it in the same way.
     public static var system: String {
         variable("DBUS_SYSTEM_BUS_ADDRESS").flatMap(local) ?? "unix:path=/run/dbus/system_bus_socket"
     }
 
-    /// The alternatives of the address that are sockets of this machine. Others would start a child of the host
-    /// ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
+    /// The alternatives of the address that are Unix sockets. Other alternatives would start a child process of the
+    /// host ("unixexec:", "x-machine-unix:") or wait for a name server ("tcp:").
     public static func local(_ address: String) -> String? {
         let alternatives = address.split(separator: ";").filter { $0.hasPrefix("unix:") }
         return alternatives.isEmpty ? nil : alternatives.joined(separator: ";")
     }
 
-    /// The path of the socket, if the address has one alternative with a path; otherwise nil.
+    /// The path of the socket; nil if the address has several alternatives, or one without a path.
     public static func path(of address: String) -> String? {
         guard !address.contains(";"), let place = local(address) else { return nil }
         let value = place.dropFirst("unix:".count).split(separator: ",").first { $0.hasPrefix("path=/") }
         return value.flatMap { unescaped($0.dropFirst("path=".count)) }
     }
 
-    /// Decodes %xx. Nil for an invalid escape.
+    /// Decodes %xx; nil if an escape is invalid.
     private static func unescaped(_ value: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = value.utf8[...]
@@ -54,7 +54,7 @@ public enum BusAddress {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Encodes bytes that a value must not contain as %xx.
+    /// Encodes each byte that an address must not contain as %xx.
     public static func escaped(_ value: String) -> String {
         var result = ""
         for byte in value.utf8 {

@@ -3,14 +3,15 @@ internal import CLinux
 internal import CSystemd
 internal import Glibc
 
-/// A connection to a message bus, for the few calls of one caller. Two threads must not use it at the same time.
+/// A connection to a message bus. Two threads must not use it at the same time.
 ///
-/// sd-bus's own waits are not used. Until the bus has accepted the connection they last up to 90 seconds, whatever the
-/// limit of the call. Here sd-bus does each step without waiting, and poll(2) waits with the caller's deadline.
+/// The waiting functions of sd-bus are not used. Before the bus has accepted the connection, they may wait for 90
+/// seconds, even if the call has a shorter limit. Here sd-bus does each step without waiting, and poll(2) waits until
+/// the caller's deadline.
 public final class BusConnection {
     /// Why a call has no result.
     public enum CallError: Error {
-        /// The other side refused. `name` and `sentence` are those of the D-Bus error.
+        /// The other side replied with a D-Bus error, which has this name and sentence.
         case refused(name: String, sentence: String)
         case timedOut
         /// The connection broke, or the call could not be sent. The value is an errno.
@@ -20,12 +21,12 @@ public final class BusConnection {
     private let library: bhl_systemd
     // Unsafe: an opaque object of libsystemd. We own the reference.
     private let bus: OpaquePointer
-    /// sd-bus's socket, registered so that forked children close it.
+    /// The socket of sd-bus. It is a `Descriptor`, so that forked children close it.
     private let socket: Descriptor
-    /// Signals that arrived during a wait for another message.
+    /// The signals that arrived during a wait for another message.
     private var signals: [BusMessage] = []
 
-    /// Nil if libsystemd is missing, or if no bus listens at the address. Does not wait.
+    /// Connects without waiting. Returns nil if libsystemd is missing, or if no bus listens at the address.
     public init?(address: String) {
         guard let library = BusConnection.library else { return nil }
         var made: OpaquePointer?
@@ -44,10 +45,10 @@ public final class BusConnection {
     }
 
     deinit {
-        // A host that closed every descriptor may have its own file under this number now. The rest of the connection
-        // is memory, which is leaked.
+        // If the host has closed every descriptor, the number of the socket may belong to a file of the host. Then the
+        // connection is not closed, and its memory is leaked.
         guard socket.isOurs else { return }
-        // The connection is closed without a flush, which would wait. All replies that matter have arrived.
+        // The connection is closed without a flush, because a flush would wait. All replies that matter have arrived.
         library.close(bus)
         _ = library.unref(bus)
         socket.abandon()
@@ -60,8 +61,8 @@ public final class BusConnection {
         return bhl_systemd_load(&functions) == 1 ? functions : nil
     }()
 
-    /// The process that made the socket (unix(7), SO_PEERCRED). For a bus, this is the user manager if it made the
-    /// bus's socket.
+    /// The process that listens on the socket (unix(7), SO_PEERCRED). If the user manager made the socket of the bus,
+    /// this is the user manager.
     public var listener: (processID: Int32, userID: UInt32)? {
         var peer = bhl_peer()
         return bhl_peer_credential(socket.number, &peer) == 0 ? (peer.pid, peer.uid) : nil
@@ -78,13 +79,13 @@ public final class BusConnection {
         return reply
     }
 
-    /// Waits for the first signal that `isWanted`. Signals that have already arrived count.
+    /// Waits for the first signal that satisfies `isWanted`. Signals that have already arrived count.
     public func signal(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         if let index = signals.firstIndex(where: isWanted) { return signals.remove(at: index) }
         return try next(until: deadline) { $0.replyCookie == nil && isWanted($0) }
     }
 
-    /// Sends a call. Its reply will have the returned cookie. Does not wait.
+    /// Sends a call without waiting. The reply to the call has the returned cookie.
     public func send(_ method: BusMethod, _ arguments: [BusValue]) throws(CallError) -> UInt64 {
         try requireSocket()
         var made: OpaquePointer?
@@ -95,7 +96,7 @@ public final class BusConnection {
                     bus, &made, method.destination, method.path, method.interface, method.member))
             guard let made else { throw BusError(code: ENOMEM) }
             let message = BusMessage(owning: made, library)
-            // If the service is missing, the bus reports that at once. It does not try to start the service.
+            // With this setting, the bus does not start a missing service, but reports at once that it is missing.
             try BusError.check(library.message_set_auto_start(message.pointer, 0))
             for argument in arguments { try message.append(argument) }
             try BusError.check(library.send(bus, message.pointer, &cookie))
@@ -107,9 +108,9 @@ public final class BusConnection {
 
     public enum Step {
         case message(BusMessage)
-        /// Something was done, and there may be more to do.
+        /// A step was done, and another step may be possible.
         case progress
-        /// There is nothing to do before `wait`.
+        /// No step is possible before the next `wait`.
         case idle
     }
 
@@ -123,7 +124,7 @@ public final class BusConnection {
         return result == 0 ? .idle : .progress
     }
 
-    /// Waits until there is something to do.
+    /// Waits until another step is possible.
     /// - deadline: nil waits without a limit, which only the library's own threads may do.
     /// - other: descriptors that end the wait when they are readable.
     public func wait(until deadline: Deadline?, or other: [Int32] = []) throws(CallError) {
@@ -141,16 +142,17 @@ public final class BusConnection {
         poll(&items, nfds_t(items.count), deadline.map { Int32(clamping: $0.millisecondsLeft) } ?? -1)
     }
 
-    /// Throws if the socket is not ours any more. A host that closed every descriptor may have its own file under this
-    /// number. For an address with several alternatives, sd-bus may have tried the next one, whose socket has another
-    /// number.
+    /// Throws if the number is not that of our socket any more. If the host has closed every descriptor, the number may
+    /// belong to a file of the host. If the address has several alternatives, sd-bus may have tried the next one, whose
+    /// socket has another number.
     private func requireSocket() throws(CallError) {
         let number = library.get_fd(bus)
         guard number >= 0 else { throw .broken(-number) }
         guard number == socket.number, socket.isOurs else { throw .broken(EBADF) }
     }
 
-    /// The first message that `isWanted`. Other signals are buffered, and other messages are dropped.
+    /// Waits for the first message that satisfies `isWanted`. Other signals are buffered, and other messages are
+    /// dropped.
     private func next(until deadline: Deadline, _ isWanted: (BusMessage) -> Bool) throws(CallError) -> BusMessage {
         while true {
             let step = try step()

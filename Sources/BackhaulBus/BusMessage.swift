@@ -3,7 +3,7 @@ internal import CLinux
 internal import CSystemd
 internal import Glibc
 
-/// A message of sd-bus. It is released with its last reference.
+/// A message of sd-bus. It is released when the last reference to this object ends.
 public final class BusMessage {
     // Unsafe: an opaque object of libsystemd. We own the reference.
     let pointer: OpaquePointer
@@ -47,14 +47,14 @@ public final class BusMessage {
 
     /// Reads the next value, which must be a string (`s`) or an object's path (`o`).
     public func readString(_ letter: Unicode.Scalar = "s") throws(BusError) -> String {
-        // Unsafe: points into the message, and is copied here.
+        // Unsafe: the pointer leads into the message, and the text is copied here.
         var text: UnsafePointer<CChar>?
         try BusError.check(library.message_read_basic(pointer, type(letter), &text))
         return text.map { String(cString: $0) } ?? ""
     }
 
-    /// Reads a descriptor and returns a copy. The copy is closed with its last reference, and is not inherited by
-    /// started programs.
+    /// Reads a descriptor and returns a copy. The copy is closed when its last reference ends, and programs that this
+    /// process starts do not inherit it.
     public func readDescriptor() throws(BusError) -> Descriptor {
         var number: Int32 = -1
         try BusError.check(library.message_read_basic(pointer, type("h"), &number))
@@ -63,8 +63,8 @@ public final class BusMessage {
         return Descriptor(owning: copy)
     }
 
-    /// Reads the properties that come next (`a{sv}`), and returns those with these names. Containers, and types that
-    /// `BusValue` does not have, are ignored.
+    /// Reads the properties that come next (`a{sv}`), and returns those with these names. Properties of other types
+    /// than strings, paths, Booleans and 32-bit integers are ignored.
     public func readProperties(_ names: Set<String>) throws(BusError) -> [String: BusValue] {
         var properties: [String: BusValue] = [:]
         try BusError.check(library.message_enter_container(pointer, type("a"), "{sv}"))
@@ -84,10 +84,11 @@ public final class BusMessage {
         return properties
     }
 
-    /// Reads a variant. Returns nil and reads nothing if the variant has another type.
+    /// Reads a variant with a string, path, Boolean or 32-bit integer. If the variant has another type, returns nil and
+    /// reads nothing.
     private func readSimpleVariant() throws(BusError) -> BusValue? {
         var letter: CChar = 0
-        // Unsafe: points into the message.
+        // Unsafe: the pointer leads into the message, and is used only here.
         var contents: UnsafePointer<CChar>?
         try BusError.check(library.message_peek_type(pointer, &letter, &contents))
         guard letter == type("v"), let contents else { return nil }
@@ -129,7 +130,7 @@ public final class BusMessage {
         return result
     }
 
-    /// Applies `read` to the message. Errors become those of a call.
+    /// Applies `read` to the message. An error becomes an error of a call.
     public func value<Result>(
         _ read: (BusMessage) throws(BusError) -> Result
     ) throws(BusConnection.CallError) -> Result {
@@ -148,7 +149,7 @@ public final class BusMessage {
         return (String(cString: name), error.pointee.message.map { String(cString: $0) } ?? "")
     }
 
-    /// The unique name of the sender, set by the bus and not by the sender. Nil before the bus has accepted the
+    /// The unique name of the sender, which the bus sets, not the sender. Nil before the bus has accepted the
     /// connection.
     public var sender: String? { library.message_get_sender(pointer).map { String(cString: $0) } }
 

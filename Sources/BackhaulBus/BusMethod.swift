@@ -19,7 +19,7 @@ public struct BusMethod: Equatable, Sendable {
             member: member)
     }
 
-    /// A method for an object's properties (D-Bus specification, "Standard Interfaces").
+    /// A method that reads or changes an object's properties (D-Bus specification, "Standard Interfaces").
     public static func properties(_ member: String, of path: String, at destination: String) -> BusMethod {
         BusMethod(
             destination: destination, path: path, interface: "org.freedesktop.DBus.Properties", member: member)

@@ -1,4 +1,4 @@
-/// A value of the types that the calls here need (D-Bus specification, "Type System").
+/// A value of one of the D-Bus types that the project uses (D-Bus specification, "Type System").
 public indirect enum BusValue: Equatable, Sendable {
     case string(String)
     /// The path of an object.
@@ -29,7 +29,7 @@ public indirect enum BusValue: Equatable, Sendable {
     }
 }
 
-/// An errno that sd-bus returned. 0 if there is no system error.
+/// An error of sd-bus, as an errno; 0 if there is no system error.
 public struct BusError: Error {
     public var code: Int32
 

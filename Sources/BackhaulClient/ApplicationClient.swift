@@ -4,16 +4,17 @@ internal import BackhaulEngine
 internal import BackhaulStore
 internal import Glibc
 
-/// A host's side of an open application. It finds or becomes the engine, and sends commands. When an engine dies, it
-/// sends them again to the next one. It buffers what arrives until the host reads it. Any thread may use it.
+/// An open application in a host. It finds the engine or starts one, and sends commands to it. When an engine dies, it
+/// sends the commands that have no reply yet to the next engine. It buffers events, progress and replies until the host
+/// reads them. Any thread may use it.
 public final class ApplicationClient: Sendable {
     let state: Lock<ClientState>
     private let descriptor: EventFD
     public let storePath: String
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline, the first verb
-    /// reports a failure to find one.
+    /// Opens the store and, with a deadline, waits for the first reply of an engine. Without a deadline it does not
+    /// wait, and the first verb reports if no engine can be found.
     public static func open(
         _ options: ApplicationOptions, until deadline: Deadline?
     ) throws(Failure) -> ApplicationClient {
@@ -42,7 +43,7 @@ public final class ApplicationClient: Sendable {
     }
 
     private init(_ options: ApplicationOptions) throws {
-        // Opened here too, so that the call itself reports a bad path. The thread opens the store again.
+        // The store is opened here, too, so that this call reports a bad path. The thread opens the store again.
         _ = try StoreDirectory.open(path: options.storePath)
         storePath = options.storePath
         descriptor = try EventFD()
@@ -52,12 +53,13 @@ public final class ApplicationClient: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The descriptor that is readable while there is something for the host: events of a consumed session that were
-    /// not handed out, sessions that need attention and were not reported, or an announced ticket with its outcome.
+    /// The descriptor that is readable while the host has something to read. It may be events of a consumed session
+    /// that no poll has returned. It may also be sessions that need attention and were not reported, or an announced
+    /// ticket with its outcome.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the sessions' roles and disconnects from the engine. The last client of an engine in this process stops
-    /// it. The call takes a limited time.
+    /// Releases the roles of all sessions, and disconnects from the engine. If the engine runs in this process, its
+    /// last client stops it. The call takes a limited time.
     public func close() {
         let (waiting, transport) = state.change { $0.close() }
         transport?.close()
@@ -70,7 +72,8 @@ public final class ApplicationClient: Sendable {
 
     // MARK: Verbs
 
-    /// Creates a session. `waits`: if another handle consumes the session, the ticket gets its outcome when it is free.
+    /// Creates a session. `waits`: if another handle consumes the session, the ticket gets its outcome when the session
+    /// is free.
     public func createSession(_ configuration: SessionConfiguration, _ role: Role, waits: Bool = false) -> Ticket {
         open(role, configuration.identifier, waits) { .createSession(configuration, role, $0, waits: waits) }
     }
@@ -107,7 +110,7 @@ public final class ApplicationClient: Sendable {
     /// Returns the launch that started this process.
     public func currentLaunch() -> Ticket { submit(.currentLaunch) }
 
-    /// Waits for sessions that need attention and have not been reported for it, and returns them.
+    /// Waits for sessions that need attention and have not been reported yet, and returns them.
     public func poll(until deadline: Deadline) throws(Failure) -> [SessionInfo] {
         while true {
             let wanted: Result<Attention.Unreported, Failure>? = state.wait(until: deadline) { state in
@@ -132,7 +135,7 @@ public final class ApplicationClient: Sendable {
         }
     }
 
-    /// Returns the next announced ticket that has its outcome. Each is returned once.
+    /// Returns the next announced ticket that has its outcome. Each ticket is returned once.
     public func nextTicket() -> Ticket? {
         state.change { $0.dequeueAnnounced() }
     }
@@ -194,7 +197,8 @@ public final class ApplicationClient: Sendable {
         return ticket
     }
 
-    /// Sends a command. `then` is called once with the reply, on any thread, without a lock.
+    /// Sends a command. `then` is called once with the reply. The call may come on any thread; the thread owns no lock
+    /// then.
     func send(_ command: Command, then: @escaping @Sendable (Reply) -> Void) {
         if let failure = state.change({ $0.send(command, then) }) { then(.failed(failure)) }
     }

@@ -7,7 +7,7 @@ public struct ApplicationOptions: Sendable {
     /// The absolute path of the store.
     public var storePath: String
     public var hosting: Hosting
-    /// Whether this is a tool that only observes, and not a host.
+    /// Whether the process is a tool that only observes, and does not count as a host.
     public var isObserver = false
     /// The launch that started this process or one of its ancestors; nil: none.
     public var launch: LaunchToken?

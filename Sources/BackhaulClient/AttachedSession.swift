@@ -7,13 +7,14 @@ struct AttachedSession: Sendable {
     let role: Role
     let descriptor: EventFD
     var isAttached = false
-    /// The reason why the handle does not work any more: it could not be attached to the next engine, or has ended.
+    /// Why the handle does not work any more: it could not be attached to the next engine, or it has ended.
     var failure: Failure?
     private(set) var newest = EventID.zero
     private(set) var handedOutThrough = EventID.zero
-    /// The events that were pushed and not handed out.
+    /// The events that were pushed and that no poll has returned yet.
     var pushed = EventCache()
-    /// The progress that the host has not read, and the interval of the host's watch.
+    /// The progress that the host has not read yet. `progressMilliseconds`: the interval of the host's watch; 0: no
+    /// watch.
     var progress = ProgressTable()
     var progressMilliseconds: UInt32 = 0
     var progressDescriptor: EventFD?
@@ -44,7 +45,8 @@ struct AttachedSession: Sendable {
 
     mutating func record(newest id: EventID) { newest = max(newest, id) }
 
-    /// Counts the events up to this one as handed out. Pushes start again after the last event that was handed out.
+    /// Counts the events up to this one as returned by polls. Pushes start again after the last event that a poll has
+    /// returned.
     mutating func begin(at id: EventID) {
         handOut(through: id)
         pushed.restart(at: handedOutThrough)

@@ -5,7 +5,7 @@ struct Attention: Sendable {
     private struct Status {
         var newest = EventID.zero
         var reported = EventID.zero
-        /// Whether another handle waits for the session, and this has not been reported.
+        /// Whether another handle waits for the session, and the host has not got a report about this wait.
         var isYieldRequested = false
 
         var isUnreported: Bool { newest > reported || isYieldRequested }
@@ -13,11 +13,11 @@ struct Attention: Sendable {
 
     private var known: [ByteString: Status] = [:]
 
-    /// The sessions to report, as they were before the engine was asked for their present state.
+    /// The sessions to report, as they were before the client requested their present state from the engine.
     struct Unreported: Sendable {
         /// The newest known event of each session, by identifier.
         fileprivate var newest: [ByteString: EventID]
-        /// The sessions of these for which another handle waits.
+        /// Those of the sessions for which another handle waits.
         fileprivate var yieldRequested: Set<ByteString>
 
         var isEmpty: Bool { newest.isEmpty }
@@ -56,7 +56,8 @@ struct Attention: Sendable {
         known[name]?.reported = min(reported, id)
     }
 
-    /// A listing was handed out, so its content counts as reported. A handle may have begun to wait after it was made.
+    /// Notes that the host got a listing, so that its content counts as reported. A handle that began to wait after the
+    /// listing was made is not reported yet.
     mutating func reported(_ unreported: Unreported, _ infos: [SessionInfo]) {
         var gone = unreported.newest
         for info in infos {
@@ -68,7 +69,8 @@ struct Attention: Sendable {
             }
         }
         for (name, newest) in gone {
-            // A session that was created again after the listing has newer events, or a handle that waits for it.
+            // The listing does not have these sessions, so they are gone. A session stays if it was created again since
+            // then. It has newer events then, or a handle that waits for it.
             guard let now = known[name], now.newest == newest,
                 !now.isYieldRequested || unreported.yieldRequested.contains(name)
             else {

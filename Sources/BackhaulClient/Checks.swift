@@ -3,7 +3,7 @@ internal import BackhaulStore
 internal import BackhaulEngine
 public import BackhaulModel
 
-/// Checks requests in the host before they are sent. Each enqueue has its own value.
+/// Checks requests in the host before they are sent. Each enqueue makes a value of this type.
 public struct RequestIntake {
     private var intake = BackhaulEngine.RequestIntake()
 
@@ -22,7 +22,7 @@ public enum BodyChecker {
 
 /// The default path of the store.
 public enum DefaultStorePath {
-    /// Returns the path, and creates its parent directories. Throws storeUnavailable.
+    /// Returns the path, and creates its parent directories. Throws `storeUnavailable`.
     public static func find() throws(Failure) -> String { try DefaultStore.path() }
 }
 

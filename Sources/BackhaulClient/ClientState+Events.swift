@@ -1,9 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Events for the host. Polls return pushed events, and events that were handed out renew the engine's credit.
+/// The events for the host. A poll is served from pushed events, or else by the engine. When polls have returned enough
+/// events, the engine gets a new credit.
 extension ClientState {
-    /// Returns pushed events for a poll; nil: the poll has to be sent to the engine.
+    /// Returns pushed events for a poll; nil if the poll must be sent to the engine.
     mutating func takePushed(
         _ handle: HandleID, after: EventID, maximum: UInt32
     ) -> (events: [Event], more: Bool)? {
@@ -15,9 +16,9 @@ extension ClientState {
         return found
     }
 
-    /// Takes the reply to a poll from the store. `newest`: the newest known event when the poll was sent.
+    /// Takes the engine's reply to a poll. `newest`: the newest known event when the poll was sent.
     mutating func polled(_ handle: HandleID, after: EventID, _ events: [Event], more: Bool, newest: EventID) {
-        // Without more events, all that were committed when the poll was sent have been handed out.
+        // Without more events, the host has got all events that were committed when the poll was sent.
         let last = events.last?.id ?? .zero
         handedOut(handle, through: more ? last : max(last, newest))
         if let known = sessions[handle]?.newest {
@@ -33,17 +34,17 @@ extension ClientState {
         grantCredit(handle)
     }
 
-    /// The session was attached, to this or the next engine.
+    /// Notes that the session was attached to an engine, for the first time or again.
     mutating func attached(_ handle: HandleID, newest: EventID, unacknowledged: UInt64) {
         sessions[handle]?.isAttached = true
         sessions[handle]?.record(newest: newest)
-        // If all events are acknowledged, none waits, also when the newest id is greater.
+        // If all events are acknowledged, no event waits, even if the newest id is greater than that of the last poll.
         sessions[handle]?.begin(at: unacknowledged == 0 ? newest : .zero)
         grantCredit(handle)
         updateDescriptors()
     }
 
-    /// Notes that this handle has handed out the events up to this id.
+    /// Notes that polls of this handle have returned the events up to this id.
     private mutating func handedOut(_ handle: HandleID, through id: EventID) {
         guard let session = sessions[handle] else { return }
         sessions[handle]?.handOut(through: id)
@@ -51,7 +52,8 @@ extension ClientState {
         updateDescriptors()
     }
 
-    /// The host did not take the events from this one on that were handed out. The descriptors show them again.
+    /// Notes that the host did not read the returned events from this one on. The descriptors become readable again for
+    /// these events.
     mutating func takeBack(_ handle: HandleID, from id: EventID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, id > .zero else { return }
         let before = EventID(rawValue: id.rawValue - 1)

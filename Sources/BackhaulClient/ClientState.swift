@@ -1,13 +1,13 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The state of a client, which its lock protects.
+/// The state of a client. The lock of `ApplicationClient.state` protects it.
 struct ClientState: Sendable {
     enum Link: Sendable {
-        /// No engine replies yet, and commands wait.
+        /// No engine replies yet, so commands wait.
         case connecting
         case connected
-        /// The store or its engine cannot be used. The next command makes the client try again.
+        /// The store or its engine cannot be used. The next command makes the client search for an engine again.
         case failed(Failure)
         case closed
     }
@@ -30,7 +30,8 @@ struct ClientState: Sendable {
     var hasConnected: Bool { engineProcess != nil }
     private(set) var isLocal = false
     private var transport: (any ClientTransport)?
-    /// The connection over which the hello was sent and the welcome is awaited, and the engine's process.
+    /// The connection over which the hello was sent, until the welcome comes. `openingProcess`: the process of that
+    /// engine.
     private var openingTransport: (any ClientTransport)?
     private var openingProcess: Int32?
     private var lastSequence: UInt64 = 0
@@ -102,12 +103,13 @@ struct ClientState: Sendable {
     }
 
     private func transmit(_ sequence: UInt64, _ command: Command) {
-        // Commands that wait for a session are left out: they may wait long, and the engine stores no reply for them.
+        // Commands that wait for a session are left out, because they may wait long and the engine stores no reply for
+        // them.
         let repliedThrough = (pending.lazy.filter { !$0.value.command.waits }.map(\.key).min() ?? sequence) - 1
         transport?.send(.command(sequence: sequence, repliedThrough: repliedThrough, command))
     }
 
-    /// Takes a reply. Returns the command's call-back, which the caller calls without the lock.
+    /// Takes a reply. Returns the call-back of the command. The caller calls it without the lock.
     mutating func replied(_ sequence: UInt64, _ reply: Reply) -> ReplyHandler? {
         if let handle = reattaching.removeValue(forKey: sequence) {
             reattached(handle, reply)
@@ -119,8 +121,8 @@ struct ClientState: Sendable {
 
     // MARK: The engine
 
-    /// An engine has sent its welcome. Attaches the sessions again, and then sends the commands without a reply again,
-    /// with the same ids. Returns false when the client was closed meanwhile.
+    /// Notes that an engine has sent its welcome. Attaches the sessions again. Then sends all commands that have no
+    /// reply yet, with the same ids as before. Returns false if the client was closed meanwhile.
     mutating func connected(_ transport: any ClientTransport, engineProcess: Int32, isLocal: Bool) -> Bool {
         guard !isClosed else { return false }
         openingTransport = nil
@@ -159,7 +161,7 @@ struct ClientState: Sendable {
         }
     }
 
-    /// Notes the connection on which the welcome is awaited. Returns false when the client was closed meanwhile.
+    /// Notes a connection whose welcome has not come yet. Returns false if the client was closed meanwhile.
     mutating func opening(_ transport: any ClientTransport, engineProcess: Int32) -> Bool {
         guard !isClosed else { return false }
         openingTransport = transport
@@ -177,7 +179,8 @@ struct ClientState: Sendable {
         link = .connecting
     }
 
-    /// No engine can be reached. Returns the call-backs of all waiting commands, which fail with this failure.
+    /// Notes that no engine can be reached. Returns the call-backs of all waiting commands, which fail with this
+    /// failure.
     mutating func failed(_ failure: Failure) -> [ReplyHandler] {
         guard !isClosed else { return [] }
         link = .failed(failure)
@@ -239,14 +242,14 @@ struct ClientState: Sendable {
         if !readings.isEmpty { sessions[handle]?.progressDescriptor?.set() }
     }
 
-    /// Sends the watch of progress to a new engine, which does not know it. The reply is not used.
+    /// Sends the host's watch of progress to a new engine, which does not know it. The reply is ignored.
     private mutating func resumeWatching(_ handle: HandleID) {
         guard let milliseconds = sessions[handle]?.progressMilliseconds, milliseconds > 0 else { return }
         lastSequence += 1
         transmit(lastSequence, .watchProgress(handle, intervalMilliseconds: milliseconds))
     }
 
-    /// Sends a new credit when enough events were handed out, so that the engine pushes more.
+    /// Sends a new credit if polls have returned enough events, so that the engine pushes more.
     mutating func grantCredit(_ handle: HandleID) {
         guard let session = sessions[handle], session.role == .consume, session.isAttached, let transport,
             let credit = sessions[handle]?.pushed.nextCredit(newest: session.newest)
@@ -264,7 +267,7 @@ struct ClientState: Sendable {
         updateDescriptors()
     }
 
-    /// Removes a ticket that the host has released. Otherwise the descriptor would be readable for ever.
+    /// Removes a ticket that the host has released. With the ticket, the descriptor would stay readable for ever.
     mutating func withdraw(_ ticket: Ticket) {
         announced.removeAll { $0 === ticket }
         updateDescriptors()
@@ -282,7 +285,7 @@ struct ClientState: Sendable {
             sessions[handle]?.updateDescriptor()
             anything = anything || session.hasUnreported
         }
-        // Written also while it is readable, for hosts that use edge-triggered polling.
+        // The descriptor is written even while it is readable, for hosts that use edge-triggered polling.
         guard anything || isSignalled else { return }
         isSignalled = anything
         descriptor.set(anything)

@@ -2,10 +2,11 @@ internal import BackhaulEngine
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A connection from a client to its engine, through memory or over the store's socket. Both work in the same way.
+/// A connection from a client to its engine, through memory or over the store's socket. Clients use both in the same
+/// way.
 protocol ClientTransport: Sendable {
-    /// Sends a message and never blocks. After the end of the connection messages are dropped: the end is reported
-    /// separately.
+    /// Sends a message without blocking. After the end of the connection, messages are dropped. The transport reports
+    /// that end separately.
     func send(_ message: ClientMessage)
     func close()
 }

@@ -1,14 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The clients of this process that were closed. An engine notices that by the end of the connection. If it was dead
-/// then, or ended before it recorded that, the next engine still has them as consumers. So each hello lists them.
+/// The clients of this process that were closed. An engine notices a closed client by the end of its connection. If the
+/// engine was dead then, or ended before it recorded the end, the next engine still has the client as a consumer. So
+/// each hello lists the closed clients.
 final class ClosedClients: Sendable {
     private let list = Lock<[ClientID]>([])
-    /// The most clients in the list. An engine has released the earlier ones.
+    /// The most clients in the list. Earlier clients are dropped, because an engine has probably released them.
     private static let limit = 64
 
-    // A forked child has closed none of these clients, and may have inherited a locked lock.
+    // The list belongs to one process, because a forked child has closed none of these clients, and may have inherited
+    // a locked lock.
     private static let ofProcess = ProcessLocal<ClosedClients> { _ in ClosedClients() }
 
     static var all: [ClientID] { ofProcess.current.list.withLock { $0 } }

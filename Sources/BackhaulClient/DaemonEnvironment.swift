@@ -1,20 +1,20 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The environment of a daemon. It gets the host's variables for the user, the user's directories, and the access to
-/// the network. The other variables belong to the host and are often secret. Debug builds also pass the switches of
-/// tests.
+/// The environment of a daemon. It has those variables of the host that concern the user, the user's directories, and
+/// access to the network. The other variables are not passed, because they belong to the host and are often secret.
+/// Debug builds also pass the variables with which tests control the library.
 enum DaemonEnvironment {
     private static let names: Set<String> = [
         "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS",
-        // curl's environment variables (https://everything.curl.dev/usingcurl/proxies/env.html), and OpenSSL's.
+        // The environment variables of curl (https://everything.curl.dev/usingcurl/proxies/env.html) and OpenSSL.
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
         "SSL_CERT_FILE", "SSL_CERT_DIR",
-        // The places of the system's conditions in a container or a test.
+        // Where the daemon reads the system's conditions in a container or a test.
         "DBUS_SYSTEM_BUS_ADDRESS", "BACKHAUL_SYS_ROOT", "BACKHAUL_PROC_ROOT",
     ]
 
-    /// The variables of this process for a daemon, by name.
+    /// The variables of this process that a daemon gets, by name.
     static var current: [String: String] { selection(of: Environment.entries) }
 
     static func selection(of entries: [String]) -> [String: String] {

@@ -1,16 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The error in the log of a daemon that ended right after its start. The line may be from another daemon of the store:
-/// daemons that fail at the same time have the same cause.
+/// Reads the error in the log of a daemon that ended right after its start. The line may be from another daemon of the
+/// store. That is no problem, because daemons that fail at the same time have the same cause.
 struct DaemonLogError {
     private static let log = "daemon.log"
     private let before: Int
 
-    /// Made before the daemon is started, because it notes the size of the log.
+    /// Notes the size of the log, and so must be called before the daemon is started.
     init(_ directory: StoreDirectory) { before = directory.sizeOfFile(Self.log) ?? 0 }
 
-    /// The last error that was logged since, as a failure; nil: there is none.
+    /// The last error that was logged since `init`, as a failure; nil if there is none.
     func read(_ directory: StoreDirectory) -> Failure? {
         let size = directory.sizeOfFile(Self.log) ?? 0
         // If the log is shorter, it was replaced by a new one.

@@ -4,9 +4,10 @@ internal import BackhaulUserManager
 
 /// A daemon that this process has started.
 enum DaemonProcess {
-    /// A process that is not a child of this one, but in its control group.
+    /// A process that is not a child of this process, but is in its control group.
     case detached(DetachedProcess)
-    /// A service of the user manager, which restarts it. It continues when this process's own service is stopped.
+    /// A service of the user manager, which restarts the daemon. The daemon continues when the service of this process
+    /// is stopped.
     case service(StartedService)
 
     var processID: Int32? {
@@ -23,8 +24,8 @@ enum DaemonProcess {
         }
     }
 
-    /// Starts the daemon. The user manager does it if it replies and sees the same file system. Otherwise the daemon is
-    /// a detached process.
+    /// Starts the daemon as a service of the user manager, if the user manager replies and sees the same file system.
+    /// Otherwise starts it as a detached process.
     static func start(_ program: String, _ directory: StoreDirectory) throws(SystemError) -> DaemonProcess {
         if let service = startService(program, directory) { return .service(service) }
         let process = try DetachedProcess.start(
@@ -41,8 +42,8 @@ enum DaemonProcess {
             arguments: ["--store", store])
         service.environment = DaemonEnvironment.current
         service.workingDirectory = "/"
-        // A wrong command line, or a store that cannot be served, does not change by a restart. The next client gets
-        // these errors.
+        // A restart does not help against a wrong command line (exit code 2) or a store that cannot be served (1). The
+        // next client gets these errors.
         service.restart = .init(
             delayMilliseconds: 1_000, attempts: 5, startLimitIntervalMilliseconds: 60_000,
             restartPreventExitCodes: [1, 2])

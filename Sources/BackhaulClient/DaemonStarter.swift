@@ -3,34 +3,34 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulUserManager
 
-/// Starts the daemon of a store when no process has its lock, and checks that it starts to serve.
+/// Starts the daemon of a store if no process has the store's lock, and checks that the daemon starts to serve.
 struct DaemonStarter {
     private let path: String?
     private var started: (program: String, process: DaemonProcess, logError: DaemonLogError)?
     private var pause = RestartPause()
     private var logError: Failure?
 
-    /// - path: the path of the daemon's program from the host's options; nil: it is searched.
+    /// - path: the path of the daemon's program from the host's options; nil: the program is searched.
     init(path: String?) { self.path = path }
 
-    /// An engine has replied. Forgets earlier failures.
+    /// Forgets earlier failures, because an engine has replied.
     mutating func succeeded() {
         started = nil
         logError = nil
-        // A long pause belongs to daemons that never replied.
+        // A long pause was caused by daemons that never replied.
         if pause.isLong { pause = RestartPause() }
     }
 
-    /// The most requests to older daemons to end. The program that is started instead may be as old, or an older
-    /// library may start its own daemon again.
+    /// How often older daemons may be requested to exit. More requests may be useless: the program that is started next
+    /// may be as old, or an older library may start its daemon again.
     private static let exitRequestLimit = 3
     private var exitRequests = 0
-    /// Whether an older daemon may be asked to end. Not if there is no program that can replace it.
+    /// Whether an older daemon may be requested to exit. It may not if there is no program that can replace it.
     var mayRequestExit: Bool { exitRequests < Self.exitRequestLimit && DaemonFinder(path: path).program != nil }
     mutating func exitRequested() { exitRequests += 1 }
 
-    /// A daemon that replied has ended soon after. Waits a moment before the next start, in case it ends in the same
-    /// way.
+    /// Notes that a daemon has ended soon after it replied. The next start is delayed a little, because the next daemon
+    /// may end in the same way.
     mutating func endedEarly() {
         started = nil
         pause.failed(longestMilliseconds: 100)
@@ -40,7 +40,7 @@ struct DaemonStarter {
 
     var isStarting: Bool { started != nil }
 
-    /// The failure after the time for a start has passed.
+    /// The failure to report if no engine has replied within the time for a start.
     var failure: Failure? {
         guard let started else { return logError }
         return Failure(
@@ -48,10 +48,10 @@ struct DaemonStarter {
             domain: .process, detail: Int64(started.process.processID ?? 0))
     }
 
-    /// Starts the daemon if it is needed. Returns when the caller has to wait for an engine. Throws daemonUnavailable
-    /// if there is no program or it cannot be run, or the error that an ended daemon has logged.
+    /// Starts the daemon if it is needed. Does not wait until the daemon serves the store. Throws `daemonUnavailable`
+    /// if there is no program or it cannot be run. Throws the error that an ended daemon has logged.
     mutating func supervise(_ directory: StoreDirectory) throws(Failure) {
-        // A daemon that this or another process has started has the lock, or an engine that is ending.
+        // If the store is locked, no daemon is needed now: one has started, or another engine is still ending.
         guard !directory.isLocked else { return }
         if let (program, process, logError) = started {
             guard process.hasEnded else { return }
@@ -64,7 +64,7 @@ struct DaemonStarter {
                 said?.status ?? .daemonUnavailable, "the daemon \(program) ended at once\(reason)",
                 domain: .process, detail: Int64(process.processID ?? 0))
             self.logError = failure
-            // A daemon without an error was killed, or another one had the lock. The next start may succeed.
+            // A daemon that logged no error was killed, or another daemon had the lock. The next start may succeed.
             if said != nil { throw failure }
         }
         guard pause.isOver else {

@@ -4,8 +4,8 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
-/// The work of the client's own thread. It finds the store's engine, starts it or becomes it, transfers the messages of
-/// a socket, and starts again when the engine has ended.
+/// The work of the client's thread. It finds the store's engine, or starts one in a daemon or in this process. It
+/// transfers the messages of a socket. When the engine has ended, it begins again.
 struct EngineConnector: Sendable {
     /// How long an engine that has the lock may take to reply. After that, commands fail with its process id.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
@@ -19,12 +19,13 @@ struct EngineConnector: Sendable {
 
     func run() {
         var directory: StoreDirectory?
-        // Kept open, so that no other directory gets its inode.
+        // The directory of the store that an engine has served. It stays open, so that no other directory gets its
+        // inode.
         var served: StoreDirectory?
         var starter = DaemonStarter(path: hosting.daemonPath)
         while waitUntilConnecting() {
             do throws(Failure) {
-                // Another or a new store does not have this client's sessions.
+                // If another store is at the path now, it does not have this client's sessions.
                 if let served, !served.isAtPath { throw served.replacementFailure ?? movedFailure(served) }
                 // The host may have closed the descriptor, or another directory may have the path now.
                 if directory?.descriptor.isOurs != true || directory?.isAtPath != true {
@@ -45,7 +46,7 @@ struct EngineConnector: Sendable {
         Failure(.storeUnavailable, "the store \(store.path) was moved or removed; open the application again")
     }
 
-    /// Waits until an engine is needed. Returns false when the client was closed.
+    /// Waits until an engine is needed. Returns false if the client was closed.
     private func waitUntilConnecting() -> Bool {
         state.wait(until: nil) { state in
             switch state.link {
@@ -56,7 +57,7 @@ struct EngineConnector: Sendable {
         } ?? false
     }
 
-    /// Finds an engine and uses it until it ends. Throws the reason if there can be none.
+    /// Finds an engine and uses it until it ends. Throws the reason if no engine can be found or started.
     private func connect(_ directory: StoreDirectory, _ starter: inout DaemonStarter) throws(Failure) {
         var deadline = Deadline.after(milliseconds: Self.replyTimeoutMilliseconds)
         while state.withLock({ !$0.isClosed }) {
@@ -73,15 +74,18 @@ struct EngineConnector: Sendable {
             if deadline.hasPassed {
                 throw (directory.isLocked ? nil : starter.failure) ?? unresponsiveFailure(directory)
             }
-            // If another store or none has the path now, `run` opens the path again.
+            // If the path leads to another store or to none now, `run` opens the path again.
             guard directory.isAtPath else { return }
-            // The engine's process may be starting or ending: its lock and its socket do not change in one step.
+            // The process of the engine may be starting or ending. Its lock and its socket do not change at the same
+            // moment.
             let pause = starter.isStarting ? Self.startingPauseMilliseconds : Self.pauseMilliseconds
             _ = state.wait(until: .after(milliseconds: pause)) { $0.isClosed ? true : nil }
         }
     }
 
-    /// A lease of the engine of this process, also if another client of the process with other options made it.
+    /// Returns a lease of the store's engine in this process; nil if that engine is another process or does not run.
+    /// Embedded hosting starts the engine here. With daemon hosting, another client of this process may have started
+    /// it.
     private func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         switch hosting {
         case .embedded: try LocalEngines.current.lease(directory)
@@ -109,7 +113,7 @@ struct EngineConnector: Sendable {
         let transport = LocalClientTransport(lease: lease) { [state] message in
             end.withLock { $0.note(message) }
             EngineConnector.deliver(message, state)
-            // Wakes this client's thread, which waits on the state.
+            // The change wakes this client's thread, which waits for changes of the state.
             if case .goodbye = message { state.change { _ in } }
         }
         let process = ProcessIdentity.current.processID
@@ -124,7 +128,7 @@ struct EngineConnector: Sendable {
     }
 
     private struct EngineRun: Sendable {
-        /// An engine that fails sooner is not started again until the host sends a command.
+        /// If an engine fails within this time, no engine is started again until the host sends a command.
         static let earlyEndMilliseconds: Int64 = 5_000
 
         private let earlyEndDeadline = Deadline.after(milliseconds: EngineRun.earlyEndMilliseconds)
@@ -133,9 +137,9 @@ struct EngineConnector: Sendable {
 
         var isEarly: Bool { !earlyEndDeadline.hasPassed }
 
-        /// Whether waiting commands fail instead of being sent to the next engine. The next engine would end in the
-        /// same way if the store is damaged or this engine failed soon. If the store is gone, it would have another
-        /// store.
+        /// Whether waiting commands fail, instead of being sent to the next engine. If the store is damaged or this
+        /// engine failed early, the next engine would probably fail in the same way. If the store is gone, the next
+        /// engine would serve another store.
         func isPersistent(_ failure: Failure) -> Bool {
             failure.status == .storeDamaged || failure.status == .storeUnavailable || !earlyEndDeadline.hasPassed
         }
@@ -157,7 +161,7 @@ struct EngineConnector: Sendable {
         case engine
         /// No engine replies yet.
         case none
-        /// An older daemon was asked to end.
+        /// An older daemon was requested to exit.
         case older
     }
 
@@ -172,7 +176,7 @@ struct EngineConnector: Sendable {
                 domain: .process, detail: Int64(peer.processID))
         }
         transport.send(.hello(state.withLock { $0.hello(process: ProcessIdentity.current.processID) }))
-        // From here on, a close of the client closes the transport too.
+        // After this, closing the client also closes the transport.
         guard state.change({ $0.opening(transport, engineProcess: peer.processID) }) else { return .engine }
         var reader = FrameReader()
         var welcome: Welcome?
@@ -214,8 +218,8 @@ struct EngineConnector: Sendable {
         return .engine
     }
 
-    /// Asks an older daemon to end. Returns when the daemon has closed the connection or refused. This needs a new
-    /// connection, because an engine of another version has closed the one with the hello.
+    /// Requests that an older daemon exits. Returns when the daemon has closed the connection or refused. A new
+    /// connection is used, because an engine of another version closes a connection after the hello.
     private func requestExit(_ directory: StoreDirectory, until deadline: Deadline) {
         guard let transport = try? SocketClientTransport(directory: directory) else { return }
         transport.send(.leave(.current))

@@ -1,19 +1,20 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A large enqueue, which is sent in chunks. A few chunks are under way at a time: the engine commits one while the
-/// next is sent, and the memory stays small. The first refused chunk ends the enqueue.
+/// A large enqueue, which is sent in chunks. Only a few chunks are sent before their replies arrive. So the engine
+/// commits one chunk while the next one is sent, and little memory is needed. The first refused chunk ends the enqueue.
 final class EnqueueOperation: Sendable {
     private static let maximumChunksInFlight = 4
 
     private struct State {
-        /// The number of chunks under way.
+        /// The number of chunks that were sent and have no reply yet.
         var open = 0
-        /// The number of requests of each sent chunk, and the results of applied chunks.
+        /// The number of requests in each sent chunk. `applied`: the results of applied chunks, by the number of the
+        /// chunk.
         var counts: [Int] = []
         var applied: [Int: EnqueuedList] = [:]
         var firstFailure: (chunk: Int, failure: Failure)?
-        /// The chunks that the operation still has to send itself. The next one is the last of the array.
+        /// The chunks that the caller has passed to `end` and that were not sent yet, in reverse order.
         var remaining: [[Request]] = []
         var isEnded = false
         var isCompleted = false
@@ -39,7 +40,7 @@ final class EnqueueOperation: Sendable {
         case timedOut
     }
 
-    /// Waits until another chunk may be sent.
+    /// Waits until the caller may send another chunk.
     func waitForSlot(until deadline: Deadline) -> SlotWait {
         state.wait(until: deadline) { state in
             if state.firstFailure != nil { return .refused }
@@ -58,8 +59,8 @@ final class EnqueueOperation: Sendable {
         application.send(.enqueue(handle, chunk)) { self.replied(number, start, $0) }
     }
 
-    /// The caller passes no further chunks. The operation sends `remaining` when there is room. `failure`: the reason
-    /// for which the caller could not make the next request.
+    /// Ends the input, because the caller passes no further chunks. The operation sends `remaining` when earlier chunks
+    /// have replies. `failure`: why the caller could not make the next request.
     func end(_ remaining: [[Request]] = [], _ failure: Failure? = nil) {
         state.withLock { state in
             state.isEnded = true
@@ -82,7 +83,7 @@ final class EnqueueOperation: Sendable {
                 || state.remaining.isEmpty, !state.isCompleted
             else { return nil }
             state.isCompleted = true
-            // Chunks after a refused one may have been applied already. The outcome has their items too.
+            // Chunks after a refused one may have been applied already. The outcome also has their items.
             var items = EnqueuedList()
             for (chunk, count) in state.counts.enumerated() {
                 items.append(contentsOf: state.applied[chunk] ?? EnqueuedList(notApplied: count))

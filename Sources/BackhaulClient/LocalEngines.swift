@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import Glibc
 
-/// The engines of this process, one for each store. All applications of the process that have a store open share its
+/// The engines of this process, one for each store. All applications of the process with the same store share its
 /// engine.
 final class LocalEngines: Sendable {
     private enum Entry {
@@ -23,8 +23,8 @@ final class LocalEngines: Sendable {
     private static let ofProcess = ProcessLocal<LocalEngines> { _ in LocalEngines() }
     static var current: LocalEngines { ofProcess.current }
 
-    /// Returns a lease of the store's engine, if this process has the engine or can become it. Nil: another process has
-    /// it.
+    /// Returns a lease of the store's engine in this process, and starts that engine if needed. Nil if the engine is
+    /// another process.
     func lease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         if let lease = try join(store) { return lease }
@@ -45,14 +45,14 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// Returns a lease of the store's engine, if this process has it already.
+    /// Returns a lease of the store's engine, if it runs in this process already.
     func existingLease(_ directory: StoreDirectory) throws(Failure) -> EngineLease? {
         let store = StoreIdentity(directory)
         guard state.withLock({ $0.entries[store] != nil }) else { return nil }
         return try lease(directory)
     }
 
-    /// Returns a lease of a running engine; nil: the caller has to start the engine.
+    /// Returns a lease of a running engine; nil if the caller must start the engine.
     private func join(_ store: StoreIdentity) throws(Failure) -> EngineLease? {
         enum Found {
             case lease(EngineLease)
@@ -87,7 +87,7 @@ final class LocalEngines: Sendable {
         if isLast { engine.stop() }
     }
 
-    /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, and so stop
+    /// Removes an engine that has failed, so that it gets no new clients. Its present clients disconnect, which stops
     /// it.
     private func removeFailed(_ store: StoreIdentity) {
         state.change { state in
@@ -95,9 +95,9 @@ final class LocalEngines: Sendable {
         }
     }
 
-    /// Installs an exit hook that stops all engines. Without it, a host that returns from main while the engine's
-    /// threads use TLS would crash in OpenSSL's exit hook. This hook is registered after OpenSSL's, so it runs before
-    /// that.
+    /// Installs an exit hook that stops all engines. Without the hook, a host that returns from main while the engine's
+    /// threads use TLS would crash in OpenSSL's exit hook. This hook is registered after OpenSSL's hook, so it runs
+    /// first.
     private func installExitHook(_ state: inout State) {
         guard !state.hasExitHook else { return }
         state.hasExitHook = true
@@ -114,7 +114,7 @@ final class LocalEngines: Sendable {
     }
 }
 
-/// The device and inode of a store's directory. Two paths may be the same store.
+/// The device and inode of a store's directory. Two paths may lead to the same store.
 struct StoreIdentity: Hashable, Sendable {
     private let device: UInt64
     private let inode: UInt64

@@ -4,14 +4,14 @@ internal import BackhaulModel
 struct RequestChunks {
     private var chunk: [Request] = []
     private var size = 0
-    /// The most requests of the next chunk.
+    /// The most requests of the present chunk.
     private var limit: Int
 
-    /// - first: the most requests of the first chunk. A small one is soon in the store, and its tasks start while the
-    ///   others are sent.
+    /// - first: the most requests of the first chunk. A small first chunk is soon in the store, and its tasks start
+    /// while the other chunks are sent.
     init(first: Int = Limits.chunkCount) { limit = first }
 
-    /// Adds a request. Returns the chunk before it, if that is full.
+    /// Adds a request. If the present chunk has no room for it, returns that chunk and starts a new one.
     mutating func append(_ request: Request) -> [Request]? {
         let estimatedSize = request.estimatedSize
         let isFull = chunk.count >= limit || (!chunk.isEmpty && size + estimatedSize > Limits.chunkSize)
@@ -33,7 +33,7 @@ struct RequestChunks {
 }
 
 extension Request {
-    /// The approximate number of bytes of the encoded request.
+    /// The approximate size of the encoded request, in bytes.
     fileprivate var estimatedSize: Int {
         var estimatedSize = 64 + url.utf8.count + (destination?.path.utf8.count ?? 0) + (userData?.count ?? 0)
         for field in headers { estimatedSize += 8 + field.name.utf8.count + field.value.utf8.count }

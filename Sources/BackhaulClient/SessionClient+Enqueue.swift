@@ -1,8 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few are under way at a time, and the
-/// first refused chunk ends the enqueue.
+/// Enqueues requests in chunks. Each chunk is applied completely or not at all. A few chunks are sent before their
+/// replies arrive. The first refused chunk ends the enqueue.
 extension SessionClient {
     public func enqueue(_ requests: [Request]) -> Ticket {
         if let failure { return application.completedTicket(.failed(failure)) }
@@ -16,10 +16,10 @@ extension SessionClient {
         return ticket
     }
 
-    /// Enqueues requests that `make` makes one by one, by their position, in the calling thread. Until the deadline,
-    /// only the requests of chunks under way are in memory. The call returns when all were sent. After the deadline it
-    /// makes the rest without waiting, and the rest is sent later. If `make` throws, its chunk is refused, and the
-    /// position is the failure's index.
+    /// Enqueues requests that `make` makes one by one, by their position, in the calling thread. The call returns when
+    /// all requests were sent. So only the requests of a few chunks are in memory at a time. After the deadline, the
+    /// call makes the other requests without waiting, and they are sent later. If `make` throws, the requests of its
+    /// chunk are not applied, and the failure has the position as its index.
     public func enqueue(
         count: Int, until deadline: Deadline, _ make: (Int) throws(Failure) -> Request
     ) -> Ticket {
@@ -28,7 +28,7 @@ extension SessionClient {
         let operation = EnqueueOperation(handle: handle, application: application, ticket: ticket)
         var chunks = RequestChunks(first: 512)
         var remaining: [[Request]] = []
-        /// Returns false when no further chunk is sent.
+        /// Returns false if no further chunk is sent.
         func sendChunk(_ chunk: [Request]) -> Bool {
             guard remaining.isEmpty else {
                 remaining.append(chunk)

@@ -1,10 +1,10 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Live progress. A newer reading of a task replaces one that was not read.
+/// Live progress of tasks. A new reading of a task replaces an older one that the host has not read.
 extension SessionClient {
-    /// Starts a stream with at most one reading of each task in the interval; 0 ends it. It continues with the next
-    /// engine.
+    /// Starts a stream with at most one reading of each task in the interval. An interval of 0 ends the stream. If the
+    /// engine ends, the stream continues with the next engine.
     public func watchProgress(intervalMilliseconds: UInt32) -> Ticket {
         application.state.withLock { $0.sessions[handle]?.progressMilliseconds = intervalMilliseconds }
         return submit(.watchProgress(handle, intervalMilliseconds: intervalMilliseconds))

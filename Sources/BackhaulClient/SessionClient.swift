@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A host's side of an attached session. Any thread may use it.
+/// An attached session in a host. Any thread may use it.
 public final class SessionClient: Sendable {
     public let identifier: String
     public let role: Role
@@ -22,10 +22,10 @@ public final class SessionClient: Sendable {
         }
     }
 
-    /// The descriptor that is readable while the session has events that were not handed out to this handle.
+    /// The descriptor that is readable while the session has events that no poll of this handle has returned.
     public var eventDescriptor: Int32 { descriptor.number }
 
-    /// Releases the role. Transfers continue.
+    /// Releases the role in the session. Its transfers continue.
     public func close() {
         let wasAttached = application.state.change { $0.sessions.removeValue(forKey: handle)?.isAttached ?? false }
         if wasAttached { _ = application.submit(.closeSession(handle)) }
@@ -39,7 +39,8 @@ public final class SessionClient: Sendable {
         submit(.updateConfiguration(handle, configuration))
     }
 
-    /// Completes the session. Ends this handle if it was attached for a launch; a second call then does nothing.
+    /// Completes the session. If this handle was attached for a launch, this also ends the handle, and a second call
+    /// does nothing.
     public func complete() -> Ticket {
         if let failure { return application.completedTicket(failure.status == .completed ? .done : .failed(failure)) }
         let ticket = application.makeTicket()
@@ -101,7 +102,7 @@ public final class SessionClient: Sendable {
         submit(.claim(handle, task, destination, ifExists))
     }
 
-    /// Returns the events that there are now.
+    /// Returns the events that exist now, without waiting for new ones.
     public func poll(after: EventID, maximum: UInt32) -> Ticket {
         if let failure { return application.completedTicket(.failed(failure)) }
         let ticket = application.makeTicket(unread: { [weak application, handle] outcome in
@@ -123,11 +124,12 @@ public final class SessionClient: Sendable {
         return ticket
     }
 
-    /// How long an engine may take to reply after the host's deadline. It may be syncing to a slow disk, and a late
-    /// empty reply is better for the host than an error.
+    /// How long an engine may take to reply, even if the host's deadline is earlier. An engine may be syncing to a slow
+    /// disk, and for the host a late empty reply is better than an error.
     private static let replyTimeoutMilliseconds: Int64 = 5_000
 
-    /// Waits for the first event. The returned ticket has its outcome, unless the engine did not reply in time.
+    /// Waits until an event after `after` exists, or the deadline passes. The returned ticket has its outcome, unless
+    /// the engine did not reply in time.
     public func poll(after: EventID, maximum: UInt32, until deadline: Deadline) -> Ticket {
         while true {
             let seen = application.state.withLock { $0.sessions[handle]?.newest ?? .zero }

@@ -26,7 +26,7 @@ final class SocketClientTransport: ClientTransport {
     var peer: PeerCredential? { stream.peer }
 
     func send(_ message: ClientMessage) {
-        // Chunks and `Limits.idCount` keep every command far below the largest frame.
+        // Encoding does not fail: chunks and `Limits.idCount` keep every command far smaller than the largest frame.
         guard let bytes = try? Wire.encode(message) else { return }
         let isOpen = outgoing.withLock { state in
             guard !state.isClosed else { return false }
@@ -55,7 +55,7 @@ final class SocketClientTransport: ClientTransport {
         var sent = 0
         var deadline = deadline
         var isClosing = false
-        // Messages that came together with the last one of the run before.
+        // The former run may have read more messages than it delivered.
         do {
             while let message = try reader.nextEngineMessage() {
                 guard deliver(message) else { return .disconnected }
@@ -84,7 +84,7 @@ final class SocketClientTransport: ClientTransport {
             }
             let (isClosed, isDrained) = outgoing.withLock { ($0.isClosed, $0.bytes.isEmpty) }
             if isClosed, isDrained, sent == pending.count { return .closed }
-            // A stopped engine reads nothing, so a closed connection waits for a limited time.
+            // A stopped engine reads nothing, so a closed connection sends its last messages for a limited time only.
             if isClosed, !isClosing {
                 isClosing = true
                 deadline = .after(milliseconds: Self.closeMilliseconds)

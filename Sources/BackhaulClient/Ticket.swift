@@ -1,7 +1,7 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// A started verb. Its outcome comes once and is kept until the ticket is released.
+/// The ticket of a started verb. The ticket gets its outcome once, and keeps the outcome until the ticket is released.
 public final class Ticket: Sendable {
     public enum Outcome: Sendable {
         /// The engine's reply, unchanged.
@@ -29,13 +29,13 @@ public final class Ticket: Sendable {
     private let withdrawn: @Sendable (Ticket) -> Void
     private let abandoned: @Sendable () -> Void
     private let unread: @Sendable (Outcome) -> Void
-    /// A sentence about what the engine waits for before it replies; nil: it replies without waiting.
+    /// A sentence that states what the engine waits for before it replies; nil if it replies without waiting.
     public let waitingFor: String?
 
     /// - announced: called when an announced ticket has its outcome, while the ticket is locked.
-    /// - withdrawn: called when an announced ticket was released.
-    /// - abandoned: called when the ticket was released before its outcome came.
-    /// - unread: called with the outcome when the ticket was released before the host read it.
+    /// - withdrawn: called after an announced ticket was released.
+    /// - abandoned: called after the ticket was released before its outcome came.
+    /// - unread: called with the outcome after the ticket was released before the host read it.
     init(
         announced: @escaping @Sendable (Ticket) -> Void, withdrawn: @escaping @Sendable (Ticket) -> Void,
         abandoned: @escaping @Sendable () -> Void, unread: @escaping @Sendable (Outcome) -> Void = { _ in },
@@ -48,7 +48,7 @@ public final class Ticket: Sendable {
         self.unread = unread
     }
 
-    /// Waits for the outcome; nil: it has not come. With a nil deadline, the call does not wait.
+    /// Waits for the outcome; returns nil if it has not come. With a nil deadline, the call does not wait.
     public func wait(until deadline: Deadline?) -> Outcome? {
         state.wait(until: deadline ?? .after(milliseconds: 0)) { state in
             guard let outcome = state.outcome else { return nil }
@@ -68,8 +68,8 @@ public final class Ticket: Sendable {
         }
     }
 
-    /// Releases the ticket. The verb continues, and a session that the host did not take is closed. `isRead`: the host
-    /// has read the outcome.
+    /// Releases the ticket. The verb continues. If the outcome is a session that the host has not taken, the session is
+    /// closed. `isRead`: whether the host has read the outcome.
     public func release(isRead: Bool = false) {
         let (before, orphan): (State, SessionClient?) = state.withLock { state in
             defer { state.isReleased = true }
@@ -91,7 +91,8 @@ public final class Ticket: Sendable {
         let (isUnread, orphan): (Bool, SessionClient?) = state.change { state in
             guard state.outcome == nil else { return (false, nil) }
             state.outcome = outcome
-            // Under the lock, so that a host that has waited for the outcome finds the ticket among the announced ones.
+            // The announcement happens under the lock. So when a host has waited for the outcome, the ticket is already
+            // announced.
             if state.isAnnounced, !state.isReleased { announced(self) }
             return (state.isReleased, state.isReleased ? state.unclaimedSession : nil)
         }

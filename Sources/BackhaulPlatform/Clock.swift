@@ -1,17 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// A moment until which a thread of the host may wait, on the clock that stops in system sleep.
+/// A time until which a thread waits, on the monotonic clock, which stops in system sleep.
 public struct Deadline: Comparable, Sendable {
     let nanoseconds: UInt64
 
     public static func after(milliseconds: Int64) -> Deadline {
-        // The bound avoids an overflow: the longest wait is 146 years.
+        // The bound prevents an overflow. The longest wait is 146 years.
         let wait = UInt64(max(0, min(milliseconds, Int64.max / 2_000_000))) * 1_000_000
         return Deadline(nanoseconds: Clock.read(CLOCK_MONOTONIC) + wait)
     }
 
-    /// A moment of this clock in the unit of other libraries.
+    /// The deadline at a time of the monotonic clock, in microseconds.
     public static func at(monotonicMicroseconds: UInt64) -> Deadline {
         Deadline(nanoseconds: monotonicMicroseconds.multipliedReportingOverflow(by: 1_000).overflow
             ? UInt64.max : monotonicMicroseconds * 1_000)
@@ -19,7 +19,7 @@ public struct Deadline: Comparable, Sendable {
 
     public var hasPassed: Bool { Clock.read(CLOCK_MONOTONIC) >= nanoseconds }
 
-    /// The whole milliseconds that are left, rounded up; 0 when the moment has passed.
+    /// The milliseconds that are left, rounded up; 0 after the deadline.
     public var millisecondsLeft: Int64 {
         let now = Clock.read(CLOCK_MONOTONIC)
         return now >= nanoseconds ? 0 : Int64((nanoseconds - now + 999_999) / 1_000_000)
@@ -34,7 +34,7 @@ public struct Deadline: Comparable, Sendable {
 
 /// The clocks of the machine. Only this type reads them.
 public enum Clock {
-    /// Milliseconds since 1970 by the machine's calendar, which may be wrong and may jump.
+    /// Milliseconds since 1970 by the machine's calendar, which may be wrong and may be set.
     public static var wallMilliseconds: Int64 {
         let milliseconds = Int64(read(CLOCK_REALTIME) / 1_000_000)
         #if DEBUG
@@ -44,15 +44,16 @@ public enum Clock {
         #endif
     }
 
-    /// Milliseconds since boot, including sleep; for durations.
+    /// Milliseconds since boot, including sleep, for durations.
     public static var bootMilliseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000_000) }
 
-    /// Microseconds of the same clock, for measurements.
+    /// Microseconds since boot, including sleep, for measurements.
     public static var bootMicroseconds: Int64 { Int64(read(CLOCK_BOOTTIME) / 1_000) }
 
     #if DEBUG
-    // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names, mapped until the process ends. In debug
-    // builds, tests move the calendar of the running process by the milliseconds in its first eight bytes.
+    // Unsafe: the address of a page of the file that BACKHAUL_CLOCK names. The page is mapped until the process ends.
+    // In debug builds, tests move the calendar of the running process by the milliseconds in the first eight bytes of
+    // the page.
     private static let moved: UInt? = {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let descriptor = bhl_open(path, O_RDONLY, 0)

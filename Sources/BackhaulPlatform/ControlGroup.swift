@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A control group (cgroups(7)): the processes that a service manager stops, freezes and counts together.
 public struct ControlGroup: Equatable, Sendable {
-    /// The directories in which the kernel shows processes and groups. Tests make their own.
+    /// The directories in which the kernel shows processes and groups. Tests use other directories.
     public struct Root: Sendable {
         public var processes: String
         public var groups: String
@@ -13,19 +13,20 @@ public struct ControlGroup: Equatable, Sendable {
         }
     }
 
-    /// The path in the hierarchy that the service manager uses. In a container it begins at the container's root, which
-    /// is `/`.
+    /// The path in the hierarchy that the service manager uses. In a container, the path begins at the root of the
+    /// container, which is `/`.
     public var path: String
-    /// The path in the hierarchy of the old freezer controller; nil if the machine does not have that.
+    /// The path in the hierarchy of the freezer controller of version 1; nil if the machine does not have that
+    /// controller.
     var freezerPath: String?
 
-    /// Nil when there is no such process, or no /proc.
+    /// Returns the group of a process; nil if the process does not exist or /proc is missing.
     public static func of(processID: Int32, in root: Root = Root()) -> ControlGroup? {
         readSmallFile("\(root.processes)/\(processID)/cgroup").flatMap(ControlGroup.init(listing:))
     }
 
-    /// Reads /proc/PID/cgroup: lines of `number:controllers:path`. Version 2 has no controllers there. Before version
-    /// 2, and beside it, systemd used a named hierarchy.
+    /// Reads /proc/PID/cgroup, whose lines have the form `number:controllers:path`. The line of version 2 has no
+    /// controllers. If systemd does not use version 2, it has a named hierarchy, `name=systemd`.
     init?(listing: String) {
         var unified: String?
         var named: String?
@@ -38,15 +39,15 @@ public struct ControlGroup: Equatable, Sendable {
             if controllers.contains("name=systemd") { named = path }
             if controllers.contains("freezer") { freezerPath = path }
         }
-        // Beside version 1, version 2 may be present and unused. Then all processes are in its root.
+        // If version 1 is used, version 2 may also be mounted, but unused. Then all processes are in its root.
         guard let path = [unified, named].compactMap({ $0 }).first(where: { $0 != "/" }) ?? unified ?? named else {
             return nil
         }
         self.path = path
     }
 
-    /// The path of the service or scope that contains the group. When it is stopped, all groups below it are stopped.
-    /// Nil for a process that no service manager has placed.
+    /// The path of the service or scope that contains the group. When the unit is stopped, all groups below it are
+    /// stopped. Nil if no service manager has placed the process.
     public var unitPath: String? {
         let components = path.split(separator: "/")
         let last = components.lastIndex { $0.hasSuffix(".service") || $0.hasSuffix(".scope") }
@@ -56,21 +57,22 @@ public struct ControlGroup: Equatable, Sendable {
     /// The last part of `unitPath`, such as `app.service`.
     public var unitName: String? { unitPath?.split(separator: "/").last.map(String.init) }
 
-    /// Whether both are stopped when the service or container of one is. They are in the same unit, or in the same
-    /// group that is not the root.
+    /// Whether a stop of the service or container of one group also stops the other. It does, if both are in the same
+    /// unit, or in the same group other than the root.
     public func isStoppedWith(_ other: ControlGroup) -> Bool {
         if let unitPath { return unitPath == other.unitPath }
         return path == other.path && path != "/"
     }
 
-    /// Whether the processes are in one service or container, so that a service manager which stops one stops the
-    /// other. False when one of them is gone.
+    /// Whether both processes are in one service or container, so that a service manager stops them together. False if
+    /// one of them has ended.
     public static func shared(by one: Int32, and other: Int32, in root: Root = Root()) -> Bool {
         guard let first = of(processID: one, in: root) else { return false }
         return of(processID: other, in: root).map(first.isStoppedWith) ?? false
     }
 
-    /// The ids of the processes in the group itself, in this pid namespace. Empty if the kernel does not show them.
+    /// The ids, in this pid namespace, of the processes that are directly in the group. Empty if the kernel does not
+    /// show them.
     public func processes(in root: Root = Root()) -> [Int32] {
         for mount in mounts(of: root) {
             guard let text = readSmallFile("\(mount)\(path)/cgroup.procs") else { continue }
@@ -79,11 +81,12 @@ public struct ControlGroup: Equatable, Sendable {
         return []
     }
 
-    /// Where the manager's hierarchy may be mounted: alone, beside version 1, or as systemd's own part of version 1.
+    /// Where the hierarchy of the service manager may be mounted: alone, beside version 1, or as systemd's named
+    /// hierarchy of version 1.
     private func mounts(of root: Root) -> [String] { [root.groups, root.groups + "/unified", root.groups + "/systemd"] }
 
-    /// Whether the process is frozen, by its own group or one above it (cgroup.freeze of version 2, or the freezer of
-    /// version 1).
+    /// Whether the process is frozen, because its group or a group above is frozen (cgroup.freeze of version 2, or the
+    /// freezer of version 1).
     public static func isFrozen(processID: Int32, in root: Root = Root()) -> Bool {
         of(processID: processID, in: root)?.isFrozen(in: root) ?? false
     }

@@ -2,9 +2,9 @@
 internal import Glibc
 #endif
 
-/// Moments between two durable steps at which tests kill the process, in place of a power loss. In debug builds only.
-/// The environment variable BACKHAUL_CRASH_AT names the point. With ":N", the process is killed when it reaches the
-/// point for the Nth time.
+/// The points between two durable steps at which tests kill the process, to simulate a crash. They have an effect in
+/// debug builds only. The environment variable BACKHAUL_CRASH_AT names one of the points. With ":N", the process is
+/// killed when it reaches the point for the Nth time.
 public enum CrashPoint: String, Sendable, CaseIterable {
     case beforeCheckpoint
     case afterCheckpoint

@@ -1,14 +1,15 @@
 internal import Glibc
 internal import Synchronization
 
-/// A file descriptor that is closed with its last reference. `ForkGuard` closes it in forked children.
+/// A file descriptor that is closed when the last reference to this object ends. `ForkGuard` closes it in forked
+/// children.
 public final class Descriptor: Sendable {
     public let number: Int32
     private let file: FileIdentity?
     private let registration: UInt64
     private let isAbandoned = Atomic(false)
 
-    /// Takes over an open descriptor.
+    /// Takes the ownership of an open descriptor.
     public init(owning number: Int32) {
         self.number = number
         file = FileIdentity(of: number)
@@ -17,14 +18,14 @@ public final class Descriptor: Sendable {
 
     public var identity: (device: UInt64, inode: UInt64) { (file?.device ?? 0, file?.inode ?? 0) }
 
-    /// Whether the number is still this descriptor. False in forked children, and after the host has closed the number,
-    /// even if a new file has it.
+    /// Whether the number still refers to this descriptor's file. False in forked children. Also false after the host
+    /// has closed the number, even if another file has the number now.
     public var isOurs: Bool {
         ForkGuard.isCurrent(number, registration) && file != nil && FileIdentity(of: number) == file
     }
 
-    /// Gives up the number without closing it, when the caller knows that another file has it. All descriptors of one
-    /// kind (epoll, eventfd, timerfd) share an inode, so `isOurs` cannot distinguish the host's from this one.
+    /// Gives up the number without closing it, because the caller knows that another file has it. For epoll, eventfd
+    /// and timerfd, `isOurs` cannot detect this: all descriptors of one of these kinds share an inode.
     public func abandon() {
         if !isAbandoned.exchange(true, ordering: .relaxed) { ForkGuard.remove(number, registration) }
     }
@@ -34,10 +35,11 @@ public final class Descriptor: Sendable {
     @discardableResult
     public func close() -> Bool {
         if isAbandoned.exchange(true, ordering: .relaxed) { return false }
-        // A host that closed every descriptor may have its own file under this number now.
+        // If the host has closed every descriptor, this number may belong to a file of the host.
         let isOurs = isOurs
         if isOurs { Glibc.close(number) }
-        // This is last, so that a child that is forked in between does not keep the descriptor.
+        // The registration is removed after the close. In the other order, a child that is forked in between would keep
+        // the descriptor.
         ForkGuard.remove(number, registration)
         return isOurs
     }

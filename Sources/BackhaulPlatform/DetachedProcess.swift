@@ -1,27 +1,29 @@
 internal import CLinux
 internal import Glibc
 
-/// A program that was started without this process as its parent. It outlives this process, in its own session and
-/// process group, and this process gets neither SIGCHLD nor a child to reap. If this process is pid 1 of its namespace
-/// or a subreaper (prctl(2)), the kernel makes it the parent nevertheless.
+/// A program that was started without this process as its parent. It has a new session and process group, and continues
+/// after this process has ended. This process gets no SIGCHLD, and has no child to reap. If this process is pid 1 of
+/// its namespace or a subreaper (prctl(2)), the kernel makes it the parent nevertheless.
 ///
-/// The program begins with default signals, standard descriptors on /dev/null and no other descriptor.
+/// The program starts with default signal handlers, with /dev/null as its standard descriptors, and without other
+/// descriptors.
 ///
-/// Unsafe: the C strings live as long as the call that uses them.
+/// Unsafe: the C strings exist until the call that uses them has returned.
 public struct DetachedProcess: Sendable {
     public let processID: Int32
     /// A pidfd, readable after the process has ended; nil if the kernel (before 5.3) or a filter does not provide one.
     public let descriptor: Descriptor?
     private let identity: ProcessIdentity?
 
-    /// Returns when the program runs. Any thread may call this; it blocks for about a millisecond.
+    /// Starts a program, and returns when it runs. Any thread may call this function; it blocks for about a
+    /// millisecond.
     ///
-    /// - program: absolute path.
-    /// - arguments: those after the program's name.
+    /// - program: the absolute path of the program.
+    /// - arguments: the arguments after the program's name.
     /// - environment: all variables, as `NAME=value`.
-    /// - umask: 022 by default, which suits a user's program. The umask of this process may be anything.
+    /// - umask: the umask of the program. The umask of this process is not used.
     ///
-    /// Throws the step that failed, with the kernel's reason.
+    /// Throws an error that names the step that failed, with the kernel's reason.
     public static func start(
         program: String, arguments: [String] = [], environment: [String], workingDirectory: String = "/",
         umask: UInt32 = 0o022
@@ -48,7 +50,7 @@ public struct DetachedProcess: Sendable {
             identity: ProcessIdentity.of(processID: start.process))
     }
 
-    /// Whether the process has ended, by its pidfd or else by its number and start time.
+    /// Whether the process has ended. The pidfd shows it; without a pidfd, the process id and the start time.
     public var hasEnded: Bool { waitForEnd(until: .after(milliseconds: 0)) }
 
     /// Returns true if the process ended before the deadline.

@@ -1,16 +1,16 @@
 internal import CLinux
 internal import Glibc
 
-// Unsafe: an entry belongs to readdir, and is valid until its next call. The name is copied before that, with its own
-// length.
+// Unsafe: an entry belongs to readdir, and is valid until the next call of readdir. The name is copied before that
+// call, with its real length.
 
 /// Reads the names in directories (readdir(3)) for all modules. No other code uses a `dirent`.
 public enum DirectoryReader {
-    /// The most entries that a call reads when it states no limit.
+    /// The most entries that a call reads if it states no limit.
     public static let standardLimit = 1 << 20
 
-    /// The names in the order of the file system, without "." and "..". They are bytes, not always UTF-8. An entry that
-    /// is made or removed during the call may be missing or not.
+    /// The names in the order of the file system, without "." and "..". Names are bytes, which need not be UTF-8. If an
+    /// entry is made or removed during the call, its name may be in the list or not.
     public static func names(in path: String, limit: Int = standardLimit) throws(SystemError) -> [[UInt8]] {
         var names: [[UInt8]] = []
         try read(path, limit: limit) { name in
@@ -20,7 +20,7 @@ public enum DirectoryReader {
         return names
     }
 
-    /// The names that are UTF-8.
+    /// The names, without those that are not UTF-8.
     public static func textNames(in path: String, limit: Int = standardLimit) throws(SystemError) -> [String] {
         try names(in: path, limit: limit).compactMap { String(validating: $0, as: UTF8.self) }
     }
@@ -33,7 +33,7 @@ public enum DirectoryReader {
         let number = dirfd(directory)
         ForkGuard.add(number)
         defer {
-            // The order matters: after the close another thread may get the number.
+            // This order is necessary, because after the close another thread may get the number.
             ForkGuard.remove(number)
             closedir(directory)
         }
@@ -52,7 +52,7 @@ public enum DirectoryReader {
         }
     }
 
-    /// The name without the zero after it. Only the bytes of the entry's record are read.
+    /// The name without the zero at its end. Only bytes of the entry's record are read.
     static func name(of entry: UnsafePointer<dirent>) -> [UInt8] {
         let name = bhl_entry_name(entry)
         return [UInt8](UnsafeRawBufferPointer(start: name.bytes, count: name.size))

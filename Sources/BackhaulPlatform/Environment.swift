@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// The process's environment, as far as it can be trusted. A program with more rights than its caller sees no variable
-/// (secure_getenv(3)).
+/// The environment of this process. A program with more rights than its caller must not trust the environment, so it
+/// sees no variable (secure_getenv(3)).
 public enum Environment {
     public static func variable(_ name: String) -> String? {
-        // Unsafe: copied at once, because the host may change its environment later.
+        // Unsafe: the text is copied at once, because the host may change its environment later.
         bhl_secure_getenv(name).map { String(cString: $0) }
     }
 
@@ -28,12 +28,12 @@ public enum Environment {
         return (String(entry[..<mark]), String(entry[entry.index(after: mark)...]))
     }
 
-    /// The entries for a program that is started, from names and values.
+    /// Returns the entries `NAME=value` for a program that is started, sorted.
     public static func joined(_ variables: [String: String]) -> [String] {
         variables.map { "\($0.key)=\($0.value)" }.sorted()
     }
 
-    /// The user's home directory: `$HOME`, else that of the user database.
+    /// The user's home directory: `$HOME`, or else the directory in the user database.
     public static var home: String? {
         if let home = variable("HOME"), home.utf8.first == UInt8(ascii: "/") { return home }
         var buffer = [CChar](repeating: 0, count: 4_096)
@@ -48,7 +48,7 @@ public enum Environment {
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
         guard count > 0, count < buffer.count else { return nil }
         let path = String(decoding: buffer.prefix(count).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // An update has replaced the file.
+        // The kernel adds this text if an update has replaced the file.
         let deleted = " (deleted)"
         return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
     }

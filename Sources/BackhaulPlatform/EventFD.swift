@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// An eventfd. It is readable from `set` until `clear`, for all threads that poll it.
+/// An eventfd. After `set`, it is readable for all threads that poll it, until `clear`.
 public final class EventFD: Sendable {
     private let descriptor: Descriptor
     public var number: Int32 { descriptor.number }
@@ -12,13 +12,13 @@ public final class EventFD: Sendable {
         descriptor = Descriptor(owning: number)
     }
 
-    /// Makes it readable or not. It is level-triggered.
+    /// Makes the descriptor readable or not readable.
     public func set(_ isSet: Bool) {
         if isSet { set() } else { clear() }
     }
 
     public func set() {
-        // A host that closed every descriptor may have its own file under this number now.
+        // If the host has closed every descriptor, this number may belong to a file of the host.
         guard descriptor.isOurs else { return }
         var one: UInt64 = 1
         _ = write(descriptor.number, &one, 8)

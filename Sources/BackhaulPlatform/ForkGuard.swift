@@ -2,21 +2,22 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket live as
-/// long as any copy of their descriptor. Without this, a forked child would keep the store of its dead parent locked.
+/// Closes the library's descriptors in forked children. An open-file-description lock and a connected socket exist as
+/// long as any copy of their descriptor. Without this guard, a forked child would keep the store locked after its
+/// parent has died.
 ///
-/// It uses no locks. In a child, a lock may be locked by a thread that the child does not have. And if fork waited for
-/// a lock, a host that forks while it holds its own locks could deadlock.
+/// The guard uses no locks. In a child, a lock may be locked by a thread that does not exist there. And if fork had to
+/// wait for a lock, a host that owns locks while it forks could deadlock.
 public enum ForkGuard {
-    /// The facts about one number. A child sees them as the parent's threads left them. So `registration` is cleared
-    /// before the other fields change, and set after that.
+    /// The facts about one descriptor number. A child sees them as the parent's threads left them. So `registration` is
+    /// cleared before the other fields change, and set after the change.
     private struct Entry: ~Copyable {
-        /// 0: the number is not one of ours.
+        /// 0: no descriptor of the library has the number.
         let registration = Atomic<UInt64>(0)
         let device = Atomic<UInt64>(0)
         let inode = Atomic<UInt64>(0)
-        /// Makes the size a power of two, so that no entry is in two pages. Fork does not copy two pages at the same
-        /// moment.
+        /// The padding makes the size a power of two, so that no entry is in two pages. Fork does not copy two pages at
+        /// the same moment.
         let padding: UInt64 = 0
 
         var identity: FileIdentity {
@@ -31,7 +32,7 @@ public enum ForkGuard {
         }
     }
 
-    /// The registration of all descriptors that libraries opened. No `Descriptor` gets it.
+    /// The registration of all descriptors that other libraries opened. No `Descriptor` has it.
     private static let byLibrary: UInt64 = 1
 
     private typealias Chunk = UnsafeMutablePointer<Entry>
@@ -53,14 +54,14 @@ public enum ForkGuard {
         let last = Atomic<UInt64>(ForkGuard.byLibrary)
 
         init() {
-            // The table must exist before the handler runs: a child could wait for ever for a thread that was creating
-            // it.
+            // The table must exist before the handler runs. Otherwise a child could wait for ever for a thread that was
+            // creating it.
             _ = ForkGuard.chunks
             pthread_atfork(nil, nil) { ForkGuard.closeAll() }
         }
     }
 
-    /// Registers a descriptor that a library opened. One that a `Descriptor` owns keeps its registration.
+    /// Registers a descriptor that another library opened. If a `Descriptor` owns it, its registration stays.
     public static func add(_ number: Int32) {
         _ = registrations
         guard let identity = FileIdentity(of: number), let entry = entry(number, making: true) else { return }
@@ -69,11 +70,11 @@ public enum ForkGuard {
         entry.pointee.set(identity, byLibrary)
     }
 
-    /// Undoes `add`.
+    /// Removes a registration that `add` made.
     public static func remove(_ number: Int32) { remove(number, byLibrary) }
 
-    /// Returns the registration for a `Descriptor`, or 0 when the number is too great. It ends an earlier registration
-    /// of the number, whose file was closed by other code.
+    /// Registers a descriptor for a `Descriptor`. Returns the registration, or 0 if the number is too great. An earlier
+    /// registration of the number ends, because other code has closed its file.
     static func register(_ number: Int32, _ identity: FileIdentity) -> UInt64 {
         let registration = registrations.last.add(1, ordering: .relaxed).newValue
         guard let entry = entry(number, making: true) else { return 0 }
@@ -81,13 +82,14 @@ public enum ForkGuard {
         return registration
     }
 
-    /// Ends this registration of the number, but not a later one.
+    /// Removes this registration of the number, but not a later one.
     static func remove(_ number: Int32, _ registration: UInt64) {
         _ = entry(number)?.pointee.registration.compareExchange(
             expected: registration, desired: 0, ordering: .acquiringAndReleasing)
     }
 
-    /// False after the number was registered again, and in forked children.
+    /// Whether this is still the registration of the number. False after the number was registered again, and in forked
+    /// children.
     static func isCurrent(_ number: Int32, _ registration: UInt64) -> Bool {
         guard let entry = entry(number) else { return registration == 0 }
         return entry.pointee.registration.load(ordering: .acquiring) == registration
@@ -109,7 +111,8 @@ public enum ForkGuard {
         return other.map { $0 + Int(number % chunkSize) }
     }
 
-    /// Runs in the child, where only async-signal-safe functions may be called (fork(2)).
+    /// Closes all registered descriptors. It runs in the child, where only async-signal-safe functions may be called
+    /// (fork(2)).
     private static func closeAll() {
         for index in 0..<chunkCount {
             guard let chunk = chunks[Int(index)].load(ordering: .acquiring) else { continue }
@@ -117,14 +120,14 @@ public enum ForkGuard {
                 let entry = chunk + Int(offset)
                 guard entry.pointee.registration.exchange(0, ordering: .acquiringAndReleasing) != 0 else { continue }
                 let number = index * chunkSize + offset
-                // If the host has another file under the number, the child keeps it.
+                // If the number belongs to another file of the host, the child keeps it.
                 if FileIdentity(of: number) == entry.pointee.identity { close(number) }
             }
         }
     }
 }
 
-/// The file to which a descriptor leads.
+/// The identity of the file to which a descriptor refers.
 struct FileIdentity: Equatable, Sendable {
     var device: UInt64
     var inode: UInt64
@@ -134,14 +137,15 @@ struct FileIdentity: Equatable, Sendable {
         self.inode = inode
     }
 
-    /// Nil for a closed descriptor.
+    /// Returns nil for a closed descriptor.
     init?(of number: Int32) {
         var status = stat()
         guard fstat(number, &status) == 0 else { return nil }
         self.init(device: bhl_device(&status), inode: UInt64(status.st_ino))
     }
 
-    /// The identity of a name's file, or of the link itself. Nil when there is no such name.
+    /// The identity of the file with this name in a directory; of the link itself, if the file is a symbolic link. Nil
+    /// if the name does not exist.
     init?(of name: String, in directory: Descriptor) {
         var status = stat()
         guard fstatat(directory.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }

@@ -1,9 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// A value protected by a mutex, with a condition to wait for its change. It is the only lock of the project.
+/// A value that a mutex protects, with a condition variable to wait for changes. It is the only kind of lock in the
+/// project.
 ///
-/// It uses pthread, because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false races.
+/// It uses a mutex of pthread, because ThreadSanitizer does not understand `Synchronization.Mutex` and reports false
+/// races.
 public final class Lock<Value>: @unchecked Sendable {
     // Unchecked: `value` is used only between lock and unlock of `mutex`.
     private var value: Value
@@ -41,7 +43,7 @@ public final class Lock<Value>: @unchecked Sendable {
     public func change<Result>(_ body: (inout sending Value) -> sending Result) -> sending Result {
         pthread_mutex_lock(mutex)
         defer {
-            // In this order, so that a woken thread does not have to wait for the mutex.
+            // The mutex is unlocked first, so that a woken thread does not have to wait for it.
             pthread_mutex_unlock(mutex)
             pthread_cond_broadcast(condition)
         }
@@ -49,7 +51,7 @@ public final class Lock<Value>: @unchecked Sendable {
     }
 
     /// Calls `body` now and after each `change` until it returns a result or the deadline has passed. With a nil
-    /// deadline it waits without a limit, which only the library's own threads do.
+    /// deadline it waits without a limit, which only threads of the library do.
     public func wait<Result>(
         until deadline: Deadline?, _ body: (inout sending Value) -> sending Result?
     ) -> sending Result? {

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A process, distinguished from a later one with the same id.
+/// The identity of a process, which differs from that of a later process with the same id.
 public struct ProcessIdentity: Equatable, Hashable, Sendable {
     public var processID: Int32
     /// The start time in clock ticks after boot, from /proc/PID/stat.
@@ -16,25 +16,24 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     }
 
     public static var current: ProcessIdentity {
-        // If /proc is hidden, the process id must suffice.
+        // If /proc is hidden, the process id is the only identity.
         of(processID: getpid()) ?? ProcessIdentity(processID: getpid(), startTime: 0, bootID: currentBootID)
     }
 
-    /// Nil when there is no such process.
+    /// Returns nil if no process has the id.
     public static func of(processID: Int32) -> ProcessIdentity? {
         guard let startTime = startTime(of: processID) else { return nil }
         return ProcessIdentity(processID: processID, startTime: startTime, bootID: currentBootID)
     }
 
-    /// Whether a process has the number, even if /proc shows nothing of it: a zombie, or this process has no descriptor
-    /// left to read it.
+    /// Whether a process has the id. Also true for a zombie, and if this process has no descriptor left to read /proc.
     public static func exists(_ processID: Int32) -> Bool { kill(processID, 0) == 0 || bhl_errno() == EPERM }
 
     public var isAlive: Bool { ProcessIdentity.of(processID: processID) == self }
 
     public static let currentBootID: String = {
         #if DEBUG
-        // Tests simulate a reboot.
+        // With this variable, tests simulate a reboot.
         if let boot = getenv("BACKHAUL_BOOT") { return String(cString: boot) }
         #endif
         let text = readSmallFile("/proc/sys/kernel/random/boot_id") ?? "unknown"
@@ -49,7 +48,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
 
     private static func startTime(of processID: Int32) -> UInt64? {
         guard let fields = statusFields(of: processID) else {
-            // Without /proc, as in a bare chroot, the kernel shows only whether some process has the id.
+            // Without /proc, for example in a chroot, it is only known whether some process has the id.
             let hasProc = access("/proc/self/stat", F_OK) == 0
             return !hasProc && exists(processID) ? 0 : nil
         }
@@ -58,7 +57,7 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
         return UInt64(fields[19])
     }
 
-    /// The fields of /proc/PID/stat from the third, the state (proc(5)).
+    /// The fields of /proc/PID/stat, without the first two. The first returned field is the state (proc(5)).
     private static func statusFields(of processID: Int32) -> [Substring]? {
         // The name in parentheses may have spaces and parentheses, so fields count from the last ')'.
         guard let text = readSmallFile("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")") else { return nil }
@@ -66,8 +65,8 @@ public struct ProcessIdentity: Equatable, Hashable, Sendable {
     }
 }
 
-/// Reads a whole file of /proc or of control groups. Nil when it cannot be read or is larger than 64 KiB: a part of a
-/// path or number would be another one.
+/// Reads a whole file of /proc or of control groups. Nil if it cannot be read or is larger than 64 KiB. A truncated
+/// file is not returned, because a part of a path or number may be another path or number.
 func readSmallFile(_ path: String) -> String? {
     let largest = 64 << 10
     let number = bhl_open(path, O_RDONLY, 0)

@@ -1,7 +1,7 @@
 internal import Synchronization
 
-/// One value for each process. A forked child inherits its parent's value while another thread may be changing it,
-/// perhaps with a lock that is never released. So the child does not use that value, and makes its own.
+/// One value for each process. In a forked child, the parent's value may be inconsistent, because another thread was
+/// changing it, or may have a lock that is never released. So the child does not use that value, and makes a new one.
 public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     private final class Holder: Sendable {
         let process: ProcessStamp
@@ -13,23 +13,24 @@ public final class ProcessLocal<Value: AnyObject & Sendable>: Sendable {
     }
 
     private let make: @Sendable (_ inherited: Value?) -> Value
-    /// 0 before the first use.
+    /// The address of the present `Holder`; 0 before the first use.
     private let address = Atomic<UInt>(0)
 
-    /// In a forked child, `make` gets the parent's value, of which it may read only fields that need no lock.
+    /// `make` makes the value. In a forked child, it gets the parent's value, of which it may read only fields that
+    /// need no lock.
     public init(_ make: @escaping @Sendable (_ inherited: Value?) -> Value) { self.make = make }
 
     public var current: Value {
         let process = ProcessStamp.current
         while true {
             let known = address.load(ordering: .acquiring)
-            // Unsafe: identified by its address, which stays valid because current holders are never freed.
+            // Unsafe: the address stays valid, because a holder that was the present one is never freed.
             let holder = UnsafeRawPointer(bitPattern: known).map {
-                // Unsafe: as above.
+                // Unsafe: the holder is never freed, as explained above.
                 Unmanaged<Holder>.fromOpaque($0).takeUnretainedValue()
             }
             if let holder, holder.process == process { return holder.value }
-            // Unsafe: never released after it has become the current one.
+            // Unsafe: the holder is not released after it has become the present one.
             let fresh = Unmanaged.passRetained(Holder(process: process, value: make(holder?.value)))
             if address.compareExchange(
                 expected: known, desired: UInt(bitPattern: fresh.toOpaque()), ordering: .acquiringAndReleasing

@@ -1,11 +1,11 @@
 internal import Glibc
 internal import Synchronization
 
-/// Distinguishes a process from its forked children, with one system call.
+/// A value that differs between a process and its forked children. Reading it takes one system call.
 public struct ProcessStamp: Equatable, Sendable {
     private let processID: Int32
-    // A child in a new pid namespace can have its parent's process id: both may be 1. And only the id reveals a child
-    // that was made without running fork's handlers.
+    // Both fields are needed. A child in a new pid namespace can have the process id of its parent: both may be 1. And
+    // a child that was made without running the handlers of fork differs only in its process id.
     private let forks: Int
 
     private static let forks: Forks = {

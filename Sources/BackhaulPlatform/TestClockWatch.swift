@@ -1,14 +1,14 @@
 #if DEBUG
 internal import Glibc
 
-/// Notices when a test has moved the calendar (`BACKHAUL_CLOCK`). The kernel reports only changes of its own calendar.
-/// In debug builds only, like the calendar of tests.
+/// Notices that a test has moved the calendar (`BACKHAUL_CLOCK`). The kernel reports only changes of its own calendar.
+/// The type exists in debug builds only, like the calendar of tests.
 public final class TestClockWatch: Sendable {
     private let descriptor: Descriptor
     /// The descriptor's number, readable after the calendar was moved.
     public var number: Int32 { descriptor.number }
 
-    /// Nil: no test moves the calendar.
+    /// Returns nil if no test moves the calendar, or if the file cannot be watched.
     public init?() {
         guard let path = getenv("BACKHAUL_CLOCK") else { return nil }
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))

@@ -23,7 +23,7 @@ public final class Thread: @unchecked Sendable {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
-        // Signals are blocked before the thread exists. It inherits the mask, and has no moment without it.
+        // Signals are blocked here before the thread exists, so that it inherits the mask from its first moment.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         let start = Unmanaged.passRetained(Start(name: name, body: body))
@@ -39,8 +39,8 @@ public final class Thread: @unchecked Sendable {
         }
     }
 
-    /// Waits for the thread's end. The thread itself must not call this. A second call, and one in a forked child,
-    /// where the thread does not exist, return at once.
+    /// Waits until the thread has ended. The thread itself must not call this function. A second call returns at once.
+    /// So does a call in a forked child, where the thread does not exist.
     public func join() {
         if isJoined.exchange(true, ordering: .relaxed) || process != .current { return }
         pthread_join(handle, nil)
@@ -48,7 +48,7 @@ public final class Thread: @unchecked Sendable {
 
     public var isCurrent: Bool { pthread_equal(handle, pthread_self()) != 0 }
 
-    /// Without a join the thread continues, and releases its resources at its end.
+    /// If the thread was not joined, it continues, and its resources are released when it ends.
     deinit {
         if !isJoined.load(ordering: .relaxed), process == .current { pthread_detach(handle) }
     }

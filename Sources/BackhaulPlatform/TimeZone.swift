@@ -2,8 +2,8 @@ internal import CLinux
 internal import Glibc
 
 extension Clock {
-    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds. The machine's time
-    /// zone decides (localtime_r(3)). 0 for times that no calendar has.
+    /// How many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds, in the machine's time
+    /// zone (localtime_r(3)). 0 for times that localtime_r cannot convert.
     public static func localOffsetMilliseconds(at unix: Int64) -> Int64 {
         var seconds = time_t(unix >= 0 ? unix / 1_000 : (unix + 1) / 1_000 - 1)
         var parts = tm()
@@ -11,19 +11,18 @@ extension Clock {
         return Int64(parts.tm_gmtoff) * 1_000
     }
 
-    /// Adopts the machine's present time zone: localtime_r(3) keeps the one that it read first. Reads a file if it was
-    /// changed.
+    /// Reads the machine's present time zone. Without this call, localtime_r(3) keeps the zone that it read first.
     public static func readTimeZone() { tzset() }
 }
 
-/// Notices when the machine gets another time zone. Then another link replaces /etc/localtime (localtime(5)). The
-/// directory is watched, because between one link and the next there may be none.
+/// Notices that the machine gets another time zone: another link replaces /etc/localtime (localtime(5)). The directory
+/// is watched, because for a moment there may be no link.
 public final class TimeZoneWatch: Sendable {
     public enum Change: Sendable {
-        /// Something else in the directory has changed.
+        /// Only other files of the directory have changed.
         case none
         case zone
-        /// The directory is gone, and no further change is reported.
+        /// The directory was removed or moved, and no further change is reported.
         case end
     }
 
@@ -45,7 +44,7 @@ public final class TimeZoneWatch: Sendable {
         }
     }
 
-    /// Reads the reports of changes.
+    /// Reads all waiting reports of changes, and returns the most important one.
     public func takeChanges() -> Change {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var change = Change.none
@@ -60,13 +59,13 @@ public final class TimeZoneWatch: Sendable {
         }
     }
 
-    /// Splits the reports of inotify(7). Each has the watch, the mask, the cookie and the length of the name, four
-    /// bytes each. Then follows the name with its zeros.
+    /// Splits the reports of inotify(7). Each report begins with the watch, the mask, the cookie and the length of the
+    /// name, four bytes each. The name follows, with zeros at its end.
     private static func events(in bytes: ArraySlice<UInt8>) -> [(mask: UInt32, name: String)] {
         let head = 16
         var events: [(mask: UInt32, name: String)] = []
         var rest = bytes
-        // Unsafe: four bytes of the slice, copied at once.
+        // Unsafe: four bytes of the slice are copied at once.
         func number(at offset: Int) -> UInt32 {
             rest.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: UInt32.self) }
         }

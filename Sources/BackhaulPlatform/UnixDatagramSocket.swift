@@ -1,12 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// A Unix datagram socket that sends to one address. It waits only if the caller allows it.
+/// A Unix datagram socket that sends to one address. It blocks only if the caller allows it.
 public final class UnixDatagramSocket: Sendable {
     private let descriptor: Descriptor
 
-    /// - path: with "@" before it, a name without a file (unix(7), "abstract"; sd_notify(3) has the same form).
-    /// - Returns: nil when no process listens at the path, or no descriptor is left.
+    /// - path: the path of a socket's file, or "@" with an abstract name, which has no file (unix(7); sd_notify(3) has
+    /// the same form).
+    /// - Returns: nil if no process listens at the path, or if no descriptor is left.
     public static func connect(path: String) -> UnixDatagramSocket? {
         let number = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { return nil }
@@ -19,8 +20,8 @@ public final class UnixDatagramSocket: Sendable {
 
     private init(owning number: Int32) { descriptor = Descriptor(owning: number) }
 
-    /// - milliseconds: how long to wait for space at the receiver.
-    /// - Returns: false when the datagram is too large, the receiver is gone, or there was no space.
+    /// - milliseconds: how long to wait for space in the receiver's queue.
+    /// - Returns: false if the datagram is too large, the receiver is gone, or its queue stays full.
     public func send(_ bytes: [UInt8], waitingMilliseconds milliseconds: Int32 = 0) -> Bool {
         let deadline = Deadline.after(milliseconds: Int64(milliseconds))
         while true {

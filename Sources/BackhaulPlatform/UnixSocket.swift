@@ -8,8 +8,8 @@ public struct PeerCredential: Equatable, Sendable {
     public var isSameUser: Bool { userID == geteuid() }
 }
 
-/// A listening Unix stream socket in a directory. It is reached through the directory's descriptor, because the address
-/// of a socket has about 100 bytes at most and a path may be longer.
+/// A listening Unix stream socket in a directory. Its address contains the descriptor of the directory instead of its
+/// path. An address has about 100 bytes at most, and a path may be longer.
 public final class UnixListener: Sendable {
     private let descriptor: Descriptor
     private let directory: Descriptor
@@ -17,8 +17,8 @@ public final class UnixListener: Sendable {
     private let file: FileIdentity?
     public var number: Int32 { descriptor.number }
 
-    /// Replaces a socket, a file or a link that an earlier process left. The caller holds the lock, so the file is
-    /// stale. EADDRINUSE: a directory has the name.
+    /// Makes the socket. It replaces a socket, a file or a link that an earlier process left: the caller owns the store
+    /// lock, so this file is stale. Throws EADDRINUSE if a directory has the name.
     public init(name: String, in directory: Descriptor) throws(SystemError) {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
         guard number >= 0 else { throw SystemError.last("cannot make a socket") }
@@ -34,14 +34,14 @@ public final class UnixListener: Sendable {
         file = FileIdentity(of: name, in: directory)
     }
 
-    /// Whether the socket's file is still in place: false when another process has removed or replaced it. While this
+    /// Whether the file of the socket still exists. False if another process has removed or replaced it. While this
     /// socket is open, no other file gets its inode.
     public var isLinked: Bool { file != nil && FileIdentity(of: name, in: directory) == file }
 
     public enum AcceptResult: Sendable {
         case stream(UnixStream)
         case wouldBlock
-        /// A client waits, but there are no descriptors or no memory for its connection.
+        /// A client waits, but there is no descriptor or no memory for its connection.
         case exhausted
     }
 
@@ -54,7 +54,7 @@ public final class UnixListener: Sendable {
         }
     }
 
-    /// Removes the socket's file, but not one that has replaced it.
+    /// Removes the file of the socket, but not a file that has replaced it.
     public func remove() { if isLinked { unlinkat(directory.number, name, 0) } }
 }
 
@@ -113,8 +113,8 @@ public final class UnixStream: Sendable {
         return Self.isWouldBlock(bhl_errno()) ? .wouldBlock : .closed
     }
 
-    /// Waits until there are bytes to read, or `forWriting` and space to write, or `wake` is set, or the deadline has
-    /// passed.
+    /// Waits until there are bytes to read, `wake` is set, or the deadline has passed. With `forWriting`, it also waits
+    /// for space to write.
     public func wait(forWriting: Bool, orSet wake: EventFD, until deadline: Deadline?) {
         var items = [
             pollfd(fd: descriptor.number, events: Int16(forWriting ? POLLIN | POLLOUT : POLLIN), revents: 0),
@@ -144,9 +144,9 @@ enum UnixAddress {
         return address
     }
 
-    // Unsafe: bind and connect take every kind of address as a pointer to its common beginning.
+    // Unsafe: bind and connect take addresses of all kinds as a pointer to `sockaddr`, their common beginning.
     static func with(_ address: inout sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        // A name without a file ends with the length, not with a zero.
+        // The length limits an abstract name, because no zero ends it.
         let nameLength = withUnsafeBytes(of: &address.sun_path) { name in
             name.first == 0 ? 1 + name.dropFirst().prefix { $0 != 0 }.count : name.count
         }

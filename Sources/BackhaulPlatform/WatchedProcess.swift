@@ -1,19 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// A process that need not be a child of this one. Its end can be waited for, and it can be signalled. It is never
-/// confused with a later one with the same id.
+/// A process whose end is noticed, and which can get signals. It need not be a child of this process. It is never
+/// confused with a later process with the same id.
 public final class WatchedProcess: Sendable {
     public let identity: ProcessIdentity
     /// A pidfd, readable after the process has ended; nil if the kernel (before 5.3) or a filter does not provide one.
     public let descriptor: Descriptor?
 
-    /// Nil when the process has ended.
+    /// Returns nil if the process has ended.
     public init?(_ identity: ProcessIdentity) {
         let number = bhl_pidfd_open(identity.processID)
         let descriptor = number >= 0 ? Descriptor(owning: number) : nil
-        // This is checked after opening. If the process is alive now, it was so then, and has had the number all the
-        // time.
+        // The check comes after the pidfd was opened. If the process is alive now, the pidfd belongs to it, because it
+        // has had the id all the time.
         guard identity.isAlive else { return nil }
         self.identity = identity
         self.descriptor = descriptor
@@ -25,8 +25,8 @@ public final class WatchedProcess: Sendable {
         return poll(&item, 1, 0) > 0
     }
 
-    /// Sends SIGTERM to the process, and to the first process group of its session if the process is in that and this
-    /// one is not. A stopped process gets the signal when it continues.
+    /// Sends SIGTERM to the process. If the process is in the first process group of its session, the whole group gets
+    /// the signal, unless this process is in that group. A stopped process gets the signal when it continues.
     public func terminate() { signal(SIGTERM) }
 
     /// Sends SIGKILL to the process and the same group.
@@ -34,8 +34,8 @@ public final class WatchedProcess: Sendable {
 
     private func signal(_ number: Int32) {
         guard !hasEnded, identity.isAlive else { return }
-        // What a detached program starts stays in the first group of its session, unless it leaves the group by itself.
-        // The number of a group is not reused while one of its processes lives.
+        // Processes that a detached program starts stay in the first group of its session, unless they leave the group
+        // by themselves. The id of a group is not reused while one of its processes exists.
         let group = getpgid(identity.processID)
         if group > 1, group == getsid(identity.processID), group != getpgrp() { Glibc.kill(-group, number) }
         guard let descriptor, descriptor.isOurs else {

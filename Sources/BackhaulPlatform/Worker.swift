@@ -1,5 +1,5 @@
 /// A thread that owns a context and performs jobs on it, in the order in which they were posted. It takes all waiting
-/// jobs at once, so that `perform` can commit them together.
+/// jobs together, so that `perform` can commit them together.
 public final class Worker<Context>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
@@ -12,8 +12,8 @@ public final class Worker<Context>: Sendable {
     private let mailbox = Lock(Mailbox())
     private let thread: Lock<Thread?> = Lock(nil)
 
-    /// Starts the thread. `make` runs on it and makes the context, which never leaves it. If `make` throws, so does
-    /// this. `perform` gets the waiting jobs.
+    /// Starts the thread. `make` runs on the thread and makes the context, which only this thread uses. If `make`
+    /// throws, `init` throws the same error. `perform` gets the waiting jobs.
     public init(
         name: String,
         make: @escaping @Sendable () throws -> Context,
@@ -51,7 +51,7 @@ public final class Worker<Context>: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// Returns false when the worker is closed. Then the job is dropped.
+    /// Adds a job. Returns false if the worker is closed. Then the job is dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         mailbox.change { state in
@@ -61,8 +61,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Performs the posted jobs, ends the thread and waits for it, unless one of the jobs calls this. It may be called
-    /// repeatedly.
+    /// Performs the posted jobs, ends the thread and waits for its end. If a job calls this function, it does not wait.
+    /// Further calls have no effect.
     public func close() {
         mailbox.change { $0.isClosed = true }
         thread.withLock { thread in
@@ -71,8 +71,8 @@ public final class Worker<Context>: Sendable {
         }
     }
 
-    /// Like `close`, but waits only until the deadline. Returns false when the thread is still busy. Then it continues,
-    /// and ends when it has performed the posted jobs.
+    /// Closes the worker, but waits only until the deadline. Returns false if the thread is still busy. Then the thread
+    /// ends when it has performed the posted jobs.
     public func close(until deadline: Deadline) -> Bool {
         mailbox.change { $0.isClosed = true }
         guard mailbox.wait(until: deadline, { $0.hasEnded ? () : nil }) != nil else {
@@ -83,6 +83,6 @@ public final class Worker<Context>: Sendable {
         return true
     }
 
-    /// A worker that was not closed ends its thread with its last reference.
+    /// If the worker was not closed, its thread ends after the posted jobs when the last reference to the worker ends.
     deinit { mailbox.change { $0.isClosed = true } }
 }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Why bytes are malformed. The reason is the end of a sentence, "it has …".
+/// Why bytes are malformed. The reason is a clause that ends a sentence, such as "it has …".
 struct Malformed: Error {
     let reason: String
     /// The versions of the peer, if they differ from ours.
@@ -12,10 +12,10 @@ struct Malformed: Error {
     }
 }
 
-/// Writes values into a frame, or reads them from the payload of one. Both directions are one type, so that the
-/// description of a record is compiled once. It is written by hand, because libraries for this trap on bad input, need
-/// Foundation, or cannot bound the memory that a hostile peer makes them allocate. No input makes a reader trap, and
-/// the memory that it allocates is bounded by the size of its input. A writer never throws.
+/// Writes values into a frame, or reads them from the payload of a frame. One type does both, so that the description
+/// of a record is compiled once. No library is used. The known ones trap on bad input, need Foundation, or cannot bound
+/// the memory that a hostile peer makes them allocate. No input makes a reader trap, and the size of the input bounds
+/// the memory that a reader allocates. A writer never throws.
 struct Coder {
     let isReading: Bool
     /// The bytes that were written.
@@ -41,27 +41,27 @@ struct Coder {
         if isReading { value = try Value.read(from: &self) } else { value.write(to: &self) }
     }
 
-    /// Writes or reads a record that is part of another one, in its place.
+    /// Writes or reads a record that is a field of another record.
     mutating func field<Record: WireRecord>(_ record: inout Record) throws(Malformed) { try record.visit(with: &self) }
 
-    /// Writes or reads a field in the form of another type.
+    /// Writes or reads a field as a value of another type.
     mutating func field<Value, Form: WireValue>(
         _ value: inout Value, as form: (Value) -> Form, from: (Form) throws(Malformed) -> Value
     ) throws(Malformed) {
         if isReading { value = try from(try Form.read(from: &self)) } else { form(value).write(to: &self) }
     }
 
-    /// Writes or reads a code. A reader replaces a code that it does not know by `other`.
+    /// Writes or reads a code. A reader uses `other` for a code that it does not know.
     mutating func code<Code: RawRepresentable<Int32>>(_ code: inout Code, orElse other: Code) throws(Malformed) {
         try field(&code, as: { UInt8(truncatingIfNeeded: $0.rawValue) }, from: { Code(rawValue: Int32($0)) ?? other })
     }
 
-    /// Writes or reads an optional flag: its presence, then four bytes.
+    /// Writes or reads an optional flag: a byte for its presence, then four bytes.
     mutating func wide(_ flag: inout Bool?) throws(Malformed) {
         try field(&flag, as: { flag in flag.map { $0 ? 1 : 0 as UInt32 } }, from: { number in number.map { $0 != 0 } })
     }
 
-    /// Writes or reads an optional code: its presence, then four bytes.
+    /// Writes or reads an optional code: a byte for its presence, then four bytes.
     mutating func wide<Code: RawRepresentable>(_ code: inout Code?) throws(Malformed) where Code.RawValue == Int32 {
         try field(&code, as: { $0?.rawValue }) { (raw: Int32?) throws(Malformed) in
             guard let raw else { return nil }
@@ -71,12 +71,12 @@ struct Coder {
     }
 }
 
-/// The writer.
+/// The functions of a writer.
 extension Coder {
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
 
-    // These write the byte of an enum's case, and the fields of the case. They are overloads, because the compiler does
-    // not specialize a parameter pack.
+    // The following functions write the byte of an enum's case, and the fields of the case. They are overloads, because
+    // the compiler does not specialize a parameter pack.
 
     mutating func put<Form: RawRepresentable<UInt8>>(_ form: Form) { write(byte: form.rawValue) }
 
@@ -121,14 +121,14 @@ extension Coder {
         bytes.append(contentsOf: value)
     }
 
-    /// Writes the number of the bytes that follow into the four bytes at `position`.
+    /// Writes the number of bytes after the length field into the four bytes of that field, at `position`.
     mutating func setLength(at position: Int) {
         let length = UInt32(truncatingIfNeeded: bytes.count - position - 4)
         for index in 0..<4 { bytes[position + index] = UInt8(truncatingIfNeeded: length >> UInt32(8 * index)) }
     }
 }
 
-/// The reader.
+/// The functions of a reader.
 extension Coder {
     var remaining: Int { input.endIndex - position }
 
@@ -165,7 +165,7 @@ extension Coder {
         return count
     }
 
-    /// Reads a count, and as many bytes.
+    /// Reads a count, and then as many bytes as the count states.
     mutating func counted() throws(Malformed) -> ArraySlice<UInt8> {
         let count = try count()
         guard count <= remaining else { throw Malformed("it ends too early") }

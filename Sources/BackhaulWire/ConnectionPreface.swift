@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// The begin of the first message of each side, in all versions. It is four bytes with which no other protocol begins,
-/// the version of all that follows, and the version of the library.
+/// The beginning of the first message of each side, in all versions. It has four bytes with which no other protocol
+/// begins, the version of the protocol, and the version of the library.
 struct ConnectionPreface: WireRecord {
     private static let magic: [UInt8] = Array("bhul".utf8)
 
@@ -18,7 +18,8 @@ struct ConnectionPreface: WireRecord {
         try coder.field(&versions.library)
     }
 
-    /// Throws if the other side has another version: its next bytes may have any form, so a reader must stop.
+    /// Throws if the other side has another version of the protocol. Then its next bytes may have any form, and must
+    /// not be read.
     func check() throws(Malformed) {
         guard versions.wire == Wire.version else {
             throw Malformed("it has version \(versions.wire)", peerVersions: versions)
@@ -26,7 +27,7 @@ struct ConnectionPreface: WireRecord {
     }
 }
 
-/// Its form is the same in all versions, like that of the preface.
+/// The form of a welcome, like the form of the preface, is the same in all versions.
 extension Welcome: WireRecord {
     static var blank: Welcome { Welcome(versions: .current, isDaemon: false, process: 0) }
     mutating func code(with coder: inout Coder) throws(Malformed) {

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 
-// This is part of `goodbye`, which has the same form in engines of all versions. So this layout never changes.
+// A failure is part of `goodbye`, which has the same form in engines of all versions. So its form never changes.
 extension Failure: WireRecord {
     static var blank: Failure { Failure(.internal, "") }
     mutating func code(with coder: inout Coder) throws(Malformed) {
-        // A newer engine may send other codes. Its message is useful nevertheless.
+        // A newer engine may send codes that this library does not know. The message is useful nevertheless.
         try coder.code(&status, orElse: .internal)
         try coder.code(&domain, orElse: .none)
         try coder.field(&detail)

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-// Fields in the forms of docs/wire.md. The columns of the store are nothing to the wire.
+// Fields in the forms of docs/wire.md. The wire ignores the names of the store's columns.
 
 extension Coder: FieldVisitor {
     typealias Problem = Malformed

@@ -4,7 +4,7 @@ extension TaskPolicy: WireRecord {
     static var blank: TaskPolicy { TaskPolicy() }
     mutating func code(with coder: inout Coder) throws(Malformed) {
         try visitFields(with: &coder)
-        // Few tasks have their own constraints.
+        // Most tasks state no constraints. Then one byte is enough.
         try coder.field(&constraints, as: { $0 == Constraints.none ? nil : $0 }, from: { $0 ?? Constraints.none })
     }
 }

@@ -11,7 +11,7 @@ extension UInt64: WireValue {}
 extension Int32: WireValue {}
 extension Int64: WireValue {}
 
-/// A list of `UInt8` is a value that is not text, such as `user_data`.
+/// Bytes are used only in lists, for values that are not text, such as `user_data`.
 extension UInt8: WireElement {
     static var minimumSize: Int { 1 }
     static func write(_ list: [UInt8], to coder: inout Coder) { coder.write(counted: list) }
@@ -113,11 +113,11 @@ extension RetryErrors: WireValue {}
 extension TaskStates: WireValue {}
 extension Tolerances: WireValue {}
 
-/// A value that is written as the text that a host gives for it.
+/// A value that is written as text, in the form in which a host states it.
 protocol WireText: WireValue {
     init?(_ text: String)
     var text: String { get }
-    /// What a message has if its text is not valid: the end of a sentence.
+    /// The words for an invalid text in the sentence "it has …".
     static var mistake: String { get }
 }
 

@@ -2,15 +2,15 @@ public import BackhaulModel
 
 /// The protocol between a client and an engine in another process: docs/wire.md.
 public enum Wire {
-    /// The version of the protocol, which must be the same on both sides. They use the same library on one machine. A
-    /// newer client waits until the older engine has ended, so that neither side has to support old formats.
+    /// The version of the protocol, which must be the same on both sides. Neither side supports old formats: both are
+    /// on one machine, and a newer client waits until an older engine has ended.
     public static let version = Versions.current.wire
 
-    /// The most bytes of a frame's payload. A peer that sends more has a fault.
+    /// The most bytes of a frame's payload. A peer that sends more is faulty.
     public static let maximumFrame = 4 << 20
 
-    /// Returns a whole frame with its length. Throws `tooMany` when the command does not fit in one. The caller must
-    /// split lists of ids; chunks of requests are small enough (`Limits.chunkSize`).
+    /// Returns a whole frame with its length. Throws `tooMany` if the command does not fit in a frame. The caller must
+    /// split long lists of ids; chunks of requests are small enough (`Limits.chunkSize`).
     public static func encode(_ message: ClientMessage) throws(Failure) -> [UInt8] {
         let frame = frame(message, capacity: capacity(for: message))
         guard fits(frame) else {
@@ -19,8 +19,8 @@ public enum Wire {
         return frame
     }
 
-    /// Returns a whole frame with its length. A reply that does not fit in one is replaced by the failure `tooMany`;
-    /// see `countThatFits`.
+    /// Returns a whole frame with its length. A reply that does not fit in a frame is replaced by the failure
+    /// `tooMany`. `countThatFits` helps to avoid that.
     public static func encode(_ message: EngineMessage) -> [UInt8] {
         let frame = frame(message)
         guard !fits(frame), case .reply(let sequence, _) = message else { return frame }
@@ -36,7 +36,8 @@ public enum Wire {
         return coder.bytes
     }
 
-    /// Throws `storeDamaged`, or `engineIncompatible` when another version of the library wrote the reply.
+    /// Reads a stored reply. Throws `engineIncompatible` if another version of the protocol wrote it, and
+    /// `storeDamaged` if it cannot be read.
     public static func decodeReply(_ bytes: [UInt8]) throws(Failure) -> Reply {
         var coder = Coder(reading: bytes[...])
         do throws(Malformed) {
@@ -56,12 +57,12 @@ public enum Wire {
         }
     }
 
-    /// How many of the first items fit in one reply: at least one, if there is one.
+    /// How many of the first items fit in one reply: at least one, if the list is not empty.
     public static func countThatFits(_ events: [Event]) -> Int { countThatFits(items: events) }
     public static func countThatFits(_ tasks: [TaskInfo]) -> Int { countThatFits(items: tasks) }
 
     private static func countThatFits<Item: WireValue>(items: [Item]) -> Int {
-        // The rest is for the tags, the sequence, the count and `more`.
+        // The other 64 bytes are for the tags, the sequence, the count and `more`.
         let room = maximumFrame - 64
         var coder = Coder()
         for (index, item) in items.enumerated() {

@@ -1,7 +1,7 @@
 /// A value that can be written into a frame and read from one: docs/wire.md.
 ///
 /// A struct is a `WireRecord`, which lists its fields once, for both directions. An enum whose cases have fields has an
-/// exhaustive `switch` for each direction. The declaration of a case has the order and the types of its fields, and the
+/// exhaustive `switch` for each direction. The declaration of a case gives the order and the types of its fields. The
 /// raw value of `Form` is its byte. So a new case does not compile until both directions have it.
 protocol WireValue {
     func write(to coder: inout Coder)
@@ -13,20 +13,21 @@ protocol WireRecord: WireValue {
     /// An empty value that a reader fills.
     static var blank: Self { get }
     /// Passes each field to the coder, in the order of the message. A reader replaces the field. With a writer, `code`
-    /// assigns nothing and throws nothing.
+    /// does not change the record and does not throw.
     mutating func code(with coder: inout Coder) throws(Malformed)
 }
 
 extension WireRecord {
     func write(to coder: inout Coder) {
-        // Unsafe: only until the closure returns.
+        // Unsafe: the pointer is used only until the closure returns.
         withUnsafePointer(to: self) { Self.write(UnsafeBufferPointer(start: $0, count: 1), to: &coder) }
     }
 
-    /// The records are not copied. A copy would retain and release their fields, which takes longer and makes the
-    /// library larger. Unsafe: the records may be constants, because with a writer `code` assigns nothing.
+    /// Writes the records without copying them. A copy would retain and release their fields, which takes longer and
+    /// makes the library larger. Unsafe: the records may be constants, because with a writer `code` does not change
+    /// them.
     fileprivate static func write(_ records: UnsafeBufferPointer<Self>, to coder: inout Coder) {
-        // Unsafe: as above.
+        // Unsafe: nothing writes to the buffer, as explained above.
         let records = UnsafeMutableBufferPointer(mutating: records)
         do throws(Malformed) {
             for index in records.indices { try records[index].visit(with: &coder) }
@@ -41,15 +42,15 @@ extension WireRecord {
         return record
     }
 
-    /// It is not inlined, so that `code` is compiled once, for both directions and for all records that contain this
-    /// one.
+    /// This function is not inlined, so that `code` is compiled once, for both directions and for all records that
+    /// contain this one.
     @inline(never)
     mutating func visit(with coder: inout Coder) throws(Malformed) { try code(with: &coder) }
 }
 
 /// A value that can be an element of a list.
 protocol WireElement: WireValue {
-    /// The size of the shortest encoding in bytes. It allows to check a count before memory is allocated for it.
+    /// The size of the shortest encoding in bytes. With it, a count is checked before memory is allocated.
     static var minimumSize: Int { get }
     static func write(_ list: [Self], to coder: inout Coder)
     static func readList(from coder: inout Coder) throws(Malformed) -> [Self]

@@ -1,5 +1,5 @@
-// The tables and macros of include/backhaul.h that Swift cannot import, as functions. The header stays their only
-// source.
+// Functions for the tables and macros of include/backhaul.h that Swift cannot import. The header stays the only source
+// of these.
 #pragma once
 #include "../../include/backhaul.h"
 

@@ -1,5 +1,5 @@
-/// Base64 (RFC 4648, section 4). It is written by hand, because Foundation, which has it, is as large as this whole
-/// library.
+/// Base64 (RFC 4648, section 4). The library has its own code for it, because Foundation, which offers it, is as large
+/// as this whole library.
 public enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -17,8 +17,8 @@ public enum Base64 {
         return text
     }
 
-    /// Returns nil for bytes outside of the alphabet, and for an impossible length. Padding may be missing, and the
-    /// unused bits of the last digit may have any value (RFC 8941, section 4.2.7).
+    /// Returns the decoded bytes; nil if a character is not in the alphabet or the length is impossible. Padding may be
+    /// missing, and the unused bits of the last digit may have any value (RFC 8941, section 4.2.7).
     static func decoded(_ text: ArraySlice<UInt8>) -> [UInt8]? {
         var digits = text
         while digits.count > text.count - 2, digits.last == 0x3D { digits = digits.dropLast() }

@@ -13,22 +13,22 @@ public struct ClockReading: Equatable, Sendable {
     }
 }
 
-/// Computes how far the calendar was set. A task ages by the time that has passed, not by what the calendar skipped. A
+/// Computes how far the calendar was set. Tasks age by the time that has passed, not by the step of the calendar. A
 /// machine without a battery for its clock boots in 1970, and the network sets the clock minutes later.
 public enum ClockStep {
-    /// The smallest clock step, in milliseconds. A smaller difference comes from a clock that is slewed, or set again
-    /// and again.
+    /// The smallest difference that counts as a clock step, in milliseconds. Smaller differences come from a clock that
+    /// is slewed, or that is often set by a little.
     public static let tolerance: Int64 = 10_000
     /// 2020-01-01 in Unix milliseconds. A calendar that shows an earlier time was never set.
     public static let neverSet: Int64 = 1_577_836_800_000
 
-    /// Returns the milliseconds by which the calendar has jumped between the two readings; 0: it was not set.
+    /// Returns the milliseconds by which the calendar was set between the two readings; 0 if it was not set.
     public static func between(_ former: ClockReading, _ now: ClockReading) -> Int64 {
         let (passed, overflow) = now.wall.subtractingReportingOverflow(former.wall)
         if overflow { return 0 }
         guard former.bootID == now.bootID else {
-            // No clock measures the time between two boots, so the calendar is trusted unless its difference is
-            // impossible.
+            // No clock measures the time between two boots. So the calendar is trusted, unless it went back or was set
+            // for the first time.
             let wasSetOnlyNow = former.wall < neverSet && now.wall >= neverSet
             return passed < 0 || wasSetOnlyNow ? passed : 0
         }

@@ -1,8 +1,9 @@
-/// The memory that one peer's commands in progress take, including their replies. While the budget is spent, the engine
-/// reads no further command of the peer: the buffer of the socket fills, and the peer waits.
+/// The memory that the commands of one peer take while they are in progress, including their replies. While the budget
+/// is spent, the engine reads no further command of that peer. Then the buffer of the socket fills, and the peer waits.
 public struct CommandBudget: Sendable {
     public static let limit = 8 << 20
-    /// The bytes assumed for the reply to a listing or poll. It can fill a frame, but most are far smaller.
+    /// The bytes assumed for the reply to a listing or poll. The reply may fill a frame, but most replies are far
+    /// smaller.
     static let listing = 1 << 20
     static let smallest = 1 << 10
 

@@ -1,22 +1,22 @@
-/// What happens when a library meets an engine of another version.
+/// Decides what happens when a library connects to an engine of another version.
 public enum VersionNegotiation {
     public enum Action: Equatable, Sendable {
         case proceed
-        /// The engine is an older daemon: it is asked to exit, and the library starts its own daemon.
+        /// The engine is an older daemon. The library requests its exit, and then starts its own daemon.
         case requestExit
         case refuse(Failure)
     }
 
-    /// Decides in the client.
-    /// - mayRequestExit: the client has a daemon to start, and has not asked too often. That daemon may be older than
-    /// the client.
+    /// The action of the client after the engine's welcome.
+    /// - mayRequestExit: whether the client has a daemon to start, and has not requested an exit too often. The daemon
+    /// to start may be older than the client.
     public static func action(own: Versions, engine: Welcome, mayRequestExit: Bool) -> Action {
         if mustExit(engine, requestedBy: own), mayRequestExit { return .requestExit }
         return own.wire == engine.versions.wire ? .proceed : .refuse(failure(own: own, engine: engine))
     }
 
-    /// Decides in the engine: only a daemon exits, and only for a newer library. Otherwise two versions could replace
-    /// each other for ever.
+    /// Whether the engine must exit for this library. Only a daemon exits, and only for a newer library. Otherwise the
+    /// daemons of two versions could replace each other for ever.
     public static func mustExit(_ engine: Welcome, requestedBy library: Versions) -> Bool {
         engine.isDaemon && library.library > engine.versions.library
     }

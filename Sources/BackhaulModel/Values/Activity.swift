@@ -1,4 +1,4 @@
-/// The conditions for which an activity waits within its window: `BH_QUALITY_…`.
+/// How good the conditions must be for an activity to start within its window: `BH_QUALITY_…`.
 public enum QualityOfService: Int32, Sendable, CaseIterable {
     case background = 1
     case utility = 2
@@ -9,13 +9,14 @@ public enum QualityOfService: Int32, Sendable, CaseIterable {
 public struct Activity: Equatable, Sendable {
     public var identifier: String
     public var intervalMilliseconds: UInt64
-    /// How long a window stays open.
+    /// The length of a window.
     public var toleranceMilliseconds: UInt64
     public var repeats = true
     public var qualityOfService = QualityOfService.background
-    /// The request of which the activity makes a task. Nil: the host gets an event, and is launched for it.
+    /// The request from which the activity makes a task in each window. Nil: the host gets an event in each window, and
+    /// is launched for it.
     public var request: Request?
-    /// The time at which the first window opens, in Unix milliseconds; nil: after the interval.
+    /// When the first window begins, in Unix milliseconds; nil: after one interval.
     public var firstMilliseconds: Int64?
 
     public init(identifier: String, intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64? = nil) {
@@ -32,12 +33,12 @@ public struct ActivityInfo: Equatable, Sendable {
     public var toleranceMilliseconds: UInt64
     public var repeats: Bool
     public var qualityOfService: QualityOfService
-    /// The time at which the next window opens, or the open one did, in Unix milliseconds.
+    /// When the present or the next window begins, in Unix milliseconds.
     public var nextMilliseconds: Int64
-    /// The time of the last start, in Unix milliseconds; nil: it never started.
+    /// When the activity last started, in Unix milliseconds; nil: never.
     public var lastStartedMilliseconds: Int64?
     public var lastTask: TaskID?
-    /// The URL of the request.
+    /// The URL of the activity's request; nil if the activity has none.
     public var url: String?
 
     public init(

@@ -6,8 +6,8 @@ public enum AttemptNext: Int32, Sendable, CaseIterable {
     case stopped = 4
 }
 
-/// Measurements of the last request of an attempt. Times are microseconds after its start; nil: not reached or not
-/// needed.
+/// Measurements of the last request of an attempt. Times are microseconds after the start of the request. A time is nil
+/// if its step was not reached or not needed.
 public struct TransferMetrics: Equatable, Sendable {
     public var startedMilliseconds: Int64 = 0
     public var url = ""
@@ -19,7 +19,7 @@ public struct TransferMetrics: Equatable, Sendable {
     public var requestEnd: Int64?
     public var responseStart: Int64?
     public var responseEnd: Int64?
-    /// Such as "h2" or "http/1.1".
+    /// The version of HTTP, such as "h2" or "http/1.1".
     public var networkProtocol: String?
     public var reusedConnection = false
     public var proxyConnection = false
@@ -47,7 +47,7 @@ public struct Attempt: Equatable, Sendable {
     public var nextAttemptMilliseconds: Int64 = 0
     public var failure: Failure?
     public var httpStatus: Int32 = 0
-    /// The bytes of the file that had come when the attempt began, and when it ended.
+    /// How many bytes of the file had come when the attempt began. `endOffset`: how many when it ended.
     public var offset: UInt64 = 0
     public var endOffset: UInt64 = 0
     public var metrics = TransferMetrics()

@@ -1,4 +1,5 @@
-/// A value on the heap. It is for large values that are rarely present, so that their owner stays small.
+/// A value on the heap. Large values that are rarely present are boxed, so that the type that contains them stays
+/// small.
 public struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
     private final class Storage: Sendable {
         let value: Value

@@ -1,5 +1,5 @@
-/// A text that is compared byte by byte, as in the store. Swift's strings are equal when they look the same. So in a
-/// dictionary, a session with an "é" of one character would be the same as one with an "é" of two.
+/// A text that is compared byte by byte, as in the store. Swift's strings are equal if they look the same. So in a
+/// dictionary of strings, a name with "é" as one character would equal a name with "é" as two characters.
 public struct ByteString: Hashable, Sendable {
     public var text: String
 

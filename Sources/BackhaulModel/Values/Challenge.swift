@@ -16,8 +16,8 @@ public struct AuthenticationSchemes: OptionSet, Hashable, Sendable {
     public static let other = AuthenticationSchemes(rawValue: 16)
 }
 
-/// What a credential is for (RFC 9110, section 11.5). Each space has at most one open challenge, however many tasks
-/// wait.
+/// What a credential is for (RFC 9110, section 11.5). Each protection space has at most one open challenge, even if
+/// many tasks wait.
 public struct ProtectionSpace: Hashable, Sendable {
     /// What demands the credential: `BH_CHALLENGE_…`.
     public enum Kind: Int32, Sendable, CaseIterable {
@@ -47,9 +47,9 @@ public struct Challenge: Equatable, Sendable {
     public var schemes: AuthenticationSchemes
     /// How many of the host's responses in a row the server did not accept.
     public var failures: UInt32
-    /// The time at which it was opened, in Unix milliseconds.
+    /// When the challenge was opened, in Unix milliseconds.
     public var timeMilliseconds: Int64
-    /// The number of tasks that waited when this was read.
+    /// How many tasks waited for the challenge when it was read from the store.
     public var waitingTasks: UInt64
     /// For a refresh of one task's URL: the present URL, which must be replaced; nil in all other cases.
     public var url: String?
@@ -82,7 +82,7 @@ public enum ChallengeResponse: Equatable, Sendable {
 public struct CredentialLifetime: Equatable, Sendable {
     /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.
     public var expiresMilliseconds: Int64?
-    /// Whether it is stored for later engines.
+    /// Whether the response is stored for later engines.
     public var isKept: Bool
 
     public init(expiresMilliseconds: Int64? = nil, isKept: Bool = false) {
@@ -96,7 +96,7 @@ public struct StoredCredential: Equatable, Sendable {
     public var space: ProtectionSpace
     /// The challenge to which the host responded.
     public var challenge: ChallengeID
-    /// The schemes that the server offered then.
+    /// The schemes that the server offered in that challenge.
     public var schemes: AuthenticationSchemes
     public var response: ChallengeResponse
     /// When the response expires, in Unix milliseconds; nil if it is valid until the server rejects it.

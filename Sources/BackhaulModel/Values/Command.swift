@@ -1,36 +1,37 @@
-/// A command from a client to the engine. Each has one `Reply`. If it is sent again with the same `CommandID`, it is
-/// not applied again, but gets a reply again.
+/// A command from a client to the engine, which sends one `Reply`. If a command is sent again with the same
+/// `CommandID`, the engine does not apply it again, but replies again.
 public enum Command: Equatable, Sendable {
-    /// `waits`: if another handle consumes the session, the reply comes when the session is free.
+    /// Creates a session, or attaches it if it exists. `waits`: if another handle consumes the session, the reply comes
+    /// when the session is free.
     case createSession(SessionConfiguration, Role, HandleID, waits: Bool)
     case attachSession(identifier: String, Role, HandleID, waits: Bool)
-    /// Ends the waiting of a create or attach with this handle. The reply to that command is a failure.
+    /// Ends the wait of a create or attach with this handle. The reply to the create or attach is then a failure.
     case stopWaiting(HandleID)
     case closeSession(HandleID)
     case configuration(HandleID)
     case updateConfiguration(HandleID, SessionConfiguration)
-    /// One atomic chunk.
+    /// Enqueues one chunk of requests: all of them or none.
     case enqueue(HandleID, [Request])
     case poll(HandleID, after: EventID, maximum: UInt32)
     case acknowledge(HandleID, Acknowledgement)
-    /// `deliveredThrough`: the greatest event id that this handle got.
+    /// `deliveredThrough`: the greatest event id that polls of this handle have returned.
     case complete(HandleID, deliveredThrough: EventID)
     case tasks(HandleID, TaskSelection, after: TaskID, maximum: UInt32)
     case control(HandleID, TaskControl, TaskSelection)
     case claim(HandleID, TaskID, Destination, ExistsPolicy)
     case invalidate(HandleID, cancelTasks: Bool)
-    /// All sessions of the client's application.
+    /// Lists all sessions of the client's application.
     case sessions
     case engine
     /// Registers the application's launch command; nil removes it.
     case setLaunch(LaunchCommand?)
-    /// The launch commands of all applications of the store.
+    /// Lists the launch commands of all applications of the store.
     case launches
-    /// The launch that started the client's process.
+    /// Returns the launch that started the client's process.
     case currentLaunch
     case challenges(HandleID)
     case respond(HandleID, ChallengeID, ChallengeResponse, CredentialLifetime)
-    /// 0 ends the stream.
+    /// Starts a stream of progress. An interval of 0 ends the stream.
     case watchProgress(HandleID, intervalMilliseconds: UInt32)
     case attempts(HandleID, TaskID)
     case history(HandleID, after: TaskID, maximum: UInt32)
@@ -38,7 +39,7 @@ public enum Command: Equatable, Sendable {
     case limits
     case waits(HandleID, TaskID)
     case conditions
-    /// The holds of all sessions of the store.
+    /// Lists the holds of all sessions of the store.
     case holds
     case setNetwork(NetworkSettings)
     case networks
@@ -57,8 +58,8 @@ public enum Reply: Equatable, Sendable {
     case failed(Failure)
     case done
     case count(UInt64)
-    /// `isNew`: this command has created the session. `newestEvent`: the session's newest committed event, acknowledged
-    /// or not.
+    /// `isNew`: this command has created the session. `newestEvent`: the session's newest committed event, even if it
+    /// is acknowledged.
     case session(SessionID, isNew: Bool, newestEvent: EventID, unacknowledged: UInt64)
     case configuration(SessionConfiguration)
     case enqueued([Enqueued])
@@ -82,17 +83,19 @@ public enum Reply: Equatable, Sendable {
 
 /// A message from the engine to a client without a command.
 public enum Notice: Equatable, Sendable {
-    /// An event was committed in a session of the client's application, attached or not.
+    /// An event was committed in a session of the client's application, even if the client has not attached the
+    /// session.
     case event(identifier: String, newest: EventID)
     /// Another handle waits to consume a session that this client consumes.
     case yield(identifier: String)
-    /// All unacknowledged events of the handle's session after `after` and up to `through`, as its credit allows.
+    /// Pushed events, within the credit: all unacknowledged events of the handle's session after `after` and up to
+    /// `through`.
     case events(HandleID, after: EventID, through: EventID, [Event])
-    /// The progress of tasks that has changed, for a handle that watches.
+    /// Changed progress of tasks, for a handle that watches progress.
     case progress(HandleID, [Progress])
 }
 
-/// The first message of a connection: who the client is, and which versions it understands.
+/// The first message of a connection. It identifies the client, and follows the versions in the preface.
 public struct Hello: Equatable, Sendable {
     public var client: ClientID
     public var application: String
@@ -101,7 +104,7 @@ public struct Hello: Equatable, Sendable {
     public var isObserver: Bool
     /// The token of a launch in the environment of the process.
     public var launch: LaunchToken?
-    /// Clients of the same process that were closed when perhaps no engine could be informed.
+    /// Closed clients of the same process. No engine may have noticed that they were closed.
     public var closedClients: [ClientID]
 
     public init(
@@ -120,12 +123,13 @@ public struct Hello: Equatable, Sendable {
 /// A message from the client to the engine.
 public enum ClientMessage: Equatable, Sendable {
     case hello(Hello)
-    /// A newer library asks an older daemon to exit. It replaces a hello; its form never changes.
+    /// A newer library requests that an older daemon exits. The message is sent in place of a hello. Its form never
+    /// changes.
     case leave(Versions)
     /// `repliedThrough`: the client has the replies to all its commands up to this sequence, so the engine may forget
     /// them.
     case command(sequence: UInt64, repliedThrough: UInt64, Command)
-    /// How many of a consumed session's events may be pushed. It has no reply; the latest one counts.
+    /// How many events of a consumed session the engine may push. A credit has no reply, and the latest one counts.
     case credit(HandleID, EventCredit)
 }
 

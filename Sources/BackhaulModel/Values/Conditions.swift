@@ -6,7 +6,8 @@ public struct Conditions: Equatable, Sendable {
     public var thermalState = Reading<ThermalState>()
     /// The sensor that determines the thermal state; nil: unknown.
     public var hottestSensor: HottestSensor?
-    /// The share of the last ten seconds in which some process waited (`some avg10` of /proc/pressure).
+    /// The share of the last ten seconds in which some process waited for a processor (`some avg10` of /proc/pressure).
+    /// The next two properties are the shares for a disk and for memory.
     public var cpuPressurePercent = Reading<UInt8>()
     public var ioPressurePercent = Reading<UInt8>()
     public var memoryPressurePercent = Reading<UInt8>()
@@ -20,12 +21,12 @@ public struct Conditions: Equatable, Sendable {
 
 /// One condition as it was read.
 public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
-    /// Nil: the condition cannot be read, and so holds no task.
+    /// The value; nil if the condition cannot be read. Then it holds no task.
     public var value: Value?
-    /// The source of the value: a path, "NetworkManager", "configured"; or why it cannot be read.
+    /// The source of the value, such as a path, "NetworkManager" or "configured". Without a value, the reason why it
+    /// cannot be read.
     public var source: String
-    /// Set when the condition is better already, while `value` is still the former one until the better one has lasted
-    /// long enough.
+    /// Set if the condition is better already, but has not lasted long enough. Until then, `value` is the former value.
     public var settling: SettlingPeriod?
 
     public init(_ value: Value? = nil, source: String = "not looked at") {
@@ -37,7 +38,7 @@ public struct Reading<Value: Equatable & Sendable>: Equatable, Sendable {
 /// How long a better condition must last before it releases tasks.
 public struct SettlingPeriod: Equatable, Sendable {
     public var durationMilliseconds: Int64
-    /// Milliseconds since boot.
+    /// When the better condition has lasted long enough, in milliseconds since boot.
     public var endsAt: Int64
 
     public init(durationMilliseconds: Int64, endsAt: Int64) {
@@ -58,11 +59,11 @@ public enum ThermalState: Int32, Sendable, CaseIterable, Comparable {
 
 /// The sensor that determines the thermal state of the machine.
 public struct HottestSensor: Equatable, Sendable {
-    /// The name for people, such as "the processor's sensor x86_pkg_temp".
+    /// The name for users, such as "the processor's sensor x86_pkg_temp".
     public var name: String
-    /// Degrees Celsius.
+    /// The temperature, in degrees Celsius.
     public var degrees: Int
-    /// The temperature at which each state begins.
+    /// The temperature at which each state begins, in degrees Celsius.
     public var levels: [ThermalState: Int]
 
     public init(name: String, degrees: Int, levels: [ThermalState: Int]) {
@@ -71,8 +72,8 @@ public struct HottestSensor: Equatable, Sendable {
         self.levels = levels
     }
 
-    /// The temperature at which the machine is no hotter than this state: the lowest one at which a hotter state
-    /// begins.
+    /// The temperature below which the machine is not hotter than this state: the lowest temperature at which a hotter
+    /// state begins.
     func thresholdDegrees(_ wanted: ThermalState) -> Int? {
         levels.filter { $0.key > wanted }.map(\.value).min()
     }
@@ -96,7 +97,7 @@ public struct NetworkKinds: OptionSet, Hashable, Sendable {
 public struct Network: Equatable, Sendable {
     /// The name of NetworkManager's connection, else of the interface.
     public var name: String
-    /// A set with one kind.
+    /// The kind of the network; the set has one element.
     public var kind: NetworkKinds
 
     public init(name: String, kind: NetworkKinds) {
@@ -132,14 +133,14 @@ public enum ConditionKind: Int32, Sendable, CaseIterable {
 public struct ConditionInfo: Equatable, Sendable {
     public var kind: ConditionKind
     public var isKnown: Bool
-    /// The value, whose meaning depends on the kind; 0 if it is unknown.
+    /// The value, whose meaning depends on the kind; 0 if the value is unknown.
     public var value: Int64
-    /// The name of the network, for that kind.
+    /// The name of the network, if `kind` is `network`.
     public var name: String?
     /// The value in a few words.
     public var text: String
     public var source: String
-    /// The Unix milliseconds at which it got this value.
+    /// When the condition got this value, in Unix milliseconds.
     public var sinceMilliseconds: Int64
 
     public init(
@@ -156,7 +157,7 @@ public struct ConditionInfo: Equatable, Sendable {
     }
 }
 
-/// The conditions on which something depends. Other conditions are not read.
+/// The conditions on which tasks or activities depend. Other conditions are not read.
 public struct ConditionSet: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -4,17 +4,17 @@ public enum ConstraintPreset: Int32, Sendable, CaseIterable {
     case overnight = 2
 }
 
-/// The constraints of a session or a task, as they were stated: the fields of `bh_session_configuration` and
-/// `bh_policy` from `preset` on. Nil: not stated.
+/// The constraints of a session or a task, as the host stated them: the fields of `bh_session_configuration` and
+/// `bh_policy` from `preset` on. A field is nil if it was not stated.
 public struct Constraints: Hashable, Sendable {
     public var preset: ConstraintPreset?
     public var requiresExternalPower: Bool?
     public var requiresUnmetered: Bool?
     public var networks: NetworkKinds?
-    /// 1 to 100.
+    /// A percentage from 1 to 100.
     public var minimumBatteryPercent: UInt8?
     public var maximumThermalState: ThermalState?
-    /// 1 to 100.
+    /// A percentage from 1 to 100, as are the next two.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
@@ -40,8 +40,8 @@ public struct Constraints: Hashable, Sendable {
     }
 }
 
-/// The row number of the constraints that tasks of a session state themselves. 0: none, as for most tasks. Tasks of a
-/// session with the same number wait for the same conditions, and are held and released together.
+/// The row number of a set of constraints that tasks state themselves. 0: the tasks state none, like most tasks. Tasks
+/// of a session with the same number wait for the same conditions, and are held and released together.
 public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -49,10 +49,10 @@ public struct ConstraintsID: RawRepresentable, Hashable, Sendable {
     public static let session = ConstraintsID(rawValue: 0)
 }
 
-/// The contents of that row.
+/// The constraints that tasks state themselves: the row of a `ConstraintsID`.
 public struct TaskConstraints: Hashable, Sendable {
     public var stated: Constraints
-    /// Whether a launched host has enqueued the task, in a session that makes such tasks discretionary.
+    /// Whether a launched host has enqueued the task in a session that makes these tasks discretionary.
     public var isLaunched: Bool
     /// Whether the task's latest start has passed, so that presets do not apply any more.
     public var isPastLatestStart: Bool

@@ -1,10 +1,10 @@
-/// What all sessions of a store may use together: `bh_limits` with its defaults filled in.
+/// The limits for all sessions of a store together: `bh_limits` with its defaults filled in.
 public struct EngineLimits: Equatable, Sendable {
-    /// Nil: no limit.
+    /// The rate limit of all transfers together; nil: no limit.
     public var bytesPerSecond: UInt64?
     public var maximumRunningTasks: UInt32 = 256
     public var maximumConnections: UInt32 = 256
-    /// The most connections of all sessions to one origin; nil: each session's own limit.
+    /// The most connections of all sessions to one origin; nil: only the limit of each session applies.
     public var connectionsPerOrigin: UInt32?
 
     public init() {}

@@ -5,7 +5,7 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         var first: Enqueued
         var count: Int
 
-        /// The next item if the run continues.
+        /// The only item that can extend the run; nil on overflow.
         var next: Enqueued? {
             guard first.disposition != .notApplied else { return first }
             var next = first
@@ -27,12 +27,12 @@ public struct EnqueuedList: Sequence, Equatable, Sendable {
         for item in items { append(item) }
     }
 
-    /// The number of requests that were applied before the first that was not.
+    /// The number of requests that were applied before the first request that was not.
     public var appliedPrefix: Int {
         runs.prefix { $0.first.disposition != .notApplied }.reduce(0) { $0 + $1.count }
     }
 
-    /// The results for keys that had a task already, with the positions of their requests.
+    /// The results of requests whose idempotency key had a task already, with the positions of the requests.
     public var existing: [(request: Int, Enqueued)] {
         enumerated().filter { $0.element.disposition == .existing }.map { ($0.offset, $0.element) }
     }

@@ -1,5 +1,5 @@
 extension Event {
-    /// The approximate size of the event in bytes, as a message.
+    /// The approximate size in bytes of the event in a message.
     public var size: Int {
         switch kind {
         case .sessionFinished: return 64

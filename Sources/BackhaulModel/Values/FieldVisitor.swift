@@ -1,6 +1,6 @@
-/// Visits each field of a configuration, a policy or constraints. `visitFields` of the value lists them once, in the
-/// order that they have on the wire. The wire and the store have visitors that read, which replace the field, and
-/// visitors that write, which assign nothing. `column`: the field's name in the store.
+/// Visits each field of a configuration, a policy or constraints. Their `visitFields` lists the fields once, in the
+/// order of the wire. The wire and the store have visitors that read and visitors that write. A visitor that reads
+/// replaces the fields; a visitor that writes does not change them. `column`: the name of the field in the store.
 public protocol FieldVisitor {
     associatedtype Problem: Error
 
@@ -10,7 +10,7 @@ public protocol FieldVisitor {
         _ number: inout Number?, _ column: String) throws(Problem)
     mutating func field(_ flag: inout Bool, _ column: String) throws(Problem)
     mutating func field(_ flag: inout Bool?, _ column: String) throws(Problem)
-    /// A constant of the header.
+    /// Visits a field whose values are constants of the header.
     mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(
         _ code: inout Code, _ column: String) throws(Problem)
     mutating func field<Code: RawRepresentable<Int32> & CaseIterable>(

@@ -1,9 +1,9 @@
-/// Why tasks are held.
+/// Why tasks are held, and when that may change.
 public struct Hold: Equatable, Sendable {
     public var reason: WaitReason
     /// The present state of the condition, and the state that it must reach.
     public var sentence: String
-    /// The time of the next check in Unix milliseconds; nil: when the condition changes.
+    /// When the hold is checked again, in Unix milliseconds; nil: only when the condition changes.
     public var nextLookMilliseconds: Int64?
 
     public init(_ reason: WaitReason, _ sentence: String, nextLookMilliseconds: Int64? = nil) {
@@ -17,10 +17,10 @@ public struct Hold: Equatable, Sendable {
 public struct HoldInfo: Equatable, Sendable {
     public var application: String
     public var session: String
-    /// The origin of the held tasks; nil: any.
+    /// The origin of the held tasks; nil: tasks of all origins are held.
     public var origin: String?
     public var hold: Hold
-    /// Unix milliseconds.
+    /// When the hold began, in Unix milliseconds.
     public var beganMilliseconds: Int64
     public var tasks: UInt64
 
@@ -37,13 +37,13 @@ public struct HoldInfo: Equatable, Sendable {
     }
 }
 
-/// A time in which a task did not progress: `bh_wait`.
+/// A period in which a task did not progress: `bh_wait`.
 public struct WaitRecord: Equatable, Sendable {
     public var reason: WaitReason
     public var sentence: String
-    /// Unix milliseconds.
+    /// When the period began, in Unix milliseconds.
     public var beganMilliseconds: Int64
-    /// Unix milliseconds; nil: it has not ended.
+    /// When the period ended, in Unix milliseconds; nil if it has not ended.
     public var endedMilliseconds: Int64?
 
     public init(_ reason: WaitReason, _ sentence: String, beganMilliseconds: Int64, endedMilliseconds: Int64?) {

@@ -1,18 +1,18 @@
 /// Where the engine runs if no process has the store's lock yet: `BH_HOSTING_…`.
 public enum Hosting: Equatable, Sendable {
-    /// The engine runs in backhauld, at this path, or in one of the usual places.
+    /// The engine runs in backhauld, the program at this path; nil: the program is searched in the usual directories.
     case daemon(path: String?)
     /// The engine runs in threads of this process.
     case embedded
 }
 
-/// The process that is the store's engine: `bh_engine_info`, as far as the engine knows it.
+/// The process that is the store's engine: the fields of `bh_engine_info` that the engine knows.
 public struct EngineInfo: Equatable, Sendable {
     public var processID: Int32
     /// The version in the form of BH_VERSION.
     public var version: UInt32
     public var isDaemon: Bool
-    /// Unix milliseconds.
+    /// When the engine started, in Unix milliseconds.
     public var startedMilliseconds: Int64
     public var connections: UInt32
 

@@ -26,7 +26,7 @@ public struct EventID: RawRepresentable, Hashable, Comparable, Sendable {
     public static let zero = EventID(rawValue: 0)
 }
 
-/// One open application of one process: 128 random bits, chosen by the client.
+/// The id of one open application in one process: 128 random bits that the client chooses.
 public struct ClientID: Hashable, Sendable {
     public var high: UInt64
     public var low: UInt64
@@ -39,13 +39,13 @@ public struct ClientID: Hashable, Sendable {
     }
 }
 
-/// One open session handle of a client, numbered by the client.
+/// The number of an open session handle of a client. The client chooses it.
 public struct HandleID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// A command of a client. It is applied once, however often it is sent.
+/// The id of a command. The engine applies a command only once, even if it is sent several times.
 public struct CommandID: Hashable, Sendable {
     public var client: ClientID
     /// The number of the command among the client's commands, from 1.

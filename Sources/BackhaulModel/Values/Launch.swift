@@ -8,12 +8,14 @@ public struct LaunchCommand: Equatable, Sendable {
     public var environment: [String] = []
     /// An absolute path; nil: the user's home directory.
     public var workingDirectory: String?
-    /// How long a launched host may take to attach a session. After that it is ended and launched again.
+    /// How long a launched host may take to attach a session. After that, the engine ends the host and launches it
+    /// again.
     public var attachTimeoutMilliseconds: UInt32 = 60_000
-    /// The delay before the next launch when one has ended without completing. It doubles each time.
+    /// The delay before the next launch, after a launched host has ended without completing a session. It doubles with
+    /// each failed launch.
     public var firstDelayMilliseconds: UInt32 = 60_000
     public var longestDelayMilliseconds: UInt32 = 3_600_000
-    /// The most launches in a row without completing. After that, the engine launches the application no more.
+    /// The most failed launches in a row. After that, the engine does not launch the application any more.
     public var maximumLaunches: UInt32 = 8
 
     public init(program: String) { self.program = program }
@@ -27,7 +29,7 @@ public struct LaunchID: RawRepresentable, Hashable, Comparable, Sendable {
 }
 
 /// The value of BACKHAUL_LAUNCH in the environment of a launched host, "ID-SECRET". The secret number distinguishes the
-/// launch from one of another store with the same id.
+/// launch from a launch of another store with the same id.
 public struct LaunchToken: Hashable, Sendable {
     public static let variable = "BACKHAUL_LAUNCH"
 
@@ -39,7 +41,7 @@ public struct LaunchToken: Hashable, Sendable {
         self.secret = secret
     }
 
-    /// Nil for any other text.
+    /// Returns nil if the text does not have this form.
     public init?(_ text: String) {
         let parts = text.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let id = UInt64(parts[0]), let secret = UInt64(parts[1], radix: 16) else { return nil }
@@ -62,7 +64,7 @@ public struct LaunchInfo: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
     public var state: LaunchState = .none
-    /// The number of launches in a row without completing.
+    /// The number of launches in a row that have not completed a session.
     public var launches: UInt32 = 0
     /// The time of the next launch in Unix milliseconds, or 0.
     public var nextLaunchMilliseconds: Int64 = 0
@@ -82,7 +84,7 @@ public struct LaunchInfo: Equatable, Sendable {
 /// The launch that started a host: `bh_launch`.
 public struct CurrentLaunch: Equatable, Sendable {
     public var id: LaunchID
-    /// The number of launches in a row without completing, including this one.
+    /// The number of launches in a row that have not completed a session, including this one.
     public var launches: UInt32
     /// The sessions that need the host and are not completed yet.
     public var sessions: [SessionInfo]

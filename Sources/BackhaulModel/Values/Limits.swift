@@ -47,7 +47,8 @@ public enum Limits {
     public static let activityCount = 1_000
     /// The most different constraints that tasks of one session may state.
     public static let constraintsCount = 1_000
-    /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts reach as far.
+    /// The last millisecond of the year 9999, in Unix milliseconds. Calendars and the time types of hosts support times
+    /// up to here.
     public static let time: Int64 = 253_402_300_799_999
     /// The most attempts of one task in a listing.
     public static let attemptCount = 100

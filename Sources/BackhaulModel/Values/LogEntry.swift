@@ -1,7 +1,7 @@
-/// A line of a daemon's log. Its text is safe, even if a name or path in it is not. It has no control characters and no
-/// passwords. It also has no queries of URLs, because they may have tokens. Its length is bounded.
+/// A line of a daemon's log. Its text is safe, even if it contains an unsafe name or path. It has no control
+/// characters, no passwords, and no queries of URLs, because they may contain tokens. Its length is bounded.
 public struct LogEntry: Equatable, Sendable {
-    /// The values of syslog(3).
+    /// The levels of syslog(3), with their numbers.
     public enum Level: Int32, Sendable {
         case error = 3
         case warning = 4
@@ -12,7 +12,7 @@ public struct LogEntry: Equatable, Sendable {
 
     public let level: Level
     public let message: String
-    /// The status of an error that a host may see.
+    /// The status, if the entry is an error that hosts also get.
     public let status: Status?
 
     public init(_ level: Level, _ message: String) {
@@ -27,7 +27,7 @@ public struct LogEntry: Equatable, Sendable {
         status = failure.status
     }
 
-    /// The level, and the status's value in include/backhaul.h, such as "error 23".
+    /// The level, and the number of the status in include/backhaul.h, such as "error 23".
     public var label: String { status.map { "\(level) \($0.rawValue)" } ?? "\(level)" }
 
     private static func clean(_ message: String) -> String {

@@ -1,4 +1,4 @@
-/// The bytes that may be received and sent on a network in a day and in a month. Nil: no limit; 0: none.
+/// How many bytes may be received and sent on a network in a day and in a month. Nil: no limit; 0: no byte.
 public struct ByteBudget: Hashable, Sendable {
     public var daily: UInt64?
     public var monthly: UInt64?
@@ -12,7 +12,7 @@ public struct ByteBudget: Hashable, Sendable {
 /// An administrator's settings for a network: the settable fields of `bh_network`.
 public struct NetworkSettings: Equatable, Sendable {
     public var name: String
-    /// Nil: the system decides.
+    /// Whether the network counts as metered; nil: the system decides.
     public var isMetered: Bool?
     /// The day of the month on which the budget's month begins, 1 to 28.
     public var monthStartsOn: UInt8 = 1
@@ -20,19 +20,19 @@ public struct NetworkSettings: Equatable, Sendable {
 
     public init(name: String) { self.name = name }
 
-    /// Whether all settings have their defaults, so that the row is removed.
+    /// Whether all settings have their defaults. Then the store needs no row for them.
     public var isDefault: Bool { self == NetworkSettings(name: name) }
 }
 
 /// A network as listings show it: `bh_network`.
 public struct NetworkInfo: Equatable, Sendable {
     public var settings: NetworkSettings
-    /// Nil: this engine has not seen the network.
+    /// The kind of the network; nil if this engine has not seen the network.
     public var kind: NetworkKinds?
     public var isCurrent = false
     public var usedToday: UInt64 = 0
     public var usedThisMonth: UInt64 = 0
-    /// Unix milliseconds.
+    /// When the day of the budget ends, in Unix milliseconds.
     public var dayEndsMilliseconds: Int64 = 0
     public var monthEndsMilliseconds: Int64 = 0
 

@@ -1,10 +1,10 @@
 /// How a task ended, as its event reports it.
 public struct Outcome: Equatable, Sendable {
-    /// `succeeded`, `failed` or `cancelled`.
+    /// The state in which the task ended: `succeeded`, `failed` or `cancelled`.
     public var state: TaskState
-    /// Nil when the task succeeded.
+    /// The failure; nil if the task succeeded.
     public var failure: Failure?
-    /// The path of the complete, synced file; nil unless the task succeeded.
+    /// The path of the complete and synced file; nil if the task did not succeed.
     public var path: String?
     public var size: UInt64 = 0
     public var response = ResponseSummary()
@@ -23,13 +23,13 @@ public struct Outcome: Equatable, Sendable {
     }
 }
 
-/// What is stored of the last response of a server.
+/// The stored properties of the last response of a server.
 public struct ResponseSummary: Equatable, Sendable {
-    /// 0 if there was no response.
+    /// The status of the response; 0 if there was no response.
     public var httpStatus: Int32 = 0
     public var finalURL: String?
     public var mediaType: String?
-    /// The header fields that fit.
+    /// The header fields that fit into the limits of `ResponseSummary.init(_:_:)`.
     public var headers: [HeaderField] = []
     /// The first bytes of the body of a response that was not accepted.
     public var errorBody: [UInt8]?
@@ -43,10 +43,10 @@ public struct Event: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
         case taskEnded(EndedTask)
         case sessionFinished
-        /// Nil when the challenge is not open any more.
+        /// A challenge was opened. Nil if the challenge is not open any more.
         case challenge(Challenge?)
         case groupFinished(FinishedGroup)
-        /// The identifier of an activity that is due and has no request.
+        /// An activity without a request is due. The text is its identifier.
         case activity(String)
     }
     public var id: EventID
@@ -63,7 +63,7 @@ public struct Event: Equatable, Sendable {
     }
 }
 
-/// The numbers of a group's tasks by how they ended, since the group last finished.
+/// How many tasks of a group succeeded, failed and were cancelled since the group last finished.
 public struct FinishedGroup: Equatable, Sendable {
     public var name: String
     public var succeeded: UInt64
@@ -78,7 +78,7 @@ public struct FinishedGroup: Equatable, Sendable {
     }
 }
 
-/// The task of an event, with the values that the host gave at enqueue.
+/// The task of an event, with the values that the host gave at the enqueue.
 public struct EndedTask: Equatable, Sendable {
     public var id: TaskID
     public var url: String

@@ -1,8 +1,8 @@
-/// What identifies a representation between attempts (RFC 9110, section 8.8).
+/// What identifies the same representation in several attempts (RFC 9110, section 8.8).
 public struct Validator: Equatable, Sendable {
     /// A strong entity tag, with its quotes.
     public var entityTag: String?
-    /// The date as the server sent it. It is used only without a strong entity tag.
+    /// The date as the server sent it. It is used only if there is no strong entity tag.
     public var lastModified: String?
 
     public init(entityTag: String? = nil, lastModified: String? = nil) {
@@ -10,16 +10,16 @@ public struct Validator: Equatable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// The value for If-Range. Nil: the download cannot be continued safely.
+    /// The value for If-Range; nil if the download cannot be continued safely.
     public var ifRange: String? { entityTag ?? lastModified }
 }
 
 /// Properties by which a part file is recognized.
 public struct PartFingerprint: Equatable, Sendable {
-    /// 0: not compared, because the file system's number may have changed.
+    /// The device; 0: not compared, because the number of the file system may have changed.
     public var device: UInt64
     public var inode: UInt64
-    /// The least number of bytes that the file has.
+    /// The number of bytes that the checksum covers. The file has at least as many.
     public var length: UInt64
     /// The CRC-32C of these bytes; nil: unknown.
     public var checksum: UInt32?
@@ -32,10 +32,10 @@ public struct PartFingerprint: Equatable, Sendable {
     }
 }
 
-/// The length of a part file.
+/// The length of a part file, with its fingerprint.
 public struct PartLength: Equatable, Sendable {
     public var length: UInt64
-    /// Nil: there is no file.
+    /// The fingerprint; nil if there is no file.
     public var stamp: PartFingerprint?
 
     public init(_ length: UInt64, _ stamp: PartFingerprint? = nil) {
@@ -47,17 +47,19 @@ public struct PartLength: Equatable, Sendable {
 /// The durable facts about an incomplete download.
 public struct Checkpoint: Equatable, Sendable {
     public var validator: Validator
-    /// The URL that sent the response, after redirects. Empty: the host has given another URL for the same file since.
+    /// The URL that sent the response, after redirects. Empty if the host has given another URL for the same file since
+    /// then.
     public var finalURL: String
     /// The size of the whole file in bytes, if the server stated it.
     public var size: UInt64?
     /// The number of bytes synced to disk.
     public var syncedOffset: UInt64
-    /// The boot in which it was written. In the same boot all bytes of the part file are trusted; in another boot only
-    /// the synced ones.
+    /// The boot in which the checkpoint was written. In the same boot, all bytes of the part file are trusted; in
+    /// another boot, only the synced bytes.
     public var bootID: String
     public var facts = RepresentationMetadata()
-    /// The stamp of the bytes that were written at the time. Nil in a checkpoint of an earlier version of the library.
+    /// The fingerprint of the bytes that were written at the time of the checkpoint. Nil in a checkpoint of an earlier
+    /// version of the library.
     public var part: PartFingerprint?
     /// The checksum of the synced bytes.
     public var syncedChecksum: UInt32?
@@ -77,8 +79,8 @@ public struct Checkpoint: Equatable, Sendable {
         self.facts = facts
     }
 
-    /// What the part file must match: the synced bytes, and in the same boot also the written ones. Empty in a
-    /// checkpoint of an earlier version of the library.
+    /// The fingerprints that the part file must have: of the synced bytes, and in the same boot also of the written
+    /// bytes. The list is empty for a checkpoint of an earlier version of the library.
     public func stamps(isSameBoot: Bool) -> [PartFingerprint] {
         guard let part else { return [] }
         let synced = PartFingerprint(
@@ -88,20 +90,21 @@ public struct Checkpoint: Equatable, Sendable {
 }
 
 extension Checkpoint {
-    /// The facts about the file, without its bytes.
+    /// The checkpoint with the facts about the file, but without bytes.
     var metadataOnly: Checkpoint {
         Checkpoint(
             validator: validator, finalURL: finalURL, size: size, syncedOffset: 0, bootID: "", facts: facts)
     }
 
-    /// Whether there are no bytes. Then the checkpoint only states what the file must be if it has the same entity tag.
+    /// Whether the checkpoint covers no bytes. Then it only states the facts that a file with the same entity tag must
+    /// have.
     var isMetadataOnly: Bool { syncedOffset == 0 && bootID.isEmpty }
 }
 
-/// The identity of the file that will be renamed to the destination. It is recorded before the rename, so that after a
-/// crash the engine recognizes its own file under the final name.
+/// The identity of the file that will be renamed to the destination. The store records it before the rename. So after a
+/// crash, the engine recognizes its file under the final name.
 public struct FinishIntent: Equatable, Sendable {
-    /// 0: unknown, because the intent was recorded in another boot.
+    /// The device; 0: unknown, because the intent was recorded in another boot.
     public var device: UInt64
     public var inode: UInt64
     public var size: UInt64

@@ -6,7 +6,7 @@ public struct Progress: Equatable, Sendable {
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
-    /// The bytes sent of the request's body, in this attempt.
+    /// How many bytes of the request's body were sent in this attempt.
     public var bodySent: UInt64
     public var bodySize: UInt64
 

@@ -1,5 +1,5 @@
-/// The latest progress of each task that the client has not fetched yet. If there are more than `limit` tasks, the one
-/// whose entry has waited longest is removed.
+/// The latest progress of each task, until the host reads it. If there are more than `limit` tasks, the task whose
+/// progress has waited longest is removed.
 public struct ProgressTable: Sendable {
     public static let limit = 1_024
 

@@ -1,13 +1,14 @@
-/// Hours of local time in which nothing runs: "22:00-06:30", or several with days, "mon-fri 08:00-18:00, sat
+/// Hours of local time in which tasks wait: "22:00-06:30", or several spans with days, "mon-fri 08:00-18:00, sat
 /// 10:00-14:00". An end that is not later than its begin is on the next day. Daylight saving moves the hours, because
 /// they are times on the local clock.
 public struct QuietHours: Hashable, Sendable {
     public struct Span: Hashable, Sendable {
-        /// The days on which it begins, as bits 1 << day; Monday is 0.
+        /// The days on which the span begins, as bits 1 << day; Monday is 0.
         public var days: UInt8
-        /// The minute of the day at which it begins, 0 to 1,439.
+        /// The minute of the day at which the span begins, 0 to 1,439.
         public var begin: UInt16
-        /// The minute of the day at which it ends, 0 to 1,440. If it is not later than `begin`, it is on the next day.
+        /// The minute of the day at which the span ends, 0 to 1,440. If the minute is not later than `begin`, it is on
+        /// the next day.
         public var end: UInt16
 
         public init(days: UInt8 = 0x7F, begin: UInt16, end: UInt16) {
@@ -25,7 +26,7 @@ public struct QuietHours: Hashable, Sendable {
 
     public init(spans: [Span]) { self.spans = spans }
 
-    /// Nil for any other text.
+    /// Returns nil if the text is not a list of spans.
     public init?(_ text: String) {
         var spans: [Span] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -101,7 +102,7 @@ public struct QuietHours: Hashable, Sendable {
         }
     }
 
-    /// The ranges of the days, if they are fewer than all: "fri-mon", or "mon", "wed" and "fri".
+    /// The days as ranges, such as "fri-mon", or "mon", "wed" and "fri". At least one day must be missing.
     private static func names(_ days: UInt8) -> [String] {
         func has(_ day: Int) -> Bool { days & 1 << UInt8(day % 7) != 0 }
         return (0..<7).filter { has($0) && !has($0 + 6) }.map { first in

@@ -1,5 +1,5 @@
-/// Facts about the whole file, besides its validators, from the head of a response. They are stored for attempts that
-/// continue the file.
+/// Facts about the whole file, besides its validators, from the head of a response. They are stored for later attempts,
+/// which continue the file.
 public struct RepresentationMetadata: Equatable, Sendable {
     /// The digest of the whole file that the server states.
     public var digest: Checksum?
@@ -17,8 +17,8 @@ public struct RepresentationMetadata: Equatable, Sendable {
 
 /// The representation that a task has placed at a destination, valid while the file there is unchanged.
 public struct KnownRepresentation: Equatable, Sendable {
-    /// The tag as the server sent it, even if it is weak. A weak tag is enough to avoid a download without relevant
-    /// changes (RFC 9110, section 8.8.3.2).
+    /// The entity tag as the server sent it, even if it is weak. A weak tag is enough to show that a download would
+    /// bring no relevant change (RFC 9110, section 8.8.3.2).
     public var entityTag: String?
     public var lastModified: String?
     /// The URL that sent the response, after redirects.
@@ -36,7 +36,7 @@ public struct KnownRepresentation: Equatable, Sendable {
 /// A file that exists at a destination.
 public struct DestinationFile: Equatable, Sendable {
     public var size: UInt64
-    /// Nil: no digest was requested.
+    /// The digest of the file; nil if none was requested.
     public var checksum: Checksum?
 
     public init(size: UInt64, checksum: Checksum? = nil) {

@@ -16,12 +16,12 @@ public enum ExistsPolicy: Int32, Sendable, CaseIterable {
 }
 
 /// Where a finished file is placed. Device and inode are those of the directory that the host saw. Daemon and host may
-/// be in different mount namespaces, and the engine refuses if it sees another directory.
+/// be in different mount namespaces. If the engine sees another directory at this path, it refuses the request.
 public struct Destination: Equatable, Sendable {
-    /// An absolute path. With a slash at the end it is a directory in which the server names the file; otherwise it is
-    /// the file.
+    /// An absolute path. With a slash at the end, it is a directory in which the server names the file. Without one, it
+    /// is the path of the file.
     public var path: String
-    /// 0: unknown, because the host saw the directory in another boot.
+    /// The device of the directory; 0: unknown, because the host saw the directory in another boot.
     public var directoryDevice: UInt64
     public var directoryInode: UInt64
     /// Whether a file had the path when the host enqueued the request. Only an enqueue uses it; it is not stored.
@@ -57,8 +57,8 @@ public struct Destination: Equatable, Sendable {
 /// A transfer that the host requests: `bh_request`.
 public struct Request: Equatable, Sendable {
     public var url: String
-    /// Nil: the file is kept in the store until it is claimed, or the request is an upload. If the server names the
-    /// file, the path of a directory.
+    /// Where the file is placed; a directory if the server names the file. Nil if the request is an upload, or if the
+    /// file is kept in the store until the host claims it.
     public var destination: Destination?
     public var idempotencyKey: String?
     public var headers: [HeaderField] = []
@@ -68,8 +68,8 @@ public struct Request: Equatable, Sendable {
     public var startsSuspended = false
     /// The permission bits of the finished file, without those that the host's umask removes.
     public var mode: UInt32 = 0o644
-    /// Whether the URL was refreshed to one of another origin. Then the headers that the host gave for the first one
-    /// are not sent.
+    /// Whether a refresh has replaced the URL by a URL of another origin. Then the headers that the host gave for the
+    /// first URL are not sent.
     public var isCrossOrigin = false
     private var boxedOptions: Boxed<RequestOptions>?
 
@@ -97,11 +97,11 @@ public struct Request: Equatable, Sendable {
     }
 }
 
-/// Scheme, host and port. Connections are counted by origin, and credentials and headers belong to one.
+/// Scheme, host and port. Connections are counted by origin, and credentials and headers are sent to one origin only.
 public struct Origin: Hashable, Sendable {
     /// "https" or "http".
     public var scheme: String
-    /// The host in lower case; an IPv6 address in brackets.
+    /// The host name in lower case, or an IPv6 address in brackets.
     public var server: String
     public var port: UInt16
 
@@ -124,9 +124,9 @@ public struct Enqueued: Equatable, Sendable {
     }
     public var task: TaskID
     public var disposition: Disposition
-    /// The state of the task that existed for the key; nil for a new task.
+    /// The state of the existing task with the same idempotency key; nil for a new task.
     public var state: TaskState?
-    /// The event of the task's end while that is not acknowledged, otherwise zero.
+    /// The event of the task's end until it is acknowledged; otherwise zero.
     public var end: EventID
 
     public init(task: TaskID, disposition: Disposition, state: TaskState? = nil, end: EventID = .zero) {

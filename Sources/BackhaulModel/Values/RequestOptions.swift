@@ -1,4 +1,4 @@
-/// A digest that a file must have: "sha-256:" and 64, or "sha-512:" and 128 hexadecimal digits.
+/// A digest that a file must have: "sha-256:" with 64 hexadecimal digits, or "sha-512:" with 128.
 public struct Checksum: Equatable, Sendable {
     public enum Algorithm: String, Sendable, CaseIterable {
         case sha256 = "sha-256"
@@ -14,7 +14,7 @@ public struct Checksum: Equatable, Sendable {
         self.digest = digest
     }
 
-    /// Nil for any other text.
+    /// Returns nil if the text does not have this form.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
@@ -56,7 +56,7 @@ public enum BodySource: Int32, Sendable, CaseIterable {
     case consume = 2
 }
 
-/// A body file, with the properties that it had at enqueue time. A difference later means that the file was changed.
+/// A body file, with the properties that it had at the enqueue. If they differ later, the file was changed.
 public struct BodyFile: Equatable, Sendable {
     /// An absolute path.
     public var path: String
@@ -64,8 +64,8 @@ public struct BodyFile: Equatable, Sendable {
     public var inode: UInt64
     public var size: UInt64
     public var modifiedNanoseconds: Int64
-    /// The name in the store: of the copy (`snapshot`) or of the moved file (`consume`). A copy has no device and inode
-    /// here.
+    /// The name in the store of the copy (`snapshot`) or of the moved file (`consume`). The device and inode of a copy
+    /// are not set.
     public var storedName: String?
 
     /// Whether no file exists at `path`. This is allowed if a task with the request's idempotency key exists already.
@@ -82,9 +82,9 @@ public struct BodyFile: Equatable, Sendable {
 
 /// A consumed file that must be returned to the host.
 public struct ReturnedBody: Equatable, Sendable {
-    /// The name in the store's folder of bodies.
+    /// The name of the file in the store's directory of bodies.
     public var name: String
-    /// The absolute path where the file was.
+    /// The absolute path at which the host had the file.
     public var path: String
     /// The task that consumed the file.
     public var task: TaskID
@@ -95,7 +95,7 @@ public struct ReturnedBody: Equatable, Sendable {
         self.task = task
     }
 
-    /// The path to use when another file exists at `path`.
+    /// The path for the file if another file exists at `path`.
     public var otherPath: String { "\(path).~\(task.rawValue)" }
 }
 
@@ -135,7 +135,7 @@ public enum RefreshKind: Int32, Sendable, CaseIterable {
 
 /// The rarely used fields of `bh_request`.
 public struct RequestOptions: Equatable, Sendable {
-    /// Nil: GET without a body, PUT for a file or bytes, POST for a form.
+    /// The method; nil: GET without a body, PUT for a file or bytes, POST for a form.
     public var method: String?
     public var group: String?
     public var checksum: Checksum?
@@ -152,9 +152,9 @@ public struct RequestOptions: Equatable, Sendable {
     public var ignoresDigests = false
     /// The earliest start in Unix milliseconds; nil: at once.
     public var earliestStartMilliseconds: Int64?
-    /// The latest start in Unix milliseconds. From then on, presets are ignored; nil: never.
+    /// The latest start in Unix milliseconds, after which presets are ignored; nil: never.
     public var latestStartMilliseconds: Int64?
-    /// Upper bounds, for budgets; nil: unknown.
+    /// How many bytes the task will receive at most, for budgets; nil: unknown. The next field is for sent bytes.
     public var expectedBytesReceived: UInt64?
     public var expectedBytesSent: UInt64?
     public var policy = TaskPolicy()

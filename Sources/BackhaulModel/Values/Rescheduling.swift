@@ -1,11 +1,11 @@
 /// A change of an earliest or a latest start: an argument of `bh_tasks_reschedule`.
 public enum StartChange: Equatable, Sendable {
-    /// The start stays as it is: `BH_START_UNCHANGED`.
+    /// The start does not change: `BH_START_UNCHANGED`.
     case unchanged
     /// The new time in Unix milliseconds; nil: the start is removed.
     case to(Int64?)
 
-    /// Nil for a number that is no time.
+    /// Returns nil if the number is not a time.
     public init?(code: Int64) {
         switch code {
         case -1: self = .unchanged
@@ -15,7 +15,7 @@ public enum StartChange: Equatable, Sendable {
         }
     }
 
-    /// The number in the form of the header.
+    /// The number by which the header expresses the change.
     public var code: Int64 {
         switch self {
         case .unchanged: -1

@@ -1,4 +1,4 @@
-/// The status line and header of the last response of an attempt, without those of redirects and interim responses.
+/// The status and the header of the last response of an attempt. Redirects and interim responses do not count.
 public struct ResponseHead: Equatable, Sendable {
     public var status: Int32
     /// The URL that sent the response.
@@ -10,7 +10,7 @@ public struct ResponseHead: Equatable, Sendable {
     public var retryAfterSeconds: Int64?
     /// The origin of the server that responded, such as "https://example.org:443".
     public var origin: String
-    /// The origin of the HTTP proxy on the route to it; nil when there is none.
+    /// The origin of the HTTP proxy on the route to the server; nil if there is none.
     public var proxy: String?
 
     public init(
@@ -29,10 +29,10 @@ public struct ResponseHead: Equatable, Sendable {
     /// The value of the first field of this name. Names are compared without case (RFC 9110, section 5.1).
     public func bytes(_ name: String) -> [UInt8]? { fields.first { $0.isNamed(name) }?.value }
 
-    /// The value as text to interpret; nil also when it is not text.
+    /// The value of the first field of this name, for interpretation; nil if there is none or if the value is not text.
     public func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
 
-    /// The value as text to store and show.
+    /// The value of the first field of this name, for storage and display.
     public func plainText(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.plainText }
 
     /// The values of all fields of this name.
@@ -41,7 +41,7 @@ public struct ResponseHead: Equatable, Sendable {
     /// The values of all fields of this name, as text without invalid bytes.
     func texts(_ name: String) -> [String] { fields.filter { $0.isNamed(name) }.map(\.plainText) }
 
-    /// Whether fields of this name have different values. If the field may occur only once, none of them is used.
+    /// Whether fields of this name have different values. If the field may occur only once, none of the values is used.
     public func isContradictory(_ name: String) -> Bool {
         let values = fields.lazy.filter { $0.isNamed(name) }.map(\.value)
         guard let first = values.first else { return false }
@@ -49,8 +49,8 @@ public struct ResponseHead: Equatable, Sendable {
     }
 }
 
-/// A field of a response. Its value stays bytes until it is interpreted: a replacement of invalid bytes could make two
-/// different values equal.
+/// A field of a response. Its value consists of bytes, not text, because the replacement of invalid bytes could make
+/// two different values equal.
 public struct ResponseField: Equatable, Sendable {
     public var name: String
     /// The value without the white space around it.
@@ -63,7 +63,7 @@ public struct ResponseField: Equatable, Sendable {
 
     public init(_ name: String, _ text: String) { self.init(name, Array(text.utf8)) }
 
-    /// The value as text. Nil for bytes that are not UTF-8, and for control characters (RFC 9110, section 5.5).
+    /// The value as text; nil if it has bytes that are not UTF-8, or control characters (RFC 9110, section 5.5).
     public var text: String? {
         isClean ? String(validating: value, as: UTF8.self) : nil
     }

@@ -3,13 +3,13 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var identifier: String
     public var connectionsPerOrigin: UInt32 = 6
     public var maximumRunningTasks: UInt32 = 64
-    /// The most attempts in a row without new durable bytes; nil: only the resource timeout ends the task.
+    /// The most attempts in a row without new durable bytes; nil: only the resource time-out ends the task.
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32 = 1_000
     public var longestRetryDelayMilliseconds: UInt32 = 600_000
-    /// How long a request may get no byte from the server.
+    /// The request time-out: how many milliseconds may pass without a byte.
     public var requestTimeoutMilliseconds: UInt32 = 60_000
-    /// How long a task may take, from its enqueue.
+    /// The resource time-out: how many milliseconds a task may take from its enqueue to its end.
     public var resourceTimeoutMilliseconds: UInt64 = 604_800_000
     /// The absolute path of a file with PEM certificates to trust instead of the system's.
     public var caFile: String?
@@ -17,8 +17,8 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var sendsLaunchEvents = true
     /// Whether a 401 or 407 becomes a challenge; otherwise the task fails.
     public var asksForCredentials = false
-    /// For how long the consumer's process may be stopped (SIGSTOP) before the application is launched nevertheless; 0:
-    /// no limit.
+    /// For how many milliseconds the consumer's process may be stopped (SIGSTOP) before the application is launched
+    /// nevertheless; 0: no limit.
     public var launchIfStoppedMilliseconds: UInt32 = 0
     public var retryJitterPercent: UInt32 = 50
     public var retryErrors = RetryErrors.standard
@@ -28,12 +28,12 @@ public struct SessionConfiguration: Equatable, Sendable {
     public var httpVersion = HTTPVersion.standard
     public var redirects = RedirectPolicy.follow
     public var maximumRedirects: UInt32 = 20
-    /// Nil: no limit.
+    /// The largest size of a file, in bytes; nil: no limit.
     public var maximumSize: UInt64?
-    /// Header fields that are sent with each request to its URL's origin. A field of the request with the same name
-    /// replaces one.
+    /// Header fields that are sent with each request to its URL's origin. If the request has a field with the same
+    /// name, that one is sent instead.
     public var headers: [HeaderField] = []
-    /// The limit for all tasks of the session together; nil: none.
+    /// The rate limit for all tasks of the session together; nil: none.
     public var bytesPerSecond: UInt64?
     public var proxy = ProxyConfiguration()
     public var cookies = CookiePolicy.none
@@ -41,9 +41,9 @@ public struct SessionConfiguration: Equatable, Sendable {
     /// How many ended tasks the history keeps; nil: none.
     public var historyLimit: UInt32? = 1_000
     public var constraints = Constraints()
-    /// How long the rate must be below `minimumBytesPerSecond` before a pause.
+    /// How long the throughput must be below `minimumBytesPerSecond` before the origin is paused.
     public var slowAfterMilliseconds: UInt32 = 60_000
-    /// The pause before the first slow probe.
+    /// The length of the pause before the first slow probe.
     public var slowPauseMilliseconds: UInt32 = 300_000
     /// Whether tasks that a launched host enqueues are discretionary.
     public var isDiscretionaryIfLaunched = false
@@ -54,7 +54,7 @@ public struct SessionConfiguration: Equatable, Sendable {
 
     public init(identifier: String) { self.identifier = identifier }
 
-    /// All but the identifier, which does not change.
+    /// Visits all fields except the identifier, which does not change.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&connectionsPerOrigin, "connections_per_origin")
         try visitor.field(&maximumRunningTasks, "maximum_running_tasks")
@@ -100,7 +100,7 @@ public struct SessionConfiguration: Equatable, Sendable {
 
 /// The proxy of a session.
 public struct ProxyConfiguration: Hashable, Sendable {
-    /// Nil: as the environment states. "none": no proxy.
+    /// The URL of the proxy; nil: the proxy that the environment states; "none": no proxy.
     public var url: String?
     public var user: String?
     public var password: String?
@@ -127,7 +127,7 @@ public struct TLSConfiguration: Hashable, Sendable {
         case tls13 = 13
     }
     public var minimum = Version.tls12
-    /// An absolute path of a PEM file.
+    /// The absolute path of a PEM file with the client certificate.
     public var clientCertificate: String?
     public var clientKey: String?
     /// Pins in the form "sha256//BASE64;sha256//…".
@@ -150,22 +150,22 @@ public struct SessionInfo: Equatable, Sendable {
     public var round: UInt64
     public var liveTasks: UInt64
     public var events: UInt64
-    /// Whether the events include a `session finished`.
+    /// Whether the events include the end of a round (`sessionFinished`).
     public var hasFinishedRound: Bool
     public var isInvalidating: Bool
     /// The process id of the consumer, or 0.
     public var consumer: Int64
     public var createdMilliseconds: Int64
-    /// The newest committed event, acknowledged or not; zero when there was none.
+    /// The newest committed event, even if it is acknowledged; zero if there was none.
     public var newestEvent: EventID
     public var openChallenges: UInt64 = 0
-    /// Whether the events include a due activity.
+    /// Whether the events include an event of a due activity.
     public var hasActivity = false
-    /// The time at which the consumer's process was first seen stopped, in Unix milliseconds; 0: it is not.
+    /// When the engine first saw that the consumer's process is stopped, in Unix milliseconds; 0: it is not stopped.
     public var consumerStoppedMilliseconds: Int64 = 0
     /// The number of handles that wait to consume the session.
     public var waitingConsumers: UInt32 = 0
-    /// The launch state of the application, as far as it concerns this session.
+    /// The state of the application's launch, if this session needs it.
     public var launchState = LaunchState.none
     /// The time of the next launch in Unix milliseconds, or 0.
     public var nextLaunchMilliseconds: Int64 = 0

@@ -1,5 +1,5 @@
 /// The result of a call, or why a task failed: the codes of `BH_STATUS_TABLE` in include/backhaul.h, which explains
-/// them. A test compares both.
+/// them. A test compares this list with the header.
 public enum Status: Int32, Sendable, CaseIterable {
     case ok = 0
     case invalidArgument = 1
@@ -70,11 +70,11 @@ public struct Failure: Error, Equatable, Sendable {
     public var domain: FailureDomain
     public var detail: Int64
     public var message: String
-    /// The position of the first wrong item of an array argument.
+    /// If an argument is an array, the position of the first wrong item.
     public var index: UInt64?
 
-    /// Whether this machine lacks memory, threads or descriptors, or the engine is ending, so that the same work may
-    /// succeed later.
+    /// Whether the same work may succeed later, because this machine lacks memory, threads or descriptors, or because
+    /// the engine is ending.
     public var isTemporaryShortage: Bool { status == .outOfResources || status == .engineFailed }
 
     public init(

@@ -1,11 +1,11 @@
-/// HTTP statuses and ranges of them, "200-299,404": `accepted_statuses` and `retry_statuses`.
+/// A list of HTTP statuses and ranges of statuses, such as "200-299,404": `accepted_statuses` and `retry_statuses`.
 public struct StatusList: Equatable, Sendable {
     public private(set) var ranges: [ClosedRange<Int32>]
 
-    /// The longest text in bytes. A longer one is a mistake.
+    /// The longest text, in bytes. A longer text is an error.
     public static let sizeMaximum = 512
 
-    /// Nil when the text is not a list of statuses of 100 to 599, or is empty.
+    /// Returns nil if the text is empty, or is not a list of statuses from 100 to 599.
     public init?(_ text: String) {
         guard text.utf8.count <= StatusList.sizeMaximum else { return nil }
         var ranges: [ClosedRange<Int32>] = []
@@ -43,8 +43,7 @@ public struct StatusList: Equatable, Sendable {
     /// The statuses 2xx (RFC 9110, section 15.3).
     public static let successful = StatusList(ranges: [200...299])
 
-    /// Statuses that mean "not now" rather than "no": RFC 9110 for 408, 500, 502, 503 and 504, RFC 8470 for 425, RFC
-    /// 6585 for 429.
+    /// Statuses of temporary failures: 408, 500, 502, 503 and 504 (RFC 9110), 425 (RFC 8470) and 429 (RFC 6585).
     public static let transient = StatusList(ranges: [408...408, 425...425, 429...429, 500...500, 502...504])
 
     private init(ranges: [ClosedRange<Int32>]) { self.ranges = ranges }

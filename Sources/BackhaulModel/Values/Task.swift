@@ -55,7 +55,7 @@ public struct TaskInfo: Equatable, Sendable {
     public var round: UInt64
     public var state: TaskState
     public var reason: WaitReason
-    /// One sentence; nil when the task progresses or has ended.
+    /// One sentence about the reason; nil if the task progresses or has ended.
     public var reasonText: String?
     /// The time of the next attempt in Unix milliseconds, or 0.
     public var nextAttemptMilliseconds: Int64
@@ -68,21 +68,21 @@ public struct TaskInfo: Equatable, Sendable {
     public var failure: Failure?
     public var httpStatus: Int32
     public var attempts: UInt32
-    /// The bytes of the file that have come.
+    /// How many bytes of the file have come.
     public var offset: UInt64
     public var size: UInt64?
     public var bytesPerSecond: UInt64
     public var enqueuedMilliseconds: Int64
     public var kind = TaskKind.download
     public var group: String?
-    /// The bytes sent of the request's body, in this attempt.
+    /// How many bytes of the request's body were sent in this attempt.
     public var bodySent: UInt64 = 0
     public var bodySize: UInt64 = 0
-    /// Unix milliseconds, or 0.
+    /// When the task ended, in Unix milliseconds, or 0.
     public var endedMilliseconds: Int64 = 0
     /// The path of the file of a succeeded download.
     public var path: String?
-    /// Unix milliseconds.
+    /// The earliest start in Unix milliseconds; nil: none.
     public var earliestStartMilliseconds: Int64?
     public var latestStartMilliseconds: Int64?
     public var expectedBytesReceived: UInt64?
@@ -117,12 +117,12 @@ public struct TaskInfo: Equatable, Sendable {
     }
 }
 
-/// The tasks that a listing or a control selects: `bh_task_selection`.
+/// The tasks that a listing or a command selects: `bh_task_selection`.
 public struct TaskSelection: Equatable, Sendable {
-    /// Empty: all tasks.
+    /// The ids of the selected tasks; empty: all tasks.
     public var ids: [TaskID] = []
     public var states: TaskStates = .all
-    /// Nil: any group, or none.
+    /// The group of the selected tasks; nil: tasks of all groups and of none.
     public var group: String?
     public init(ids: [TaskID] = [], states: TaskStates = .all, group: String? = nil) {
         self.ids = ids
@@ -131,15 +131,15 @@ public struct TaskSelection: Equatable, Sendable {
     }
 }
 
-/// What a control does to the selected tasks: `bh_tasks_cancel`, `…_suspend`, `…_resume`, `…_set_priority`.
+/// What a command changes about the selected tasks: `bh_tasks_cancel`, `…_suspend`, `…_resume`, `…_set_priority`.
 public enum TaskControl: Equatable, Sendable {
     case cancel
     case suspend
     case resume
     case setPriority(Int32)
-    /// The bytes per second of each task; nil: no limit.
+    /// Sets the rate limit of each task, in bytes per second; nil: no limit.
     case setRate(UInt64?)
-    /// New constraints, in place of those that each task states.
+    /// Replaces the constraints that each task states.
     case setConstraints(Constraints)
     case reschedule(Rescheduling)
 }

@@ -1,5 +1,5 @@
 extension StringProtocol {
-    /// The position of a text in this one, byte for byte. It is written by hand, because the standard library's search
+    /// The position of a text in this one, compared byte by byte. The standard library's search is not used, because it
     /// adds 1.4 MB of regular expressions to the binary.
     public func firstOccurrence(of text: String) -> String.Index? {
         let wanted = text.utf8

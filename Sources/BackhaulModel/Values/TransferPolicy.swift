@@ -13,7 +13,7 @@ public enum RedirectPolicy: Int32, Sendable, CaseIterable {
     case none = 3
 }
 
-/// Which errors are tried again: `BH_RETRY_…` bits.
+/// After which errors a task is retried: `BH_RETRY_…` bits.
 public struct RetryErrors: OptionSet, Hashable, Sendable {
     public var rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -37,13 +37,13 @@ public struct Tolerances: OptionSet, Hashable, Sendable {
     /// A response body over TLS that ends with the connection counts as complete without a close_notify (RFC 9112,
     /// section 9.8).
     public static let missingCloseNotify = Tolerances(rawValue: 1)
-    /// A response of success to an upload counts even if it came before the whole body was sent.
+    /// A response of success to an upload counts even if it comes before the whole body is sent.
     public static let earlyResponse = Tolerances(rawValue: 2)
 
     public static let all: Tolerances = [.missingCloseNotify, .earlyResponse]
 }
 
-/// A task's own values for options of its session: `bh_policy`. Nil: the session's value.
+/// The values with which a task replaces options of its session: `bh_policy`. Nil: the session's value applies.
 public struct TaskPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32?
@@ -64,7 +64,7 @@ public struct TaskPolicy: Equatable, Sendable {
 
     public init() {}
 
-    /// All but the constraints, which are stored once for many tasks.
+    /// Visits all fields except the constraints, which are stored once for many tasks.
     public mutating func visitFields<Visitor: FieldVisitor>(with visitor: inout Visitor) throws(Visitor.Problem) {
         try visitor.field(&maximumAttempts, "maximum_attempts")
         try visitor.field(&firstRetryDelayMilliseconds, "first_retry_delay_ms")
@@ -85,8 +85,9 @@ public struct TaskPolicy: Equatable, Sendable {
 }
 
 extension TaskPolicy {
-    /// The policy that a session sets for each of its tasks. The rate limit is left out, because it applies to all
-    /// tasks together. Constraints are left out, because the stricter value of session and task counts for each.
+    /// The policy that a session sets for each of its tasks. The session's rate limit is left out, because it applies
+    /// to all tasks together. Constraints are left out, because a task does not replace them: for each, the stricter
+    /// value of session and task applies.
     public init(_ session: SessionConfiguration) {
         maximumAttempts = session.maximumAttempts
         firstRetryDelayMilliseconds = session.firstRetryDelayMilliseconds
@@ -106,7 +107,7 @@ extension TaskPolicy {
 }
 
 extension SessionConfiguration {
-    /// Takes over what the policy says. What it does not say stays as it is.
+    /// Replaces the options for which the policy states a value.
     public mutating func apply(_ policy: TaskPolicy) {
         maximumAttempts = policy.maximumAttempts ?? maximumAttempts
         firstRetryDelayMilliseconds = policy.firstRetryDelayMilliseconds ?? firstRetryDelayMilliseconds
@@ -125,7 +126,7 @@ extension SessionConfiguration {
     }
 }
 
-/// The options that apply to one task: its own, else those of its session.
+/// The options that apply to one task: the task's value if it states one, else the session's.
 public struct TransferPolicy: Equatable, Sendable {
     public var maximumAttempts: UInt32?
     public var firstRetryDelayMilliseconds: UInt32

@@ -1,7 +1,7 @@
-/// Facts about a URL that need only its text. The transport parses URLs.
+/// Reads facts from the text of a URL without parsing it. The transport parses URLs.
 extension StringProtocol {
-    /// Whether scheme, server and port are written in the same way, apart from case. Another spelling of the same
-    /// server counts as another one.
+    /// Whether scheme, server and port of both URLs have the same spelling, apart from case. If one server is spelled
+    /// in two ways, it counts as two.
     func hasAuthority(of other: some StringProtocol) -> Bool {
         schemeAndAuthority.elementsEqual(other.schemeAndAuthority)
     }

@@ -2,9 +2,9 @@
 internal import Glibc
 #endif
 
-/// The versions of one end of a connection. Both ends send them first, in a form that never changes.
+/// The versions of one end of a connection. Both ends send their versions first, in a form that never changes.
 public struct Versions: Equatable, Sendable {
-    /// The version of the protocol. Both ends must have the same.
+    /// The version of the protocol, which must be the same at both ends.
     public var wire: UInt16
     /// The version of the library, in the form of BH_VERSION.
     public var library: UInt32
@@ -14,8 +14,8 @@ public struct Versions: Equatable, Sendable {
         self.library = library
     }
 
-    /// The versions of this library: BH_VERSION of include/backhaul.h, which a test compares, and the protocol of
-    /// docs/wire.md.
+    /// The versions of this library: the version of the protocol in docs/wire.md, and BH_VERSION of include/backhaul.h.
+    /// A test compares the latter with the header.
     public static let built = Versions(wire: 5, library: 0x01_00_00)
 
     #if DEBUG
@@ -34,10 +34,10 @@ public struct Versions: Equatable, Sendable {
     public var libraryText: String { "\(library >> 16).\(library >> 8 & 0xFF).\(library & 0xFF)" }
 }
 
-/// An engine's reply to any opening message, whatever its version. Its form never changes.
+/// An engine's reply to a hello of any version. Its form never changes.
 public struct Welcome: Equatable, Sendable {
     public var versions: Versions
-    /// Whether the engine is a daemon. A daemon exits when a newer library asks it to; an engine inside a host does
+    /// Whether the engine is a daemon. A daemon exits when a newer library requests it; an engine inside a host does
     /// not.
     public var isDaemon: Bool
     public var process: Int32

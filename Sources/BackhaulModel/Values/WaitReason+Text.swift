@@ -1,5 +1,5 @@
 extension WaitReason {
-    /// One sentence; nil for a task that progresses or has ended.
+    /// One sentence about the reason; nil if the task progresses or has ended.
     public var text: String? {
         switch self {
         case .none: nil

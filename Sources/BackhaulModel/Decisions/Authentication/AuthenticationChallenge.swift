@@ -2,10 +2,10 @@
 public struct AuthenticationChallenge: Hashable, Sendable {
     public var space: ProtectionSpace
     public var schemes: AuthenticationSchemes
-    /// The path of the directory whose files probably are in the same space (RFC 7617, section 2.2). It is "/" for a
-    /// proxy.
+    /// The path of the directory whose files probably are in the same protection space (RFC 7617, section 2.2). It is
+    /// "/" for a proxy.
     public var scope: String
-    /// Whether the request carried a credential, which the server did not accept.
+    /// Whether the request carried a credential that the server did not accept.
     public var credentialWasRejected = false
 
     init(space: ProtectionSpace, schemes: AuthenticationSchemes, scope: String) {
@@ -14,11 +14,12 @@ public struct AuthenticationChallenge: Hashable, Sendable {
         self.scope = scope
     }
 
-    /// Returns nil for other statuses, and for a 407 without a known proxy, which is an ordinary unaccepted status.
+    /// Returns nil for statuses other than 401 and 407, and for a 407 without a known proxy. That 407 counts as an
+    /// ordinary status which the task does not accept.
     ///
-    /// The realm is that of the Digest challenge, else of Basic, else of Bearer, else of the first challenge that has
-    /// one. Some servers omit the field, although it is required. Then there is no realm and the scheme is `other`, and
-    /// a host can respond with headers.
+    /// The realm comes from the Digest challenge, else from Basic, else from Bearer, else from the first challenge with
+    /// a realm. Some servers omit the required field WWW-Authenticate. Then there is no realm and the scheme is
+    /// `other`, and a host can respond with headers.
     public init?(_ head: ResponseHead) {
         let field: String
         let kind: ProtectionSpace.Kind
@@ -48,7 +49,7 @@ extension AuthenticationChallenge {
 }
 
 extension AuthenticationSchemes {
-    /// `name`: in lower case.
+    /// `name`: the name of the scheme in lower case.
     init(name: String) {
         switch name {
         case "basic": self = .basic
@@ -61,7 +62,7 @@ extension AuthenticationSchemes {
 
     /// The offered scheme with which a user name and password are sent: Digest if it was offered, else Basic. The
     /// choice is made once, for the credential: an attacker who later removes Digest from the list does not get the
-    /// password. With an empty user name and password it is Negotiate, with the user's own Kerberos credentials.
+    /// password. If user name and password are empty, the scheme is Negotiate, with the user's Kerberos credentials.
     static func strongest(of offered: AuthenticationSchemes, for response: ChallengeResponse) -> AuthenticationSchemes {
         guard case .credential(let user, let password) = response else { return [] }
         if user.isEmpty, password.isEmpty { return .negotiate }
@@ -79,7 +80,7 @@ extension AuthenticationSchemes {
 }
 
 extension ProtectionSpace {
-    /// One sentence, without a full stop.
+    /// The demand as one sentence for messages, without a full stop.
     public var sentence: String {
         if kind == .refresh {
             return task == nil

@@ -1,16 +1,17 @@
 /// One challenge of a WWW-Authenticate or Proxy-Authenticate field (RFC 9110, section 11.3).
 struct OfferedScheme: Equatable {
-    /// The name in lower case, as schemes are compared without regard to case.
+    /// The name in lower case, because the case of a scheme's name does not matter.
     var name: String
     var realm: String?
 }
 
-/// Reads the challenges of these fields (RFC 9110, sections 11.6.1 and 11.7.1): several in one field, several fields,
-/// quoted strings with escapes, token68. Commas separate challenges as well as their parameters. So a name is a
-/// parameter if "=" follows it, else the next scheme. libcurl does not expose the challenges that it reads.
+/// Reads the challenges of WWW-Authenticate and Proxy-Authenticate fields (RFC 9110, sections 11.6.1 and 11.7.1). It
+/// reads several challenges in one field, several fields, quoted strings with escapes, and token68. Commas separate
+/// both challenges and their parameters. So a name is a parameter if "=" follows it; otherwise it is the next scheme.
+/// The parser is needed because libcurl does not expose the challenges that it reads.
 ///
-/// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded, whatever a server
-/// sends.
+/// Text that breaks the grammar is skipped up to the next comma. The size of the result is bounded for every text that
+/// a server may send.
 struct AuthenticationField {
     static let sizeLimit = 16_384
     static let schemeLimit = 32
@@ -50,19 +51,20 @@ struct AuthenticationField {
         }
     }
 
-    /// Called when the next byte is "=".
+    /// Reads the value of a parameter. The next byte is "=".
     private mutating func parameter(_ name: String) {
         bytes = bytes.dropFirst()
         skipBlanks()
         let value = bytes.first == 0x22 ? quoted() : token()
-        // The first realm of a challenge counts: there should be only one.
+        // If a challenge has several realms, which is an error, the first one counts.
         if !offered.isEmpty, name.lowercased() == "realm", offered[offered.count - 1].realm == nil {
             offered[offered.count - 1].realm = PlainText.of(value, atMost: AuthenticationField.realmSize)
         }
         skipToComma()
     }
 
-    /// A scheme may be followed by a token68 instead of parameters. It ends at a comma or at the end of the field.
+    /// Skips a token68, which may follow a scheme in place of parameters. A token68 ends at a comma or at the end of
+    /// the field.
     private mutating func skipToken68() {
         let start = bytes
         skip(while: AuthenticationField.isToken68Byte)
@@ -91,7 +93,7 @@ struct AuthenticationField {
         return String(decoding: bytes[..<end], as: UTF8.self)
     }
 
-    /// A comma within a quoted string is not a separator.
+    /// Skips to the next comma outside of quoted strings.
     private mutating func skipToComma() {
         while let byte = bytes.first, byte != 0x2C {
             if byte == 0x22 { _ = quoted() } else { bytes = bytes.dropFirst() }
@@ -117,7 +119,7 @@ struct AuthenticationField {
     }
 }
 
-/// A server's text in a form that is safe to show. It has no control characters, no invisible ones, and none that
+/// Makes a server's text safe to show. The result has no control characters, no invisible characters, and none that
 /// change the direction of the text around them (Unicode TR 36).
 public enum PlainText {
     public static func of(_ text: String, atMost size: Int) -> String {

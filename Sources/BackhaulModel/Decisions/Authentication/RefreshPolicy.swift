@@ -1,19 +1,19 @@
 /// Decides when the host must renew a request's headers or URL, which expire.
 public enum RefreshPolicy {
-    /// The space for a refresh: one for all tasks of an origin whose headers expire, and one for each task whose URL
-    /// expires.
+    /// The protection space for a refresh. Tasks of one origin whose headers expire share one space; each task whose
+    /// URL expires has a space for itself.
     public static func space(_ kind: RefreshKind, of task: TaskID, origin: String) -> ProtectionSpace {
         ProtectionSpace(kind: .refresh, origin: origin, realm: nil, task: kind == .url ? task : nil)
     }
 
-    /// Whether an attempt that starts now would be too late.
+    /// Whether the headers or the URL of the request have expired. `now`: Unix milliseconds.
     public static func isOver(_ options: RequestOptions, now: Int64) -> Bool {
         options.refresh != .none && (options.expiresMilliseconds.map { $0 <= now } ?? false)
     }
 
-    /// Whether the response means that the headers or the URL have expired. It is a 401, or a 403, which file stores
-    /// send for an expired signature. The headers go to the URL's own origin only, so a response of another origin says
-    /// nothing about them.
+    /// Whether the response means that the headers or the URL have expired. Its status is 401, or 403, which file
+    /// stores send for an expired signature. Expiring headers are sent only to the origin of the URL, so a response
+    /// from another origin does not show that they have expired.
     public static func isRequested(by head: ResponseHead, _ options: RequestOptions, origin: String) -> Bool {
         switch options.refresh {
         case .none: false
@@ -29,15 +29,17 @@ extension AuthenticationChallenge {
     }
 }
 
-/// The headers and the URL that the host has given in place of those with which a request was enqueued.
+/// The headers and the URL that the host has given for a refresh. They replace those with which the request was
+/// enqueued.
 public struct RefreshedRequest: Equatable, Sendable {
     /// The challenge to which the host responded.
     public var challenge: ChallengeID
     public var url: String?
     public var headers: [HeaderField]
-    /// Unix milliseconds.
+    /// When the new headers or the new URL expire, in Unix milliseconds; nil if they do not expire.
     public var expiresMilliseconds: Int64?
-    /// Whether the host had nothing to give. Then the request is sent as it is, and the host is not asked again.
+    /// Whether the host gave neither headers nor a URL. Then the request is sent unchanged, and no further refresh is
+    /// requested from the host.
     public var isDeclined: Bool
 
     public init(
@@ -58,7 +60,8 @@ public struct RefreshedRequest: Equatable, Sendable {
             request.isCrossOrigin = !url.hasAuthority(of: request.url)
             request.url = url
         }
-        // Headers belong to the origin of the URL with which the host gave them.
+        // Headers are sent only to the origin for which the host gave them, so a URL of another origin drops the former
+        // headers.
         request.headers = request.isCrossOrigin ? headers : request.headers.replacing(headers)
         request.options.expiresMilliseconds = expiresMilliseconds
         if isDeclined { request.options.refresh = .none }

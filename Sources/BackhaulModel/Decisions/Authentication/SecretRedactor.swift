@@ -1,8 +1,8 @@
-/// Secrets that were sent to a server or proxy, and that must not appear in anything stored: servers echo requests in
-/// their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
+/// Removes secrets from texts before they are stored. The secrets were sent to a server or proxy, and servers echo
+/// requests in their error pages. This type performs no I/O, and `String(describing:)` shows no secret of it.
 ///
-/// A secret is found only in the form in which it was sent. One that a server reverses or encodes differently is not
-/// removed.
+/// A secret is found only in the form in which it was sent. If a server reverses a secret or encodes it differently, it
+/// is not removed.
 public struct SecretRedactor: Sendable {
     /// The minimum length, in bytes, of a secret that is redacted. A shorter secret also occurs by chance in ordinary
     /// text. There a reader could infer it from the text around the asterisks.
@@ -22,7 +22,8 @@ public struct SecretRedactor: Sendable {
             for field in fields {
                 let value = Array(field.value.utf8)
                 add(value)
-                // The token without the scheme: the value is "Bearer", a blank, the token (RFC 9110, section 11.4).
+                // Adds the token alone, too: a value such as "Bearer TOKEN" consists of a scheme, a blank and a token
+                // (RFC 9110, section 11.4).
                 if let blank = value.firstIndex(of: 0x20) { add(Array(value[blank...].drop { $0 == 0x20 })) }
             }
         }
@@ -65,7 +66,7 @@ public struct SecretRedactor: Sendable {
             guard ResponseSummary.isChosen(field.name), field.text.flatMap(HTTPDate.init) == nil else { continue }
             let value = redacted(field.value)
             guard value != field.value else { continue }
-            // The redacted tag is not the server's any more. It is marked as weak, because weak tags are never sent.
+            // A redacted tag is not the server's tag any more. It is marked as weak, so that it is never sent.
             head.fields[index].value = field.isNamed("ETag") ? Array("W/".utf8) + value : value
         }
         return head

@@ -1,7 +1,8 @@
-/// Which credential may be sent, and which tasks must wait.
+/// Decides which credential may be sent, and which tasks must wait.
 extension SessionCredentials {
-    /// The credential that may be sent to this server for this URL without a challenge. With one known realm it is that
-    /// realm's; with several, that of the realm whose challenge covers this file or its directory.
+    /// The credential that may be sent to this server for this URL before a response demands one. If only one realm of
+    /// the server is known, it is the credential of that realm. If several are known, the realm with the closest scope
+    /// around the URL decides.
     public func credential(server origin: String, url: String) -> Credential? {
         space(of: origin, for: url)?.current?.credential
     }
@@ -12,22 +13,22 @@ extension SessionCredentials {
             ? known.first?.value.current?.credential : known.values.compactMap(\.current).last?.credential
     }
 
-    /// Whether a task of this session has met a proxy that demands a credential.
+    /// Whether a proxy has demanded a credential from a task of this session.
     public var knowsProxies: Bool { spaces.keys.contains { $0.kind == .proxy } }
 
-    /// Whether at most one task of the lane may be tried at a time.
+    /// Whether only one task of the lane may run at a time, because its credential is missing or has not worked yet.
     public func isProbed(_ lane: String) -> Bool {
         spaces.contains { $0.value.isProbed(lane, waitsUntried: $0.key.kind == .refresh) }
     }
 
-    /// Whether the task that waited for this challenge continues without a credential for the space.
+    /// Whether the host's response to this challenge was to continue without a credential for the space.
     public func proceeds(without space: ProtectionSpace, after challenge: ChallengeID?) -> Bool {
         challenge.map { declined[$0] == space } ?? false
     }
 
-    /// What a task must wait for before its first request. A challenge is open for its directory or for the proxy on
-    /// its route, or the credential that it would send is too old. `last`: the challenge that the task waited for
-    /// before.
+    /// What a task must wait for before its first request; nil: nothing. It waits if a challenge is open for the URL's
+    /// directory, or for the proxy on its route. It also waits if the credential that it would send has expired.
+    /// `last`: the challenge for which the task waited before.
     public func wait(for url: String, in lane: String, last: ChallengeID? = nil) -> PendingChallenge? {
         guard !spaces.isEmpty else { return nil }
         let proxies = spaces.filter {
@@ -45,7 +46,7 @@ extension SessionCredentials {
         return Self.ask(space, state, URLPath.directory(of: url))
     }
 
-    /// The same for a request's own headers or URL. `isOver`: they have expired.
+    /// What a task must wait for because its headers or URL need a refresh; nil: nothing. `isOver`: they have expired.
     public func wait(forRefresh space: ProtectionSpace, isOver: Bool) -> PendingChallenge? {
         if let open = spaces[space]?.open { return .open(open) }
         guard isOver else { return nil }

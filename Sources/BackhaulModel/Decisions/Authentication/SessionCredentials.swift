@@ -1,10 +1,11 @@
-/// What one session knows of protection spaces while its engine runs: the open challenges, the credentials in use, and
-/// the lanes that may try only one task at a time. A value without I/O; its description never shows a credential.
+/// What one session knows of protection spaces while its engine runs. These are the open challenges, the credentials in
+/// use, and the lanes in which only one task may run at a time. This type performs no I/O, and `String(describing:)`
+/// shows no credential of it.
 ///
-/// A lane is named by its origin's text, because a session has one lane for each origin.
+/// The text of its origin identifies a lane, because a session has one lane for each origin.
 public struct SessionCredentials: Sendable {
-    /// A credential that may be sent. The number is that of its challenge, and distinguishes it from earlier and later
-    /// credentials.
+    /// A credential that may be sent. Its number is the id of its challenge, so earlier and later credentials have
+    /// other numbers.
     public struct Credential: Equatable, Sendable {
         public var number: UInt64
         public var response: ChallengeResponse
@@ -12,32 +13,32 @@ public struct SessionCredentials: Sendable {
         public var scheme: AuthenticationSchemes
     }
 
-    /// What a task must wait for before it is tried.
+    /// What a task must wait for before its first request.
     public enum PendingChallenge: Hashable, Sendable {
         case open(ChallengeID)
-        /// The credential is too old to be sent, so a new challenge must be opened. `replacing`: the challenge of the
-        /// old credential.
+        /// The credential has expired, so a new challenge must be opened. `replacing`: the challenge of the old
+        /// credential.
         case ask(AuthenticationChallenge, replacing: ChallengeID?)
     }
 
-    /// What a response that demands a credential means.
+    /// What a task does after a response that demands a credential.
     public enum Decision: Equatable, Sendable {
-        /// There is a credential that this request has not sent: send the request again.
+        /// Send the request again, with a credential that this request has not sent yet.
         case resend
-        /// Wait for a challenge. `failures`: credentials in a row that the server did not accept. `replacing`: an
-        /// earlier challenge, whose tasks wait for the new one, too.
+        /// Wait for a challenge. `failures`: how many credentials in a row the server did not accept. `replacing`: an
+        /// earlier challenge; its tasks also wait for the new one.
         case ask(failures: UInt32, replacing: ChallengeID?)
-        /// The host has refused while this request was in progress.
+        /// Get no credential, because the host has refused the challenge while this request was in progress.
         case refused
     }
 
     struct CurrentCredential: Sendable {
         var credential: Credential
         var challenge: ChallengeID
-        /// Unix milliseconds.
+        /// When the credential expires, in Unix milliseconds; nil: not known.
         var expires: Int64?
         var isProven = false
-        /// Whether `failures` counts this credential already, although it is still sent for other lanes.
+        /// Whether `failures` already counts this credential as not accepted. Other lanes may still send it.
         var isCounted = false
     }
 
@@ -45,19 +46,20 @@ public struct SessionCredentials: Sendable {
         var open: ChallengeID?
         var current: CurrentCredential?
         var schemes: AuthenticationSchemes = []
-        /// The challenge of a credential that is too old, until a new challenge is open.
+        /// The challenge of an expired credential; nil after a new challenge is open.
         var expired: ChallengeID?
         var failures: UInt32 = 0
         var replaced: ChallengeID?
-        /// The number of tasks that have met the challenge and whose waiting is not committed yet.
+        /// The number of tasks from which a server demanded this credential, and which the store does not yet have as
+        /// waiting.
         var pending = 0
         var isRefused = false
         var lanes: Set<String> = []
         var scopes: [String] = []
         /// For a proxy: lanes that got a 407 for a credential which had worked. Only these lanes wait.
         var disputed: Set<String> = []
-        /// Lanes that got a 407 for a credential which worked for other lanes afterwards. A server can pretend to be
-        /// the proxy.
+        /// Lanes that got a 407 for a credential which later worked for other lanes. The server of such a lane may
+        /// pretend to be the proxy.
         var contrary: Set<String> = []
 
         /// Whether tasks of the lane that need the credential must wait for the open challenge.
@@ -65,8 +67,8 @@ public struct SessionCredentials: Sendable {
             open != nil && (current == nil || disputed.isEmpty || disputed.contains(lane) || contrary.contains(lane))
         }
 
-        /// `waitsUntried`: the requests themselves show which tasks need the credential, so the lane's other tasks are
-        /// not limited.
+        /// Whether only one task of the lane may run at a time. `waitsUntried`: true for a refresh. The requests show
+        /// which tasks need the refresh, so an open challenge does not limit the other tasks of the lane.
         func isProbed(_ lane: String, waitsUntried: Bool) -> Bool {
             guard lanes.contains(lane) else { return false }
             return !waitsUntried && waits(lane) || pending > 0 || current.map { !$0.isProven } ?? false
@@ -75,14 +77,15 @@ public struct SessionCredentials: Sendable {
         var isIdle: Bool { open == nil && current == nil && expired == nil && pending == 0 }
     }
 
-    /// The most open challenges of one origin in one session. A server that invents realms cannot fill the store.
+    /// The limit of open challenges of one origin in one session. So a server that invents realms cannot fill the
+    /// store.
     public static let challengeLimit = 16
     private static let scopeLimit = 64
     private static let declinedLimit = 256
     var spaces: [ProtectionSpace: Space] = [:]
     /// Challenges whose tasks continue without a credential.
     var declined: [ChallengeID: ProtectionSpace] = [:]
-    /// For each task: responses of the host in a row to a refresh of its URL that have not worked yet.
+    /// For each task: how many of the host's responses in a row to a refresh of its URL have not worked.
     var urlFailures: [TaskID: UInt32] = [:]
 
     public init() {}
@@ -95,7 +98,7 @@ public struct SessionCredentials: Sendable {
 
     // MARK: What happens
 
-    /// A task of the lane got a challenge.
+    /// Notes that a response demands a credential from a task of the lane. `commitChallenge` follows.
     public mutating func noteChallenge(_ authChallenge: AuthenticationChallenge, in lane: String) {
         // A refresh of one task's URL concerns no other task.
         guard authChallenge.space.task == nil else { return }
@@ -104,7 +107,7 @@ public struct SessionCredentials: Sendable {
         space.schemes = authChallenge.schemes
         space.lanes.insert(lane)
         if authChallenge.space.kind == .server { space.lanes.insert(authChallenge.space.origin) }
-        // The latest challenge for a directory counts, even if other realms claim the same files.
+        // The latest challenge for a directory counts, even if other realms had the same directory as their scope.
         for other in spaces.keys where other != authChallenge.space && Self.isSameServer(other, authChallenge.space) {
             spaces[other]?.scopes.removeAll { $0 == authChallenge.scope }
         }
@@ -114,8 +117,8 @@ public struct SessionCredentials: Sendable {
         spaces[authChallenge.space] = space
     }
 
-    /// Called once for every task that `noteChallenge` the challenge: its waiting is committed, with this challenge or
-    /// with none.
+    /// Completes a call of `noteChallenge`; called once for each. `challenge`: the challenge for which the store now
+    /// has the task as waiting; nil: the task does not wait.
     public mutating func commitChallenge(_ space: ProtectionSpace, challenge: ChallengeID?) {
         guard var state = spaces[space] else { return }
         state.pending = max(0, state.pending - 1)
@@ -160,7 +163,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state
     }
 
-    /// Adopts a credential that an earlier engine has stored. As far as the engine knows, it works.
+    /// Adopts a credential that an earlier engine has stored, and assumes that it still works.
     public mutating func restore(_ kept: StoredCredential) {
         storeResponse(
             Challenge(
@@ -178,7 +181,8 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state.isIdle ? nil : state
     }
 
-    /// Forgets credentials that are too old now; the host must give new ones. Returns whether there were any.
+    /// Forgets the credentials that have expired; the host must give new ones. Returns whether there were any. `now`:
+    /// Unix milliseconds.
     public mutating func expire(now: Int64) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -201,7 +205,7 @@ public struct SessionCredentials: Sendable {
         spaces[challenge.space] = state.isIdle ? nil : state
     }
 
-    /// The last task that waited for the challenge is gone.
+    /// Forgets an open challenge for which no task waits any more.
     public mutating func closed(_ challenge: ChallengeID) {
         for (space, state) in spaces where state.open == challenge {
             var state = state
@@ -210,11 +214,11 @@ public struct SessionCredentials: Sendable {
         }
     }
 
-    /// The server has accepted a task's URL that the host had given, or the task has ended.
+    /// Forgets the failures of a task's URL, because a server has accepted the URL or the task has ended.
     public mutating func acceptedURL(of task: TaskID) { urlFailures[task] = nil }
 
-    /// A request of the lane with these credentials got no further challenge. Returns whether a lane is not probed any
-    /// more.
+    /// Notes that a response to a request of the lane with these credentials demands no other credential. Returns
+    /// whether a credential has worked for the first time, so that its lanes are not limited to one task any more.
     public mutating func accepted(_ numbers: [UInt64], in lane: String) -> Bool {
         var changed = false
         for (space, state) in spaces {
@@ -232,18 +236,19 @@ public struct SessionCredentials: Sendable {
         return changed
     }
 
-    /// What a task of the lane that has met the space must do. `sent`: the credentials of its requests that got a 401
-    /// or 407, for any realm.
+    /// What a task of the lane does after a response that demands a credential for the space. `sent`: the credentials
+    /// of its requests that got a 401 or 407, for any realm.
     ///
-    /// A 407 in one lane does not discard a proxy's credential that has worked: without a tunnel, a server can pretend
-    /// to be the proxy. Only that lane waits. If the credential has really expired, the other lanes get a 407, too.
+    /// A proxy's credential that has worked is not discarded after a 407 in one lane. The reason is that without a
+    /// tunnel, a server can pretend to be the proxy. Only that lane waits. If the credential has really expired, the
+    /// other lanes get a 407, too.
     public mutating func decision(on space: ProtectionSpace, sent: Set<UInt64>, in lane: String) -> Decision {
         if let task = space.task { return .ask(failures: urlFailures[task] ?? 0, replacing: nil) }
         guard var state = spaces[space] else { return .ask(failures: 0, replacing: nil) }
         if state.isRefused { return .refused }
         if let current = state.current {
             guard sent.contains(current.credential.number) else { return .resend }
-            // A credential to be refreshed has worked until it was too old, so it is no failure.
+            // Refreshed headers that have worked were accepted until they expired, so they do not count as a failure.
             if !current.isCounted, !(space.kind == .refresh && current.isProven) {
                 state.failures &+= 1
             }

@@ -1,4 +1,4 @@
-/// Checks of an activity. Its request also has to pass the checks of every request.
+/// Checks of an activity. The activity's request must also pass `RequestCheck`.
 public enum ActivityCheck {
     public static func check(_ activity: Activity) throws(Failure) {
         let size = activity.identifier.utf8.count

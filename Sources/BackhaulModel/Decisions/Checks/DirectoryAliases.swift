@@ -6,8 +6,8 @@ public struct DirectoryAliases: Sendable {
         var inode: UInt64
     }
 
-    /// The most directories that are remembered. A forgotten one allows two tasks with one destination; the second
-    /// finds the file of the first there.
+    /// The limit of remembered directories. If a directory is forgotten, two tasks may have the same destination. Then
+    /// the second task finds the file of the first one there.
     private static let directoryLimit = 4_096
     private static let pathLimit = 8
 
@@ -20,7 +20,7 @@ public struct DirectoryAliases: Sendable {
     public mutating func others(of destination: Destination) -> [String] {
         let identity = Identity(device: destination.directoryDevice, inode: destination.directoryInode)
         let directory = destination.directory
-        // Consecutive files of a list mostly go to the same directory.
+        // Shortcut: files that follow each other in a list mostly go to the same directory.
         if let last, last.identity == identity, last.directory == directory, paths[identity]?.count == 1 { return [] }
         last = (identity, directory)
         if paths.count >= Self.directoryLimit, paths[identity] == nil { paths.removeAll() }

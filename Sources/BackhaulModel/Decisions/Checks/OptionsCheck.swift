@@ -14,7 +14,7 @@ enum OptionsCheck {
     private static func check(method: String, _ options: RequestOptions) throws(Failure) {
         guard !method.isEmpty, method.utf8.count <= Limits.methodSize, method.utf8.allSatisfy(RequestCheck.isTokenByte)
         else { throw invalid("method is not a token of up to \(Limits.methodSize) letters (RFC 9110, section 9.1)") }
-        // CONNECT asks for a tunnel, and TRACE for an echo of the request. Neither transfers a file.
+        // CONNECT requests a tunnel, and TRACE an echo of the request. Neither transfers a file.
         guard !["CONNECT", "TRACE"].contains(method) else { throw invalid("method \(method) makes no transfer") }
         if options.body != nil, ["GET", "HEAD"].contains(method) {
             throw invalid("method is \(method), but there is a body; give PUT, POST or PATCH")

@@ -1,7 +1,7 @@
-/// Checks of a task's own policy against the session in which it would run. A field that one of them leaves at its
-/// default cannot contradict.
+/// Checks of a request's policy against its session. A field that the request or the session leaves at its default
+/// contradicts nothing.
 extension RequestCheck {
-    /// Throws invalidArgument, and names both fields.
+    /// Throws `invalidArgument` if a field of the request contradicts a field of the session. The message names both.
     public static func check(_ request: Request, in session: SessionConfiguration) throws(Failure) {
         guard request.hasOptions else { return }
         let policy = request.options.policy
@@ -31,8 +31,8 @@ extension RequestCheck {
     }
 
     private static func checkStatuses(_ policy: TaskPolicy, _ session: SessionConfiguration) throws(Failure) {
-        // Lists that a request gives together are checked without a session. The default list of retried statuses is no
-        // contradiction: a list of accepted statuses may remove some of them.
+        // `PolicyCheck` compares two lists of the same request. The session's default list of retried statuses
+        // contradicts nothing: the request's accepted statuses may overlap it.
         if policy.acceptedStatuses == nil, let retried = policy.retryStatuses {
             try checkStatuses(accepted: session.acceptedStatuses, retried: retried, "request", "session")
         }

@@ -29,9 +29,10 @@ enum PolicyCheck {
     static func check(_ session: SessionConfiguration) throws(Failure) {
         var policy = TaskPolicy(session)
         policy.constraints = session.constraints
-        // A default number of redirects exists beside any policy for redirects.
+        // A session always has a maximum number of redirects, even if it follows none. So these two fields are no
+        // contradiction.
         policy.redirects = nil
-        // A list of accepted statuses may remove some from the default list of retried ones.
+        // Accepted statuses may overlap the default list of retried statuses without a contradiction.
         if session.retryStatuses == .transient { policy.retryStatuses = nil }
         try check(policy)
         try check(session.tolerances)

@@ -1,4 +1,5 @@
-/// Checks of a request that need only the request. A module that can parse URLs checks the URL itself.
+/// Checks of a request that need nothing but its fields. Another module, which can parse URLs, checks the form of the
+/// URL.
 public enum RequestCheck {
     public static func check(_ request: Request) throws(Failure) {
         let size = request.url.utf8.count
@@ -48,7 +49,7 @@ public enum RequestCheck {
         }
     }
 
-    /// Names that only the engine may set: a host that set them would break ranges, framing or connections.
+    /// Headers that only the engine may set. Set by a host, they would break ranges, framing or connections.
     static let reserved: Set<String> = [
         "range", "if-range", "host", "content-length", "transfer-encoding", "connection", "accept-encoding", "te",
         "upgrade", "keep-alive", "proxy-connection", "proxy-authorization", "trailer", "expect",

@@ -1,12 +1,13 @@
-/// Checks of a host's response to a challenge. No message repeats what the host gave, which may be a secret.
+/// Checks of a host's response to a challenge. No message repeats the text of the response, which may be a secret.
 public enum ResponseCheck {
-    /// `now`: Unix milliseconds; a credential that has expired by then is refused. 0: none is refused.
+    /// `now`: the present time in Unix milliseconds. Throws if the response has expired at that time. With 0, the
+    /// expiry is not compared.
     public static func check(
         _ response: ChallengeResponse, _ life: CredentialLifetime = CredentialLifetime(), now: Int64 = 0
     ) throws(Failure) {
         if let expires = life.expiresMilliseconds {
             try FieldCheck.time(expires, "response.expires_ms")
-            // Otherwise the engine would open a new challenge at once, again and again.
+            // After an expired response, the engine would open a new challenge at once, and so on without end.
             guard expires > now else {
                 throw invalid("response.expires_ms is \(expires), which has passed; give a later time")
             }
@@ -70,7 +71,7 @@ public enum ResponseCheck {
                 + "respond with headers, or refuse")
     }
 
-    /// Only here a host may set the header that authenticates it to a proxy.
+    /// A host may set Proxy-Authorization only in a response to a challenge, not in a request.
     private static let reserved = RequestCheck.reserved.subtracting(["proxy-authorization"])
 
     private static func isPlain(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }

@@ -1,6 +1,7 @@
 /// Checks of a session's names and configuration.
 public enum SessionCheck {
-    /// Checks for 1 to 255 bytes of letters, digits, '.', '-' and '_', starting with a letter or digit.
+    /// Checks that the identifier has 1 to 255 bytes: letters, digits, '.', '-' and '_', with a letter or digit at the
+    /// start.
     public static func checkApplication(_ identifier: String) throws(Failure) {
         let bytes = identifier.utf8
         guard !bytes.isEmpty, bytes.count <= Limits.identifierSize else {
@@ -19,7 +20,7 @@ public enum SessionCheck {
         }
     }
 
-    /// Checks for 1 to 255 bytes without control characters.
+    /// Checks that the identifier has 1 to 255 bytes and no control character.
     public static func checkSession(_ identifier: String) throws(Failure) {
         let size = identifier.utf8.count
         guard size > 0, size <= Limits.identifierSize else {

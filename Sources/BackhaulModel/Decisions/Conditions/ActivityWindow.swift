@@ -1,5 +1,5 @@
-/// When an activity may start: from `begin` when the conditions are good, from `end` under any conditions. Both are
-/// Unix times in milliseconds.
+/// When an activity may start: from `begin` if no condition holds it, from `end` under any conditions. Both are Unix
+/// times in milliseconds.
 public struct ActivityWindow: Hashable, Sendable {
     public var begin: Int64
     public var end: Int64
@@ -9,14 +9,15 @@ public struct ActivityWindow: Hashable, Sendable {
         end = begin.saturatingAdd(Int64(clamping: toleranceMilliseconds))
     }
 
-    /// The window of an activity that is set now. It begins at the activity's stated time, else after one interval.
+    /// The first window of an activity that the host sets now. It begins at the time that the activity states, or else
+    /// after one interval.
     public static func first(of activity: Activity, now: Int64) -> ActivityWindow {
         let begin = activity.firstMilliseconds ?? now.saturatingAdd(Int64(clamping: activity.intervalMilliseconds))
         return ActivityWindow(begin: begin, toleranceMilliseconds: activity.toleranceMilliseconds)
     }
 
-    /// The window that counts now. A window in the future stays. If several have opened, because no engine ran, the
-    /// latest one counts for all.
+    /// The window that counts now. It is this window, unless later windows have begun while no engine ran. Then it is
+    /// the latest of them, and the activity starts only once.
     public func current(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow
     {
@@ -25,9 +26,8 @@ public struct ActivityWindow: Hashable, Sendable {
         return moved(passed, intervalMilliseconds, toleranceMilliseconds)
     }
 
-    /// The window after this one, in which the activity starts now; nil: it does not repeat. It is the first window of
-    /// the series that lies in the future. So a start is not followed by another one for a window that had opened
-    /// before.
+    /// The next window of an activity that starts now; nil if it does not repeat. It begins after `now`, so windows
+    /// that began earlier cause no further start.
     public func next(intervalMilliseconds: UInt64, toleranceMilliseconds: UInt64, repeats: Bool, now: Int64)
         -> ActivityWindow?
     {

@@ -18,7 +18,7 @@ public struct BudgetPeriod: Hashable, Sendable {
     public var days: Range<Int64> { firstDay..<max(firstDay, nextDay) }
 
     /// The local day at a time, from midnight to midnight; it may have 23, 24 or 25 hours. `unix`: Unix time in
-    /// milliseconds. `offset`: the milliseconds by which local time is ahead of Unix time, at a Unix time.
+    /// milliseconds. `offset`: returns how many milliseconds local time is ahead of Unix time at a Unix time.
     public static func day(at unix: Int64, localOffsetMilliseconds offset: (Int64) -> Int64) -> BudgetPeriod {
         let day = LocalTime(unix, offset).day
         return BudgetPeriod(.day, from: day, to: day + 1, offset)

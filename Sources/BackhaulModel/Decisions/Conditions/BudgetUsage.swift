@@ -25,10 +25,11 @@ public struct BudgetUsage: Hashable, Sendable {
     public var isUsedUp: Bool { used >= limit }
     public var left: UInt64 { isUsedUp ? 0 : limit - used }
 
-    /// Whether no later day or month helps.
+    /// Whether the budget is too small even when nothing of it is used.
     func neverFits(_ expected: UInt64?) -> Bool { limit == 0 || limit < expected ?? 0 }
 
-    /// `expected`: bytes that a single task will move; nil: the budget is used up for all tasks.
+    /// The hold of tasks by this budget. `expected`: the bytes that a single task will move; nil: the budget is used up
+    /// and holds all tasks.
     func hold(expected: UInt64?) -> Hold {
         let (adjective, this) = period.kind == .day ? ("daily", "today's") : ("monthly", "this month's")
         let whose = owner == .session

@@ -1,8 +1,8 @@
-/// How many bytes were moved, by network, local day and session, for the comparison with budgets.
+/// Counts the bytes that were moved, by network, local day and session. They are compared with budgets.
 ///
-/// Usage is counted under the number of the day. If the clock is set back to an earlier day, that day's count
-/// continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days, not an
-/// age, so a clock that shows 2040 for a minute does not remove the real days.
+/// Bytes are counted under the number of the local day. If the clock is set back to an earlier day, the count of that
+/// day continues. For each network, the latest `dayLimit` days with traffic are kept. The limit is a number of days,
+/// not an age, so a clock that shows 2040 for a minute does not remove the real days.
 public struct ByteUsage: Equatable, Sendable {
     /// One stored usage record.
     public struct Entry: Hashable, Sendable {
@@ -21,7 +21,7 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// The most days that are kept for each network. A month needs 31; the others allow for days that a wrong clock has
+    /// The number of days that are kept for each network. A month needs 31; the rest is for days that a wrong clock has
     /// shown.
     static let dayLimit = 64
 
@@ -98,12 +98,13 @@ public struct ByteUsage: Equatable, Sendable {
         }
     }
 
-    /// These entries could not be stored: the next `takeUnsaved` returns them again, with their values at that time.
+    /// Notes that these entries could not be stored. The next `takeUnsaved` returns them again, with their values at
+    /// that time.
     public mutating func failedToSave(_ entries: [Entry]) {
         for entry in entries { unsaved.insert(Key(network: entry.network, day: entry.day, session: entry.session)) }
     }
 
-    /// Returns the days that are not kept any more, and whose rows must be removed.
+    /// Returns the days that are no longer kept. The caller removes their rows.
     public mutating func takeRemoved() -> [(network: String, day: Int64)] {
         defer { removed = [] }
         return removed

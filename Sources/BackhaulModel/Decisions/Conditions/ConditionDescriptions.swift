@@ -1,8 +1,8 @@
 /// The conditions as listings show them.
 public enum ConditionDescriptions {
-    /// One entry for each kind, in the order of their numbers. `bytesPerSecond`: of all transfers together; nil:
-    /// nothing is measured. `since`: the Unix milliseconds at which each condition got its present value; `now` if
-    /// missing.
+    /// Returns one entry for each kind of condition, in the order of their numbers. `bytesPerSecond`: the throughput of
+    /// all transfers together; nil: no transfer is measured. `since`: the Unix milliseconds at which each condition got
+    /// its present value; a missing condition counts from `now`.
     public static func infos(
         _ conditions: Conditions, bytesPerSecond: UInt64?, since: [ConditionKind: Int64], now: Int64
     ) -> [ConditionInfo] {
@@ -16,8 +16,8 @@ public enum ConditionDescriptions {
         }
     }
 
-    /// Returns since when each condition has its present value: `now` for those that have changed. A change of the
-    /// source alone does not count.
+    /// Returns the time at which each condition got its present value, in Unix milliseconds: `now` for a condition that
+    /// has changed. A change of the source alone is not a change of the condition.
     public static func since(
         _ since: [ConditionKind: Int64], from former: Conditions?, to conditions: Conditions, now: Int64
     ) -> [ConditionKind: Int64] {

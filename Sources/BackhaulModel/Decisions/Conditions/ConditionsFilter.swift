@@ -1,5 +1,5 @@
-/// Hysteresis between the readings and the decisions, so that conditions that flap do not flap transfers. A worse
-/// condition takes effect at once. A better one must last for some time first.
+/// Applies hysteresis to the readings of conditions, so that flapping conditions do not stop and start transfers. A
+/// worse condition takes effect at once. A better condition takes effect after it has lasted for some time.
 ///
 /// | condition | must last | because |
 /// | --- | --- | --- |
@@ -7,12 +7,12 @@
 /// | unmetered network | 10 s | networks come and go while a machine roams or wakes up |
 /// | heat | 30 s | a processor cools down within seconds of a pause, and is as hot again soon after it |
 /// | pressure | 30 s | it is an average over ten seconds, and a pause lowers it by itself |
-/// | connectivity, network, battery, sleep | – | reported as facts, not measured; the battery has its own margin |
+/// | connectivity, network, battery, sleep | 0 s | reported facts; the battery has a margin in `DeferralDecision` |
 ///
-/// A reading that becomes unavailable counts as better. A condition that is not read any more is forgotten, except for
-/// its reversals: the changes from better to worse or back. After more than 3 reversals in 5 minutes, the time doubles
-/// with each further reversal, up to 5 minutes. It returns to its first value after 5 minutes plus that time without a
-/// reversal. For pressure, only reversals by 10 points count.
+/// A reading that becomes unavailable counts as better. When a condition is no longer read, its readings are forgotten,
+/// but its reversals stay counted. A reversal is a change from better to worse or back. If there are more than 3
+/// reversals in 5 minutes, the time doubles with each further reversal, up to 5 minutes. The time returns to its first
+/// value after 5 minutes plus that time without a reversal. For pressure, only reversals by 10 points or more count.
 ///
 /// All times are milliseconds since boot, so that nothing depends on the calendar.
 public struct ConditionsFilter: Sendable {
@@ -41,14 +41,14 @@ public struct ConditionsFilter: Sendable {
 
     public init() {}
 
-    /// Returns what decisions see of the readings, and when that changes although no reading changes, in milliseconds
-    /// since boot. At that time, the caller calls this again with the same readings. Nil: it does not change by itself.
-    /// First readings take effect at once. `now`: milliseconds since boot. `needs`: the conditions that are read.
-    /// `pending`: conditions that cannot be read at the moment; their last readings count.
+    /// Returns the conditions after hysteresis, and the next time at which they change although no reading changes. The
+    /// time is in milliseconds since boot; nil: never. At that time, the caller calls this function again with the same
+    /// readings. First readings take effect at once. `now`: milliseconds since boot. `needs`: the conditions that are
+    /// read. `pending`: conditions that cannot be read at the moment; their last readings count.
     public mutating func take(
         _ raw: Conditions, of needs: ConditionSet = .all, pending: ConditionSet = [], now: Int64
     ) -> (conditions: Conditions, nextCheck: Int64?) {
-        // The bounds avoid overflows, and the time never goes back.
+        // The bounds prevent overflows. The time that is used never goes back.
         let now = max(last ?? .min, min(max(now, 0), 1 << 53))
         last = now
         forget(except: needs)

@@ -4,7 +4,7 @@ extension ConstraintPreset {
     /// | preset | fields |
     /// | --- | --- |
     /// | discretionary | external power; an unmetered network; not hotter than fair; 10,000 bytes per second |
-    /// | overnight | those, and quiet hours from 07:00 to 23:00 |
+    /// | overnight | the fields of `discretionary`; quiet hours from 07:00 to 23:00 |
     ///
     /// 10,000 bytes per second is a tenth of a poor mobile connection's rate. At a lower rate, a discretionary transfer
     /// costs more energy of radio and processor than it is worth.
@@ -23,8 +23,8 @@ extension ConstraintPreset {
 }
 
 extension Constraints {
-    /// The stated fields, with the preset written out. A field that is stated beside a preset replaces the preset's
-    /// field, even if it demands less. `withPreset`: false ignores the preset.
+    /// The constraints with the preset replaced by its fields. A field that is stated beside a preset replaces the
+    /// preset's field, even if it demands less. With `withPreset` false, the preset is ignored.
     func expanded(withPreset: Bool = true) -> Constraints {
         var fields = withPreset ? preset?.fields ?? .none : .none
         func take<Value>(_ field: WritableKeyPath<Constraints, Value?>) {

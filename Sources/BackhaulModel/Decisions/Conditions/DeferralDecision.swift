@@ -1,16 +1,17 @@
 /// Decides whether tasks may run now, and if not, why.
 ///
-/// A condition that cannot be read holds no task. The decision is about one moment: `ConditionsFilter` has applied the
-/// hysteresis before. Only margins that depend on the constraint are applied here. Before held tasks continue, a
-/// battery must be five percent above its minimum, and pressure five points below its limit.
+/// A condition that cannot be read holds no task. `ConditionsFilter` has already applied hysteresis to the conditions.
+/// Here, only margins that depend on a constraint are added. Held tasks continue when the battery is five percentage
+/// points above its minimum, and pressure five points below its limit.
 public enum DeferralDecision {
     /// The percentage points above its minimum that a battery needs before held tasks continue.
     static let batteryMargin: UInt8 = 5
     /// The percentage points below its limit that pressure must reach before held tasks continue.
     static let pressureMargin: UInt8 = 5
 
-    /// All reasons for which the tasks are held; empty: they may run. The first reason is the one that matters most to
-    /// a user: it lasts longest, or only the user can change it.
+    /// All reasons for which the tasks are held; empty if they may run. The first reason is the one that matters most
+    /// to a user: it lasts longest, or only the user can change it. The reasons in their order, with the usual
+    /// duration:
     ///
     /// 1. constraints of session and task that exclude each other: for ever
     /// 2. budgets and quiet hours, the one that ends last first
@@ -36,8 +37,8 @@ public enum DeferralDecision {
         return holds
     }
 
-    /// The time at which `holds` may change without a change of conditions: the next begin or end of quiet hours, or
-    /// the end of a budget's day or month. Unix time in milliseconds. Nil: never.
+    /// When `holds` may change without a change of conditions, in Unix milliseconds; nil: never. This is the next begin
+    /// or end of quiet hours, or the end of a budget's day or month.
     public static func nextChange(_ constraints: EffectiveConstraints, _ facts: DeferralFacts) -> Int64? {
         let hours = constraints.quietHours?.state(
             at: facts.now, localOffsetMilliseconds: facts.localOffsetMilliseconds
@@ -46,18 +47,18 @@ public enum DeferralDecision {
         return (periods + [hours].compactMap(\.self)).min()
     }
 
-    /// The hold of a single task that will move this many bytes; nil: it fits into all budgets.
+    /// The hold of a single task that will move `expected` bytes; nil if it fits into all budgets.
     public static func fits(_ expected: UInt64?, _ budgets: [BudgetUsage]) -> Hold? {
         let tooSmall = budgets.filter { $0.isUsedUp || $0.left < expected ?? 0 }
-        // First a budget that is too small in every period, else the one whose period ends last.
+        // A budget that is too small in every period comes first, then the one whose period ends last.
         let hopeless = tooSmall.first { $0.neverFits(expected) }
         let longest = tooSmall.max { $0.period.endMilliseconds < $1.period.endMilliseconds }
         guard let budget = hopeless ?? longest else { return nil }
         return budget.hold(expected: budget.isUsedUp ? nil : expected)
     }
 
-    /// The bytes that the host expects a task to move, for `fits`. Nil: the host has stated none, or a part of the file
-    /// has been transferred. In that case the task continues in each period until the budget is used up.
+    /// The bytes that the host expects a task to move, for `fits`. Nil if the host has stated none. Also nil if a part
+    /// of the file has been transferred: the task then continues in each period until the budget is used up.
     public static func stated(received: UInt64?, sent: UInt64?, offset: UInt64) -> UInt64? {
         guard received != nil || sent != nil, offset == 0 else { return nil }
         let (sum, overflow) = (received ?? 0).addingReportingOverflow(sent ?? 0)
@@ -128,7 +129,8 @@ public enum DeferralDecision {
         ]
         return pressures.compactMap { reading, limit, what in
             guard let limit, let value = reading.value else { return nil }
-            // Up to a limit of ten, half of the limit: otherwise almost no pressure would be low enough.
+            // For a limit of ten or less, half of the limit is used. With the margin of five points, almost no pressure
+            // would be low enough.
             let lower = limit > pressureMargin * 2 ? limit - pressureMargin : limit / 2
             let wanted = facts.held.contains(.pressure) ? lower : limit
             return value > wanted ? messages.pressure(reading, value, limit: limit, lower: lower, of: what) : nil

@@ -1,10 +1,10 @@
-/// Facts besides constraints and conditions that decide whether tasks of a lane are held.
+/// What decides whether tasks of a lane are held, in addition to constraints and conditions.
 public struct DeferralFacts {
     /// Unix time in milliseconds.
     public var now: Int64
     /// Milliseconds since boot, to compute when a settling condition takes effect; nil: unknown.
     public var bootMilliseconds: Int64?
-    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds.
+    /// Returns how many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds.
     public var localOffsetMilliseconds: (Int64) -> Int64
     /// Whether the origin is this machine (`Connectivity.isLoopback`), so that no condition of the network matters.
     public var isLocal: Bool
@@ -15,7 +15,8 @@ public struct DeferralFacts {
     /// the system's report of a dead uplink is wrong: many networks block the servers that the system uses for its
     /// check.
     public var isUplinkProven: Bool
-    /// The reasons for which tasks of this lane are held at this moment. A held task continues only with a margin.
+    /// The reasons for which tasks of this lane are held at this moment. These tasks continue only with the margins of
+    /// `DeferralDecision`.
     public var held: Set<WaitReason>
     /// The budgets of the session and the network that apply now (`ByteUsage.budgets`).
     public var budgets: [BudgetUsage]

@@ -1,15 +1,16 @@
-/// The constraints that apply to a task: those of its session and its own, with presets written out. The stricter one
-/// counts.
+/// The constraints that apply to a task: those of its session and its own, with presets replaced by their fields. For
+/// each field, the stricter value counts.
 public struct EffectiveConstraints: Hashable, Sendable {
     public var requiresExternalPower: Bool
     public var requiresUnmetered: Bool
     /// The allowed networks. Empty: session and task exclude each other's networks, and the task never runs.
     public var networks: NetworkKinds
-    /// The minimum charge on battery power; nil: any.
+    /// The lowest charge at which the task runs on battery power; nil: any.
     public var minimumBatteryPercent: UInt8?
     /// The highest state in which the task runs. It is `.serious` at most: nothing runs in `.critical`.
     public var maximumThermalState: ThermalState
-    /// The highest pressure at which the task runs; nil: any.
+    /// The highest pressure of processors at which the task runs; nil: any. The next two properties are for disks and
+    /// memory.
     public var maximumCPUPressurePercent: UInt8?
     public var maximumIOPressurePercent: UInt8?
     public var maximumMemoryPressurePercent: UInt8?
@@ -19,9 +20,8 @@ public struct EffectiveConstraints: Hashable, Sendable {
     /// cover the whole week.
     public var quietHours: QuietHours?
 
-    /// For each field the stricter value counts. For a task that is past its latest start, the presets of session and
-    /// task are ignored. A task of a launched host whose session demands it is discretionary in addition to its own
-    /// constraints.
+    /// For a task that is past its latest start, the presets of session and task are ignored. A task with `isLaunched`
+    /// is discretionary in addition to its own constraints.
     public init(session: Constraints, task: TaskConstraints = TaskConstraints()) {
         var own = task.stated
         // The preset `overnight` includes `discretionary`.
@@ -50,7 +50,7 @@ public struct EffectiveConstraints: Hashable, Sendable {
     }
 
     /// The conditions that matter to tasks with these constraints. Heat and sleep matter to all tasks. The network
-    /// matters to all but those of local origins, because of portals and budgets.
+    /// matters to all tasks except those of local origins, because of portals and budgets.
     public func needs(isLocal: Bool = false) -> ConditionSet {
         var needs: ConditionSet = isLocal ? [.heat, .sleep] : [.heat, .sleep, .network]
         if requiresExternalPower || minimumBatteryPercent != nil { needs.insert(.power) }
@@ -62,9 +62,9 @@ public struct EffectiveConstraints: Hashable, Sendable {
 
     public var needs: ConditionSet { needs() }
 
-    /// The conditions that must be read before a task with these constraints starts. These are only the ones of which
-    /// it demands more than every task does: a program that downloads a small file opens no bus. A budget, which is not
-    /// known here, needs the network, too.
+    /// The conditions that must be read before a task with these constraints starts. These are only the conditions of
+    /// which the task demands more than the default. So a program that downloads a small file opens no bus. A budget
+    /// needs the network, too, but budgets are not known here.
     public func neededAtStart(isLocal: Bool = false) -> ConditionSet {
         var needs = needs(isLocal: isLocal).subtracting(.sleep)
         if maximumThermalState >= .serious { needs.remove(.heat) }

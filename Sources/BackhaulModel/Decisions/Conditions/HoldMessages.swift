@@ -1,5 +1,4 @@
-/// The sentences of holds: the present state, and the state that would end the hold. Each sentence is complete by
-/// itself.
+/// Writes the sentences of holds. Each sentence has the present state, and the state that would end the hold.
 struct HoldMessages {
     private let conditions: Conditions
     private let facts: DeferralFacts
@@ -92,7 +91,7 @@ struct HoldMessages {
         return Hold(.heat, sentence, nextLookMilliseconds: nextLook(conditions.thermalState))
     }
 
-    /// `limit`: a higher pressure holds the task. `lower`: at this pressure it continues.
+    /// `limit`: a task is held above this pressure. `lower`: a held task continues at this pressure.
     func pressure(
         _ reading: Reading<UInt8>, _ value: UInt8, limit: UInt8, lower: UInt8, of what: PressuredResource
     ) -> Hold {
@@ -118,7 +117,7 @@ struct HoldMessages {
 
     private var networkName: String { conditions.network.value.map { "the network \($0.name)" } ?? "the network" }
 
-    /// The source of the reading, so that a user knows where to change it.
+    /// The source of the reading in parentheses, so that a user knows where to change the value.
     private func said(_ reading: Reading<some Equatable & Sendable>) -> String {
         reading.source.isEmpty ? "" : " (\(reading.source))"
     }
@@ -132,7 +131,7 @@ struct HoldMessages {
         }
     }
 
-    /// The sentence for a condition that is better already, but must last; nil: it is not better.
+    /// The sentence for a condition that is better, but has not lasted long enough; nil if it is not settling.
     private func settled(_ reading: Reading<some Equatable & Sendable>, _ what: String) -> String? {
         reading.settling.map {
             "\(what), and it waits until that has lasted \(QuantityFormatter.duration($0.durationMilliseconds))"
@@ -147,7 +146,7 @@ struct HoldMessages {
 }
 
 extension Int64 {
-    /// For times that come from outside, and may be any number.
+    /// Returns the sum, or on overflow the smallest or largest number. Times that come from outside may be any number.
     func saturatingAdd(_ other: Int64) -> Int64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? (other < 0 ? .min : .max) : sum

@@ -1,5 +1,5 @@
-/// A reading with hysteresis: a worse one takes effect at once, and a better one after it has lasted. So its value is
-/// the worst of the last milliseconds, as many as the rule states. Times are milliseconds since boot.
+/// One condition with hysteresis. A worse reading takes effect at once, and a better one after it has lasted for the
+/// time of `FlapDamping`. So the result is the worst reading of that time. Times are milliseconds since boot.
 struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     private struct Former: Sendable {
         var reading: Reading<Value>
@@ -8,10 +8,10 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
     }
 
     private let rule: ConditionsFilter.Rule
-    /// 0 is the best. An unavailable reading counts as 0.
+    /// How bad a value is; 0 is the best. An unavailable reading counts as 0.
     private let severity: @Sendable (Value) -> Int
     private var raw: Reading<Value>?
-    /// The last reading that was taken; nil: none, or it is forgotten.
+    /// The last reading; nil if there is none, or if it was forgotten.
     var last: Reading<Value>? { raw }
     /// Readings that were worse than all later ones, the oldest and worst first.
     private var former: [Former] = []
@@ -23,7 +23,8 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         flapping = FlapDamping(rule)
     }
 
-    /// `nextLook`: the time at which the result changes by itself.
+    /// Takes a reading, and returns the reading that takes effect. `nextLook`: when the result changes without a new
+    /// reading; nil: never.
     mutating func take(_ reading: Reading<Value>, now: Int64) -> (reading: Reading<Value>, nextLook: Int64?) {
         let bad = severity(of: reading)
         if let raw {
@@ -45,14 +46,14 @@ struct Hysteresis<Value: Equatable & Sendable>: Sendable {
         return (held, endsAt)
     }
 
-    /// Forgets the readings, because the condition is not read any more: the next reading is a first one. The count of
-    /// reversals stays.
+    /// Forgets the readings, because the condition is no longer read. The next reading takes effect at once. The
+    /// reversals stay counted.
     mutating func forget() { (raw, former) = (nil, []) }
 
     private func severity(of reading: Reading<Value>) -> Int { reading.value.map(severity) ?? 0 }
 }
 
-/// How long a better value must last, by how often the value has reversed its direction.
+/// Computes how long a better value must last. The time depends on how often the value has reversed its direction.
 struct FlapDamping: Sendable {
     private let rule: ConditionsFilter.Rule
     private var doublings: Int64 = 0
@@ -66,7 +67,7 @@ struct FlapDamping: Sendable {
     /// The time for which a better value must last now.
     mutating func duration(now: Int64) -> Int64 {
         let duration = min(rule.duration << doublings, ConditionsFilter.longest)
-        // A better value counts as calm only after it has taken effect, so `duration` is added.
+        // The time without a reversal is counted after a better value has taken effect, so `duration` is added.
         if let last = turns.last, now - last < ConditionsFilter.flapWindow + duration {
             return duration
         }
@@ -74,7 +75,8 @@ struct FlapDamping: Sendable {
         return rule.duration
     }
 
-    /// Notes the present value. Only reversals by `rule.step` or more count: 40, 43, 41 is no flapping.
+    /// Notes the present value. Only reversals by `rule.step` or more count. With a step of 10, the values 40, 43, 41
+    /// contain no reversal.
     mutating func note(_ outcome: Int, now: Int64) {
         guard let last = farthest else {
             farthest = outcome
@@ -91,7 +93,7 @@ struct FlapDamping: Sendable {
         let recent = turns.filter { now - $0 < ConditionsFilter.flapWindow }
         turns = recent.suffix(ConditionsFilter.flapLimit + 1)
         if recent.count > ConditionsFilter.flapLimit {
-            // The factor 2^5 already exceeds the longest time.
+            // Five doublings already exceed `ConditionsFilter.longest`.
             doublings = min(doublings + 1, 5)
         }
     }

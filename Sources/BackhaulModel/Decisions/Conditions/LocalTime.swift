@@ -1,20 +1,20 @@
 /// A local time and date, for quiet hours and budgets.
 ///
-/// It is computed by hand, because this module has neither I/O nor calendars. The caller knows the rules of time zones,
-/// and gives the offset of local time at any Unix time. The calendar is the proleptic Gregorian one, with the
+/// This module has no I/O and no system calendar, so it computes dates itself. The caller knows the rules of time
+/// zones, and gives the offset of local time at any Unix time. The calendar is the proleptic Gregorian one, with the
 /// algorithms of Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 struct LocalTime {
-    /// The milliseconds by which local time is ahead of Unix time, at a Unix time in milliseconds.
+    /// Returns how many milliseconds local time is ahead of Unix time, at a Unix time in milliseconds.
     typealias Offset = (Int64) -> Int64
 
     static let minute: Int64 = 60_000
     static let day: Int64 = 86_400_000
-    /// The bound of all times: ± 100,000 years. A clock beyond it is wrong, and the bound avoids overflows.
+    /// The bound of all times, ± 100,000 years, which prevents overflows. A clock beyond it is wrong.
     private static let farthest: Int64 = 36_525_000 * day
 
     /// The days since 1970-01-01.
     let day: Int64
-    /// The milliseconds since the day's midnight, as the clock shows it.
+    /// The time of the day that the clock shows, in milliseconds since midnight.
     let time: Int64
 
     init(_ unix: Int64, _ offset: Offset) {
@@ -77,7 +77,7 @@ struct LocalTime {
         let midnight = bounded(wanted, farthest / day) * day
         let guess = midnight - bounded(offset(midnight - bounded(offset(midnight), day * 2)), day * 2)
         if LocalTime(guess, offset).day >= wanted, LocalTime(guess - 1, offset).day < wanted { return guess }
-        // Time zones reach from -12 to +14 hours.
+        // The begin is less than a day from this midnight, because zones are -12 to +14 hours from Unix time.
         var (before, at) = (midnight - day, midnight + day)
         while at - before > 1 {
             let middle = before + (at - before) / 2

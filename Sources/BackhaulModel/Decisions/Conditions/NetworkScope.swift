@@ -1,4 +1,4 @@
-/// How far the route to an origin leads, as far as the origin's name shows.
+/// How far away an origin is, judged by its name only.
 public enum NetworkScope: Hashable, Sendable {
     /// The origin is this machine, and no condition of the network matters.
     case loopback

@@ -1,4 +1,4 @@
-/// Amounts as texts for people.
+/// Formats amounts for messages.
 enum QuantityFormatter {
     /// Returns text such as "5.0 GB", in powers of 1,000.
     static func bytes(_ bytes: UInt64) -> String {

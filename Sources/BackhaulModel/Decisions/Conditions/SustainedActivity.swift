@@ -1,8 +1,8 @@
-/// For how long transfers have run without a gap: one long transfer, or several in sequence. Times are milliseconds
-/// since boot.
+/// Measures for how long transfers have run without a gap: one long transfer, or several in sequence. Times are
+/// milliseconds since boot.
 public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
-    /// The duration after which a span counts as lasting, in milliseconds. Conditions that matter to every long
-    /// transfer are read only then.
+    /// The duration after which a span counts as sustained, in milliseconds. Conditions that matter to every long
+    /// transfer are read only after this time.
     public static var minimumMilliseconds: Int64 { 5_000 }
     /// The longest pause that does not end a span, in milliseconds.
     public static var gap: Int64 { 2_000 }
@@ -17,19 +17,19 @@ public struct SustainedActivity<Key: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// A transfer runs now. Called when it begins, and repeatedly while it runs.
+    /// Notes that a transfer runs now. Called when the transfer begins, and repeatedly while it runs.
     public mutating func note(_ key: Key, now: Int64) {
         let began = spans[key].flatMap { now - $0.last <= Self.gap ? $0.began : nil } ?? now
         spans[key] = Span(began: began, last: now)
     }
 
-    /// Returns the keys with a lasting span, and forgets the spans that are over.
+    /// Returns the keys with a sustained span, and forgets the spans that have ended.
     public mutating func sustained(now: Int64) -> Set<Key> {
         spans = spans.filter { now - $0.value.last <= Self.gap }
         return Set(spans.lazy.filter { $0.value.isSustained }.map(\.key))
     }
 
-    /// When the first lasting span will be over, if nothing is noted before; nil: there is none.
+    /// When the first sustained span ends, if no transfer is noted before; nil if no span is sustained.
     public var nextEnd: Int64? {
         spans.values.lazy.filter(\.isSustained).map { $0.last + Self.gap + 1 }.min()
     }

@@ -1,6 +1,6 @@
-/// The rate of a recent window of time. Only time in which something was measured counts.
+/// Measures the average rate over a recent window of time. Only time in which transfers were measured counts.
 struct ThroughputMeter: Sendable {
-    /// The window moves in steps of a twelfth of its length.
+    /// The number of steps in a window. The window moves by one step at a time.
     static let slots = 12
 
     private let window: Int64
@@ -14,7 +14,7 @@ struct ThroughputMeter: Sendable {
     }
 
     mutating func add(_ bytes: UInt64, milliseconds: Int64, now: Int64) {
-        // Measurements from before a break say nothing about the present.
+        // After a break that is longer than the window, older measurements are dropped.
         if now - lastAt > window { slots = [] }
         lastAt = now
         if let last = slots.last, last.milliseconds < window / Int64(Self.slots) {

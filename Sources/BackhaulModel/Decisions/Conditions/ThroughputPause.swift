@@ -39,8 +39,8 @@ struct ThroughputPause: Equatable, Sendable {
         return pause
     }
 
-    /// Whether the pause can be forgotten. Either the transfers were fast for longer than it lasted, or no task made a
-    /// probe that was due for long.
+    /// Whether the pause can be forgotten. This is so if the transfers have been fast for longer than the pause lasted.
+    /// It is also so if a probe has been due for a long time, and no task has made it.
     func isForgotten(now: Int64) -> Bool {
         probeAt.map { now - $0 > max(milliseconds, 3_600_000) } ?? (now - since > milliseconds)
     }

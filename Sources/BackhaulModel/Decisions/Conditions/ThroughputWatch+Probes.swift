@@ -1,17 +1,17 @@
-/// Slow probes: which lane may make one, and what follows from its result.
+/// Decides which lane may make a slow probe, and applies the result of the probe.
 extension ThroughputWatch {
-    /// The probe in progress, or the one for which a task is being searched. There is one at a time: several would
-    /// share the network, and each would find the others' load.
+    /// The probe in progress, or the probe for which a task is being searched. There is one at a time: several probes
+    /// would share the network, and each would measure the load of the others.
     struct Probe: Sendable {
         let lane: Lane
         let terms: Terms
         let began: Int64
-        /// The scopes that the probe decides: all that held the lane when it began. A scope that became slow later has
-        /// its own pause.
+        /// The scopes that the probe decides: all that held the lane when it began. A scope that became slow later
+        /// keeps its pause.
         let scopes: [Scope]
     }
 
-    /// Whether any lane pauses.
+    /// Whether any lane is paused.
     public var isPausingAny: Bool { pauses.values.contains { !$0.isOpen } }
 
     /// What a lane with these terms may do now.
@@ -23,8 +23,9 @@ extension ThroughputWatch {
         return current(now) == nil ? .probe : .held(until: nil)
     }
 
-    /// Chooses the lane that may start a task as the probe: of those with permission, the one that was tried longest
-    /// ago. Nil: none for now. The probe belongs to this lane until `probed`, `endProbe` or `cancelProbe` ends it.
+    /// Chooses the lane that may start a task as the probe. Of the lanes with permission, it is the one whose last
+    /// probe is the oldest. Nil: no lane has permission now. The probe belongs to this lane until `probed`, `endProbe`
+    /// or `cancelProbe` ends it.
     public mutating func probe(among lanes: [(lane: Lane, terms: Terms)], now: Int64) -> Lane? {
         let now = Self.bounded(now)
         let candidates = lanes.filter { permission($0.lane, $0.terms, now: now) == .probe }
@@ -43,11 +44,11 @@ extension ThroughputWatch {
     /// Whether the probe belongs to this lane.
     public func isProbing(_ lane: Lane) -> Bool { probe?.lane == lane }
 
-    /// Notes the progress of this lane's probe, once a second. `bytes`: moved so far. `milliseconds`: the time in which
-    /// it waited only for the network. Returns true when it is no probe any more. Then the caller checks all lanes
-    /// again, and stops the running tasks of those that are held.
+    /// Notes the progress of this lane's probe, once a second. `bytes`: the bytes that it has moved so far.
+    /// `milliseconds`: the time in which it waited only for the network. Returns true if the probe has ended. Then the
+    /// caller checks all lanes again, and stops the running tasks of those that are held.
     public mutating func probed(_ lane: Lane, bytes: UInt64, milliseconds: Int64, now: Int64) -> Bool {
-        // The network has changed, which has ended the probe.
+        // If this lane has no probe, a change of the network has ended it.
         guard let probe, probe.lane == lane else { return true }
         let now = Self.bounded(now)
         if bytes >= Self.probeBytes || milliseconds >= Self.probeMilliseconds {
@@ -59,14 +60,15 @@ extension ThroughputWatch {
             return true
         }
         guard now - probe.began >= Self.probeLimit else { return false }
-        // The probe waits for something else. Its server is not to blame, and nothing is known of the other scopes.
+        // The probe waits for something other than the network. So its server is not slow, and nothing is known about
+        // the other scopes.
         end(probe) { scope, pause in scope == .lane(lane) ? pause.ended(now: now) : pause.repeated(now: now) }
         return true
     }
 
-    /// The probe of this lane has ended without a decision. `hasResponse`: it got a response, so its file was small.
-    /// Otherwise nothing is known, and the next probe starts after the same pause. Returns true when the caller must
-    /// check all lanes again.
+    /// Ends the probe of this lane without a measurement. `hasResponse`: the probe got a response, so its file was
+    /// small, and the pause ends. Otherwise the next probe starts after the same pause. Returns true when the caller
+    /// must check all lanes again.
     public mutating func endProbe(_ lane: Lane, hasResponse: Bool, now: Int64) -> Bool {
         guard let probe, probe.lane == lane else { return false }
         let now = Self.bounded(now)
@@ -74,21 +76,23 @@ extension ThroughputWatch {
         return true
     }
 
-    /// No task of this lane may start, so no probe was made. Another lane may make one after a moment.
+    /// Withdraws the probe of this lane, because no task of the lane may start. Another lane may make a probe after
+    /// `emptyProbeDelay`.
     public mutating func cancelProbe(_ lane: Lane, now: Int64) {
         guard probe?.lane == lane else { return }
         probe = nil
         nextProbeAllowedAt = Self.bounded(now) + Self.emptyProbeDelay
     }
 
-    /// The next time at which a held lane may make a probe; nil: no lane waits for a time.
+    /// When a held lane may make the next probe. While a probe is in progress, when it counts as lost. Nil if no lane
+    /// waits for a time.
     public func nextProbe(now: Int64) -> Int64? {
         let times = current(now).map { [$0.began + Self.probeTimeout] }
             ?? pauses.values.compactMap(\.probeAt).map { max($0, nextProbeAllowedAt) }
         return times.filter { $0 > now }.min()
     }
 
-    /// Why the lane is held; nil: it is not. `unix`: the Unix time in milliseconds at `now`.
+    /// Why the lane is held; nil if it is not held. `unix`: the Unix time in milliseconds at `now`.
     public func hold(_ lane: Lane, _ terms: Terms?, now: Int64, unix: Int64) -> Hold? {
         let now = Self.bounded(now)
         guard let terms, let pause = closed(lane, terms), let probeAt = pause.probeAt else { return nil }
@@ -109,7 +113,7 @@ extension ThroughputWatch {
             nextLookMilliseconds: unix.saturatingAdd(max(0, probeAt - now)))
     }
 
-    /// The probe in progress. One whose result never comes is lost after a while.
+    /// The probe in progress. A probe without a result counts as lost after `probeTimeout`.
     private func current(_ now: Int64) -> Probe? {
         probe.flatMap { now - $0.began < Self.probeTimeout ? $0 : nil }
     }

@@ -1,10 +1,10 @@
-/// Holds lanes whose transfers are too slow to be worth their time. If less than their minimum comes from an origin, or
-/// from all origins together, they pause. Then one task at a time, of all lanes, makes a slow probe.
+/// Pauses lanes whose transfers are slower than their minimum rate. The rate is measured for each origin, and for all
+/// origins together. After the pause, one task at a time, of all lanes, makes a slow probe.
 ///
-/// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only
-/// when it is older than `minimumTransferAge` and waited only for the network. A wait for our own rate limit, a disk or
-/// a response's first byte does not count. So many small files are never slow, and neither is a server that computes.
-/// Transfers from this machine are left out.
+/// Once a second the watch gets the bytes that the transfers of each running lane have moved. A transfer counts only if
+/// it is older than `minimumTransferAge` and has waited only for the network. Time in which it waits for our own rate
+/// limit, a disk or the first byte of a response does not count. So a lane with many small files is never slow, and
+/// neither is a server that needs time to compute. Transfers from this machine are not measured.
 ///
 /// All times are milliseconds since boot.
 public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
@@ -26,7 +26,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
     public struct Sample: Sendable {
         public var lane: Lane
         public var origin: Origin
-        /// Nil: the lane has no minimum, and only counts for its origin and the total.
+        /// Nil if the lane has no minimum rate. Its bytes still count for its origin and for the total.
         public var terms: Terms?
         public var bytes: UInt64
 
@@ -49,21 +49,22 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     /// The age in milliseconds at which a transfer begins to count.
     public static var minimumTransferAge: Int64 { 5_000 }
-    /// A probe is decided after this time, or after this many bytes.
+    /// A probe has a result after this many milliseconds, or after `probeBytes`.
     public static var probeMilliseconds: Int64 { 10_000 }
     public static var probeBytes: UInt64 { 262_144 }
-    /// An undecided probe ends after `probeLimit`. A probe without any report counts as lost after `probeTimeout`.
+    /// A probe without a result ends after `probeLimit`. A probe that reports nothing counts as lost after
+    /// `probeTimeout`. Both are in milliseconds.
     public static var probeLimit: Int64 { 60_000 }
     public static var probeTimeout: Int64 { 120_000 }
     /// How long all lanes wait when no task was found for a probe, in milliseconds.
     static var emptyProbeDelay: Int64 { 1_000 }
-    /// The most scopes that are remembered, more than lanes can run at once. Beyond it the oldest are forgotten, which
-    /// releases their lanes.
+    /// The limit of remembered scopes. It is higher than the number of lanes that can run at the same time. Beyond the
+    /// limit, the oldest scopes are forgotten, which releases their lanes.
     static var limit: Int { 4_096 }
 
     enum Scope: Hashable, Sendable {
         case lane(Lane)
-        /// All lanes with these terms, whatever their origin.
+        /// All lanes with these terms, of all origins.
         case everything(Terms)
     }
 
@@ -79,18 +80,19 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
 
     public init() {}
 
-    /// The rate of all sampled transfers over the last seconds; nil: there was no sample.
+    /// The rate of all sampled transfers over the last seconds; nil if there was no sample.
     public func bytesPerSecond(now: Int64) -> UInt64? {
         guard let total, Self.bounded(now) - total.lastAt <= Self.minimumTransferAge, total.measured > 0
         else { return nil }
         return total.bytesPerSecond
     }
 
-    /// Returns true when a lane is held that was not, or the reverse. Then the caller checks all lanes again.
+    /// Takes the samples since the last call. Returns true if a lane became held or was released. Then the caller
+    /// checks all lanes again.
     public mutating func take(_ samples: [Sample], now: Int64) -> Bool {
         let now = Self.bounded(now)
         let since = lastTake.map { now - $0 } ?? 1_000
-        // After a break, counting starts again with one second.
+        // After a break, the samples count as those of one second.
         let passed = since > Self.minimumTransferAge ? 1_000 : since
         lastTake = now
         guard passed > 0 else { return false }
@@ -126,14 +128,15 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         return hasChanged
     }
 
-    /// The network has changed: measurements are discarded, and all lanes are released. Returns true if some were held.
+    /// Discards all measurements and releases all lanes, because the network has changed. Returns true if lanes were
+    /// held.
     public mutating func networkChanged() -> Bool {
         let hadHeld = pauses.values.contains { !$0.isOpen }
         self = Self()
         return hadHeld
     }
 
-    /// The lane has no tasks any more.
+    /// Forgets a lane that has no tasks any more.
     public mutating func forget(_ lane: Lane) {
         meters[.lane(lane)] = nil
         pauses[.lane(lane)] = nil
@@ -148,7 +151,7 @@ public struct ThroughputWatch<Lane: Hashable & Sendable>: Sendable {
         terms.map { [.lane(lane), .everything($0)] } ?? []
     }
 
-    /// Of the pauses that hold the lane, the one that ends last.
+    /// The pause that ends last, of the pauses that hold the lane.
     func closed(_ lane: Lane, _ terms: Terms?) -> ThroughputPause? {
         scopes(lane, terms).compactMap { pauses[$0] }.filter { !$0.isOpen }
             .max { ($0.probeAt ?? .max) < ($1.probeAt ?? .max) }

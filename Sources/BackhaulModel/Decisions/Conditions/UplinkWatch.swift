@@ -1,11 +1,11 @@
-/// Recognises a portal or a dead uplink by failures that all origins share, and tests with one task at a time whether
-/// it is over.
+/// Recognises a portal or a dead uplink by failures that all origins share. Then it tests with one task at a time
+/// whether the uplink works again.
 ///
 /// The watch gets the end of each attempt at an origin beyond the uplink (`Connectivity.needsNoUplink` is false), and
-/// responses as they begin. All origins are held when 3 different ones (or the only 2 in use) have failed in a row
-/// within two minutes, and none has responded meanwhile. One origin alone is not enough. The exception is a response
-/// with status 511, which only a portal sends (RFC 6585, section 6), if no other origin has responded for as long. One
-/// proper response, or another network, releases all origins at once.
+/// responses as they begin. All origins are held when 3 different origins, or the only 2 in use, have failed within two
+/// minutes without a response from any origin. One origin alone is not enough, with one exception: a response with
+/// status 511, which only a portal sends (RFC 6585, section 6). This response is enough if no origin has responded for
+/// two minutes. One proper response, or another network, releases all origins at once.
 ///
 /// All times are milliseconds since boot.
 public struct UplinkWatch: Sendable {
@@ -36,7 +36,7 @@ public struct UplinkWatch: Sendable {
             switch failure.status {
             case .httpStatus where failure.domain == .http && failure.detail == 511: self = .portal
             case .tlsFailed: self = .untrusted
-            // The bytes that came before do not matter: now none come.
+            // Bytes that came before the time-out do not matter, because no more have come since then.
             case .requestTimeout: self = .unreachable
             case .nameNotResolved, .connectionFailed, .connectionLost:
                 self = hasResponse || wasRefused ? .unknown : .unreachable
@@ -100,7 +100,7 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// A transfer from beyond the uplink receives bytes, which counts like a response.
+    /// Notes that a transfer from beyond the uplink receives bytes. They count like a response.
     public mutating func moved(now: Int64) -> Bool {
         if state == .open, isProven, symptoms.isEmpty { return false }
         let former = (state, isProven)
@@ -108,7 +108,7 @@ public struct UplinkWatch: Sendable {
         return former != (state, isProven)
     }
 
-    /// Notes what the system reports of the network (`Conditions.connectivity`). The report counts until an origin
+    /// Notes what the system reports about the network (`Conditions.connectivity`). The report counts until an origin
     /// responds, as `DeferralDecision.holds` ensures.
     public mutating func connectivity(_ state: ConnectivityState?, now: Int64) -> Bool {
         guard state != system else { return false }
@@ -122,8 +122,9 @@ public struct UplinkWatch: Sendable {
         return former != (self.state, isProven)
     }
 
-    /// The network or the route to it has changed: what was seen is discarded, and what the system reports of it is
-    /// tested at once. Returns true if `state` or `isProven` changes.
+    /// Starts again, because the network or the route has changed. Observed failures and responses are forgotten. If
+    /// the system reports a portal or a dead uplink, the report may be tested at once. Returns true if `state` or
+    /// `isProven` changes.
     public mutating func networkChanged() -> Bool {
         let changes = state != .open || isProven
         let system = system
@@ -135,12 +136,12 @@ public struct UplinkWatch: Sendable {
     /// The origins whose last attempts failed.
     public var failedOrigins: Set<Origin> { Set(symptoms.keys) }
 
-    /// Whether all origins beyond the uplink are held. One at a time may be tested.
+    /// Whether all origins beyond the uplink are held. Then one origin at a time may be tested.
     public var isHeld: Bool { state != .open || !isProven && (system == .portal || system == .limited) }
 
-    /// The origin whose task may be tested now: the one that was tested longest ago; nil: none for now. It counts as
-    /// tested. The next one may follow after the pause: 10 s, and then twice as long each time, up to 5 min. `origins`:
-    /// those that are held and have a task that could start otherwise.
+    /// Chooses the origin of which a task may start now as the uplink probe; nil: none for now. It is the origin whose
+    /// last probe is the oldest. The next probe may follow after a pause of 10 s. The pause doubles with each probe, up
+    /// to 5 min. `origins`: the held origins with a task that could start otherwise.
     public mutating func probe(among origins: [Origin], now: Int64) -> Origin? {
         guard isHeld, now >= probeAt else { return nil }
         // The portal could respond in place of an origin without TLS, and its page would become the file.
@@ -158,24 +159,25 @@ public struct UplinkWatch: Sendable {
         return oldest
     }
 
-    /// The caller has reason to test again: the next task may be tried now.
+    /// Allows the next uplink probe now, because the caller has a reason to test again.
     public mutating func probeNow(now: Int64) {
         guard isHeld else { return }
         probeAt = min(probeAt, now)
     }
 
-    /// No task of that origin may start, so nothing was tested. Another origin may be, after a moment.
+    /// Withdraws the last uplink probe, because no task of its origin may start. Another origin may be tested after
+    /// `emptyProbeDelay`.
     public mutating func cancelProbe(now: Int64) {
         guard isHeld else { return }
         probeCount = max(0, probeCount - 1)
         probeAt = now + Self.emptyProbeDelay
     }
 
-    /// When the next task may be tested; nil: no origin is held, or now.
+    /// When the next uplink probe may start; nil if it may start now, or if no origin is held.
     public func nextProbe(now: Int64) -> Int64? { isHeld && probeAt > now ? probeAt : nil }
 
-    /// Why an origin is held by the failures of others; nil: it is not. `unix`: the Unix time in milliseconds at `now`.
-    /// A report of the system is a hold of `DeferralDecision` instead.
+    /// Why an origin is held because of other origins' failures; nil if it is not. `unix`: the Unix time in
+    /// milliseconds at `now`. For a report of the system, `DeferralDecision` returns the hold.
     public func hold(now: Int64, unix: Int64) -> Hold? {
         let servers = origins == 1 ? "a server" : "\(origins) servers in a row"
         let sentence: String
@@ -211,8 +213,7 @@ public struct UplinkWatch: Sendable {
         probedAt = [:]
     }
 
-    /// A portal redirects all origins to one place. If two are redirected to different places, the origins themselves
-    /// do it.
+    /// A portal redirects all origins to one place. If two origins redirect to different places, no portal does it.
     private func leadsElsewhere(_ target: Origin, than origin: Origin) -> Bool {
         symptoms.contains { other, symptom in
             if case .redirected(let former) = symptom.ending, other != origin { former != target } else { false }
@@ -222,11 +223,13 @@ public struct UplinkWatch: Sendable {
     private mutating func judge(originsInUse: Int, now: Int64) {
         if state == .open { symptoms = symptoms.filter { now - $0.value.at <= Self.memory } }
         let redirects = symptoms.values.filter { if case .redirected = $0.ending { true } else { false } }.count
-        // A single origin that redirects and then fails says nothing. Several that redirect to the same place do.
+        // One origin that redirects and then fails is no sign of a portal. Several that redirect to the same place are
+        // one.
         let failed = redirects == 1 ? symptoms.count - 1 : symptoms.count
         let isEnough = failed >= Self.originThreshold || failed == 2 && originsInUse <= 2
         let hasPortal = symptoms.values.contains { $0.ending == .portal }
-        // A single server can send 511 without a portal. If others have responded recently, several must fail.
+        // A single server can send 511 without a portal. If an origin has responded recently, several origins must
+        // fail.
         let isLively = lastResponseAt.map { now - $0 <= Self.memory } ?? false
         guard isEnough || hasPortal && !isLively else { return }
         let isPortal = hasPortal || redirects >= 2 || symptoms.values.contains { $0.ending == .untrusted }
@@ -249,7 +252,7 @@ public struct UplinkWatch: Sendable {
 }
 
 extension Connectivity {
-    /// Whether a server is reached without the uplink, as far as its name shows. These are this machine, private and
+    /// Whether a server is reached without the uplink, judged by its name only. True for this machine, private and
     /// link-local addresses (RFC 1918, 3927, 4193, 4291), and names of the local link (RFC 6762).
     public static func needsNoUplink(_ server: String) -> Bool {
         if isLoopback(server) || server.hasSuffix(".local") { return true }

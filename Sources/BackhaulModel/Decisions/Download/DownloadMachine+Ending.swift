@@ -1,6 +1,7 @@
-/// The ends of an attempt. Each stops the transfer, releases the slot and concludes.
+/// The functions that end an attempt. Each end stops the transfer, releases the slot and then concludes the attempt.
 extension DownloadMachine {
-    /// Stops the transfer and releases the slot, if the present state has them and the next one has not.
+    /// Enters the next state. Stops the transfer and releases the slot, if the present state has them and the next
+    /// state does not.
     mutating func enter(_ next: State) -> [Action] {
         let last = state
         state = next
@@ -51,7 +52,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Keeps no bytes, not even those of an earlier attempt.
+    /// Removes all bytes, including those of earlier attempts, and concludes.
     mutating func discard(_ conclusion: Conclusion) -> [Action] { removePart(entering: .discarding(conclusion)) }
 
     private mutating func removePart(entering next: State) -> [Action] {
@@ -78,7 +79,7 @@ extension DownloadMachine {
 
     mutating func concluded() -> [Action] {
         guard case .concluding(let concluding) = state else { return [] }
-        // The task was cancelled meanwhile, and the conclusion has left a part file.
+        // The task was cancelled during the commit, and the part file still exists.
         if concluding.isCancelled, !concluding.partIsGone { return removePart(entering: .removing) }
         return close()
     }
@@ -100,7 +101,7 @@ extension DownloadMachine {
     mutating func diskFailed(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready), .concluding, .over: return []
-        // An earlier action failed, or the removal itself. The attempt does not use the part file any more.
+        // An earlier action failed, or the removal failed. The attempt does not use the part file any more.
         case .discarding, .removing: return discarded()
         case .finishing(_, isCancelled: true): return discard(.stopped)
         case .saving(let saving) where saving.conclusion == .stopped:
@@ -121,8 +122,8 @@ extension DownloadMachine {
         }
     }
 
-    /// A failed sync is final for the bytes that it covers: only those that an earlier sync confirmed count. The file
-    /// is truncated to them at once, so that a crash before the conclusion is durable leaves no other bytes.
+    /// After a failed sync, only the bytes of earlier syncs are trusted. The file is truncated to these bytes at once.
+    /// So a crash before the conclusion is durable leaves no other bytes.
     private mutating func revertToSynced(after failure: Failure) -> [Action] {
         guard let synced = checkpoint?.syncedOffset else { return [] }
         switch state {
@@ -132,7 +133,7 @@ extension DownloadMachine {
         case .exchanging(.receiving, _), .saving, .finishing(.sealing, _):
             checkpoint?.bootID = ""
             return [.openPart(isSameBoot: false, syncedOffset: synced)]
-        // No byte was written since the sync, or the file is sealed: complete and synced.
+        // No byte was written since the last sync, or the file is sealed, which means complete and synced.
         default:
             return []
         }
@@ -142,7 +143,7 @@ extension DownloadMachine {
 
     mutating func cancel() -> [Action] {
         switch state {
-        // The machine decides when the result of the step is here, such as a refused intent.
+        // The machine ends the attempt after the result of the present step, such as a refused intent.
         case .finishing(let step, _): state = .finishing(step, isCancelled: true)
         case .concluding(var concluding):
             concluding.isCancelled = true
@@ -165,7 +166,7 @@ extension DownloadMachine {
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
         case .preparing(.ready):
-            // All bytes had come before the crash, so the file may still be placed.
+            // An intent shows that all bytes had come before a crash, so the file may still be placed.
             return intent.map { checkSealedFile($0, expiry: failure) } ?? discard(.failed(failure))
         case .preparing(.checkingSealedFile(let intent, _)):
             state = .preparing(.checkingSealedFile(intent, expiry: failure))

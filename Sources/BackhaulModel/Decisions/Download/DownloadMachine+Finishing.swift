@@ -28,7 +28,8 @@ extension DownloadMachine {
         return [.recordIntent(intent)]
     }
 
-    /// Keeps no byte of the file. A second mismatch in a row is no accident of the network, and the task fails.
+    /// Removes a file with a wrong digest or size. The task is retried after the first mismatch. A second one in a row
+    /// is no accident of the network, and the task fails.
     mutating func mismatched(_ failure: Failure) -> [Action] {
         terms.hadMismatch ? discard(.failed(failure)) : retry(failure, fromZero: true)
     }

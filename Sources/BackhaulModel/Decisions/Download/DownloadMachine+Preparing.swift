@@ -1,12 +1,13 @@
-/// The steps from the start of an attempt to the request. Everything that needs no server comes first. Each step
-/// continues with the next one that applies.
+/// The steps of an attempt before its first request. They need no server. Each function continues with the next step
+/// that applies.
 extension DownloadMachine {
     mutating func start() -> [Action] {
         guard case .preparing(.ready) = state else { return [] }
         return intent.map { checkSealedFile($0) } ?? checkDestinationFile()
     }
 
-    /// `expiry`: the failure of the task if the sealed file is not there, because the task's time is over.
+    /// `expiry`: set if the task has reached its deadline. The task then fails with it, unless the sealed file is
+    /// there.
     mutating func checkSealedFile(_ intent: FinishIntent, expiry: Failure? = nil) -> [Action] {
         state = .preparing(.checkingSealedFile(intent, expiry: expiry))
         return [.checkSealedFile(intent)]
@@ -80,8 +81,8 @@ extension DownloadMachine {
     mutating func opened(_ length: UInt64) -> [Action] {
         guard case .preparing(.opening(let checkpoint)) = state else { return [] }
         if checkpoint.isMetadataOnly { return request(from: 0) }
-        // The file is not the one that an earlier attempt left. It is shorter than the synced bytes, longer than the
-        // whole file, or longer than the bytes that are trusted.
+        // Otherwise the file is not the one that an earlier attempt left. It is shorter than the synced bytes, longer
+        // than the whole file, or longer than the bytes that are trusted.
         guard length > 0, length >= checkpoint.syncedOffset,
             length == checkpoint.syncedOffset || isSameBoot(checkpoint), length <= checkpoint.size ?? .max
         else { return forget(.partFile) }
@@ -112,6 +113,6 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether this boot wrote the checkpoint. An unknown boot equals no other.
+    /// Whether this boot wrote the checkpoint. An unknown boot, with an empty id, equals no other.
     private func isSameBoot(_ checkpoint: Checkpoint) -> Bool { !bootID.isEmpty && checkpoint.bootID == bootID }
 }

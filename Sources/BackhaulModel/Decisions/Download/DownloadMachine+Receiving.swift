@@ -1,4 +1,4 @@
-/// How the bytes of the body pass through the buffer to the disk.
+/// Passes the bytes of the body through the buffer to the disk.
 extension DownloadMachine {
     mutating func received(_ count: Int) -> [Action] {
         let count = UInt64(clamping: count)
@@ -9,7 +9,7 @@ extension DownloadMachine {
             let actions = flushWhenDue(&reception)
             state = .exchanging(.receiving(reception), transfer)
             return actions
-        // A paused transfer may still deliver bytes. They are in the buffer, so they count.
+        // A paused transfer may still deliver bytes. They count, because they are in the buffer.
         case .exchanging(.forgetting(var reception), let transfer):
             if let actions = take(count, &reception) { return actions }
             state = .exchanging(.forgetting(reception), transfer)
@@ -21,13 +21,13 @@ extension DownloadMachine {
         }
     }
 
-    /// Returns nil when the bytes are in the buffer. Otherwise the actions that end the attempt, because the bytes
-    /// cannot belong to the file.
+    /// Counts bytes that were put into the buffer. Returns nil if they can belong to the file, else the actions that
+    /// end the attempt.
     private mutating func take(_ count: UInt64, _ reception: inout Reception) -> [Action]? {
         counters.offset = counters.offset.adding(count)
         reception.buffered = reception.buffered.adding(count)
         if let bodyEnd = reception.bodyEnd, counters.offset > bodyEnd {
-            // A status without a body has none in the next attempt either.
+            // The next attempt would have the same result: the status allows no body.
             if bodyEnd == 0, let head, terms.hasNoBody(head.status) {
                 let reason = "the server sent a body with status \(head.status), which has none"
                 return discard(.failed(Failure(.badResponse, reason)))
@@ -38,19 +38,19 @@ extension DownloadMachine {
         return terms.refusal(ofAtLeast: counters.offset).map { reject($0) }
     }
 
-    /// The body shows that this is not the file that the host wants.
+    /// Ends the attempt, because the body shows that this is not the file that the host wants.
     private mutating func reject(_ failure: Failure) -> [Action] {
         failure.status == .sizeMismatch ? mismatched(failure) : discard(.failed(failure))
     }
 
-    /// Whether the transfer may continue. If not, it waits for the disk or the store.
+    /// Whether the transfer may continue. If not, it pauses until the disk or the store has finished its work.
     func hasRoom(_ reception: Reception) -> Bool {
         counters.offset - reception.part.written <= limits.outstanding
             && (!needsFirstCheckpoint(reception)
                 || counters.offset < (reception.isSlow ? limits.slowUnrecorded : limits.unrecorded))
     }
 
-    /// Whether a crash would leave bytes of which the store does not know the representation.
+    /// Whether a crash now would leave bytes whose representation the store does not know.
     private func needsFirstCheckpoint(_ reception: Reception) -> Bool {
         reception.startOffset == 0 && !reception.record.wasDone && reception.isResumable
             && (reception.isSlow || file.size ?? .max > limits.firstSync)
@@ -77,7 +77,8 @@ extension DownloadMachine {
     mutating func aged() -> [Action] {
         guard case .exchanging(.receiving(var reception), let transfer) = state else { return [] }
         reception.isSlow = true
-        // A small file needs a checkpoint now, and more bytes may have come already than are allowed without one.
+        // A slow transfer needs a checkpoint even for a small file. More bytes than are allowed without one may have
+        // come already.
         if !hasRoom(reception) { reception.isPaused = true }
         let actions = flush(&reception)
         state = .exchanging(.receiving(reception), transfer)
@@ -124,8 +125,8 @@ extension DownloadMachine {
 
     private func isSyncDue(_ reception: Reception) -> Bool {
         let part = reception.part
-        // Without a validator, no later attempt uses the synced bytes. Syncs after the first one spread the load of the
-        // last one.
+        // Without a validator, no later attempt uses the synced bytes, so no early sync is needed. Later syncs only
+        // make the last one shorter.
         let step = reception.sync.wasDone || !reception.isResumable ? limits.laterSync : limits.firstSync
         let isNearlyWhole = file.size.map { $0 - min($0, part.written) < limits.firstSync } ?? false
         return part.written - min(part.written, part.synced) >= step && !isNearlyWhole
@@ -139,10 +140,10 @@ extension DownloadMachine {
         return [.resumeTransfer]
     }
 
-    /// A checkpoint covers only bytes that the disk has reported as written. Before that, the part file may still have
-    /// bytes of another representation.
+    /// Records the first checkpoint after the disk has reported its bytes as written. Before that, the part file may
+    /// still have bytes of another representation.
     private mutating func recordWhenDue(_ reception: inout Reception) -> [Action] {
-        // A checkpoint follows after a sync anyway.
+        // While a sync is in progress, nothing is recorded here: each sync is followed by a checkpoint.
         guard needsFirstCheckpoint(reception), !reception.record.isUnderWay, !reception.sync.isUnderWay,
             reception.part.written >= limits.firstCheckpoint
         else { return [] }
@@ -188,7 +189,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Updates the checkpoint. Returns nil when there are no bytes with which an attempt can safely continue.
+    /// Updates the checkpoint. Returns nil if there are no bytes with which an attempt can safely continue.
     @discardableResult
     private mutating func noteCheckpoint(_ reception: Reception) -> Checkpoint? {
         let part = reception.part
@@ -220,7 +221,7 @@ extension DownloadMachine {
     mutating func bodyEnded(_ reception: Reception) -> [Action] {
         let offset = counters.offset
         guard let size = file.size, offset != size else {
-            // Without a length, the size is known only now.
+            // If the response stated no length, the size is known only now.
             if file.size == nil, let failure = terms.refusal(ofSize: offset) { return reject(failure) }
             return seal()
         }
@@ -234,7 +235,7 @@ extension DownloadMachine {
 }
 
 extension UInt64 {
-    /// The sum, or the largest number. The sizes that servers announce and send must not crash the host.
+    /// The sum, or on overflow the largest number. Sizes that servers announce must not crash the host.
     fileprivate func adding(_ other: UInt64) -> UInt64 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

@@ -25,7 +25,7 @@ extension DownloadMachine {
             return [.recheckDestinationFile(condition)]
         case .retry(let failure, let fromZero):
             guard failure.status == .httpStatus else { return retry(failure, fromZero: fromZero) }
-            // If this was the last attempt, the host needs the text that the server sent.
+            // The body is read, because the host needs its text if this was the last attempt.
             return readErrorBody(.again(failure), transfer)
         case .contradiction(let failure):
             let metadataOnly = checkpoint.map(\.metadataOnly)
@@ -33,7 +33,7 @@ extension DownloadMachine {
             checkpoint = metadataOnly
             return actions
         case .fail(let failure):
-            // The status is accepted, so the body is a file. It does not explain the failure, and may never end.
+            // If the status is accepted, the body is a file. That body does not explain the failure, and may never end.
             guard !terms.acceptedStatuses.contains(head.status) else { return refuse(.final(failure)) }
             return readErrorBody(.final(failure), transfer)
         }
@@ -80,7 +80,8 @@ extension DownloadMachine {
             part: KnownPart(opened: counters.offset, checkpoint))
     }
 
-    /// The store has forgotten the bytes of earlier attempts, so the body may overwrite them.
+    /// Resumes a transfer that was paused until the store had forgotten the bytes of earlier attempts. Now the body may
+    /// overwrite them.
     mutating func resumeReceiving(with reception: Reception, _ transfer: Transfer) -> [Action] {
         var reception = reception
         let actions = look()
@@ -91,7 +92,7 @@ extension DownloadMachine {
         return actions + [.resumeTransfer] + flush
     }
 
-    /// The checks and the digest for a body that begins now.
+    /// The actions that check the space and the name for a body that begins now, and compute its digest.
     private func look() -> [Action] {
         var actions: [Action] = []
         if let size = file.size, size - min(counters.offset, size) >= limits.spaceCheck {

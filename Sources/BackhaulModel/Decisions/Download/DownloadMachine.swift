@@ -1,8 +1,8 @@
 /// One attempt of a download as a value: events in, actions out, no I/O.
 ///
-/// A file is finished in the order of the states. The part file is sealed (written and synced), the intent is recorded,
-/// the file is placed under its name, and only then the end is committed. After a crash between any two steps, the next
-/// attempt finds out how far this one came.
+/// A file is finished in four steps. The part file is sealed (written and synced), the intent is recorded, the file is
+/// placed under its name, and only then is the end committed. After a crash between any two steps, the next attempt
+/// finds out how far this one came.
 public struct DownloadMachine: Sendable {
     var state = State.preparing(.ready)
     var counters: Counters
@@ -10,9 +10,9 @@ public struct DownloadMachine: Sendable {
     var file = KnownFile()
     /// The response to the latest request.
     public internal(set) var head: ResponseHead?
-    /// The checkpoint that is durable: the one from the start of the attempt, or the latest one since.
+    /// The durable checkpoint: the latest of this attempt, or the one with which the attempt began.
     public internal(set) var checkpoint: Checkpoint?
-    /// The source of the next response's challenge.
+    /// Where the challenge of the next response is found.
     public var challenge = ChallengeSource.head
 
     let intent: FinishIntent?
@@ -21,9 +21,9 @@ public struct DownloadMachine: Sendable {
     let policy: TransferPolicy
     let limits: BufferLimits
 
-    /// `intent`: the file was sealed before a crash, and exists as part file or under its final name. `furthest`: the
-    /// offset that earlier attempts have reached. `policy`: which lasting failures are concluded as `retry`;
-    /// `RetryDecision` then decides about each retry.
+    /// `intent`: set if the file was sealed before a crash; it exists as part file or under its final name. `furthest`:
+    /// the offset that earlier attempts have reached. `policy`: decides which lasting failures are concluded as
+    /// `retry`; `RetryDecision` then decides about each retry.
     public init(
         checkpoint: Checkpoint?, intent: FinishIntent?, bootID: String, terms: DownloadTerms = DownloadTerms(),
         furthest: UInt64 = 0, policy: TransferPolicy = TransferPolicy(SessionConfiguration(identifier: "")),
@@ -72,17 +72,16 @@ public struct DownloadMachine: Sendable {
     }
 }
 
-/// What the machine shows to its runner.
+/// The properties that the runner reads.
 extension DownloadMachine {
-    /// The bytes of the file that have come, in the buffer or on disk.
+    /// How many bytes of the file have come; they are in the buffer or on disk.
     public var offset: UInt64 { counters.offset }
     /// The body bytes that this attempt has received.
     public var bytesReceived: UInt64 { counters.bytesReceived }
     /// The highest offset that any attempt has reached, including this one.
     public var furthest: UInt64 { counters.furthest }
-    /// Whether this attempt made bytes durable that no earlier one had, and with which the next one can continue. Then
-    /// failures are counted from one again. Bytes that are received once more, because the server did not allow to
-    /// continue, are no progress.
+    /// Whether this attempt made bytes durable that no earlier attempt had, and with which the next attempt can
+    /// continue. Then failures are counted from one again. Bytes that had to be received again are no progress.
     public var madeProgress: Bool { counters.madeProgress }
 
     /// The size of the whole file, if it is known.
@@ -103,7 +102,7 @@ extension DownloadMachine {
         }
     }
 
-    /// Whether the buffer holds more than a kill may cost, so that it is written within `agedMilliseconds`.
+    /// Whether the buffer has reached `BufferLimits.aged`. Then it is written within `agedMilliseconds`.
     public var mustFlushSoon: Bool {
         guard case .exchanging(.receiving(let reception), _) = state else { return false }
         return reception.buffered >= limits.aged

@@ -33,7 +33,7 @@ extension DownloadMachine {
     enum Preparation: Sendable {
         case ready
         /// A crash happened after the intent was recorded. The disk checks whether the sealed file is there, as part
-        /// file or under its name. `expiry`: the task's time has ended meanwhile.
+        /// file or under its name. `expiry`: set if the task has reached its deadline meanwhile.
         case checkingSealedFile(FinishIntent, expiry: Failure?)
         /// The disk checks whether the file at the destination is the one that the host wants.
         case checkingDestinationFile
@@ -47,7 +47,7 @@ extension DownloadMachine {
         case forgetting(StaleFile)
     }
 
-    /// What proved useless before the first request.
+    /// The file that proved useless before the first request.
     enum StaleFile: Sendable {
         case sealedFile, partFile
     }
@@ -55,7 +55,8 @@ extension DownloadMachine {
     enum Exchange: Sendable {
         /// `condition`: the request excludes this representation.
         case requesting(condition: KnownRepresentation?)
-        /// The server has no other representation. The disk checks that the file at the destination is still the same.
+        /// The server has no other representation. The disk checks whether the file at the destination is still the
+        /// same.
         case recheckingDestinationFile(KnownRepresentation)
         /// The response starts over. The store forgets the bytes of earlier attempts before the first of them is
         /// overwritten. Until then the transfer is paused.
@@ -67,8 +68,8 @@ extension DownloadMachine {
 
     enum Transfer: Sendable {
         case running
-        /// The transfer has ended by itself, so it is not stopped. The attempt soon leaves `requesting`, `receiving`
-        /// and `refusing`.
+        /// The transfer has ended by itself, so it needs no stop. The attempt soon leaves `requesting`, `receiving` and
+        /// `refusing`.
         case ended
     }
 
@@ -77,7 +78,7 @@ extension DownloadMachine {
     struct Reception: Sendable {
         /// The offset at which this attempt continues.
         let startOffset: UInt64
-        /// The length of the file at the end of the response's body. Nil if it is unknown until the body ends.
+        /// The length that the file will have at the end of the response's body; nil if unknown until the body ends.
         let bodyEnd: UInt64?
         /// Whether the server gave a validator, so that a later attempt can continue.
         let isResumable: Bool
@@ -93,15 +94,15 @@ extension DownloadMachine {
         var isSlow = false
     }
 
-    /// The part file, as far as the disk has reported.
+    /// The part file as the disk has last reported it.
     struct KnownPart: Sendable {
         var written: UInt64
-        /// The stamp of the written bytes.
+        /// The fingerprint of the written bytes.
         var stamp: PartFingerprint?
         var synced: UInt64
         var syncedChecksum: UInt32?
 
-        /// `length`: of the part file that was opened. `checkpoint`: the durable one.
+        /// `length`: the length of the opened part file. `checkpoint`: the durable checkpoint.
         init(opened length: UInt64, _ checkpoint: Checkpoint?) {
             written = length
             stamp = checkpoint?.part.flatMap { $0.length <= length ? $0 : nil }
@@ -109,7 +110,7 @@ extension DownloadMachine {
             syncedChecksum = synced == checkpoint?.syncedOffset ? checkpoint?.syncedChecksum : nil
         }
 
-        /// `offset`: bytes that were received.
+        /// `offset`: how many bytes of the file were received.
         mutating func noteWritten(_ length: UInt64, _ stamp: PartFingerprint?, of offset: UInt64) {
             written = min(length, offset)
             self.stamp = stamp
@@ -121,7 +122,7 @@ extension DownloadMachine {
         }
     }
 
-    /// A sync of the part file, or the record of a checkpoint. It is done many times, one at a time.
+    /// Work that is repeated, one at a time: a sync of the part file, or the record of a checkpoint.
     struct PendingWork: Sendable {
         private(set) var isUnderWay = false
         private(set) var wasDone = false
@@ -133,7 +134,7 @@ extension DownloadMachine {
 
     struct RefusedResponse: Sendable {
         let refusal: Refusal
-        /// The seconds since the head.
+        /// The seconds since the head of the response.
         var ticks = 0
     }
 
@@ -144,7 +145,7 @@ extension DownloadMachine {
         case credential(AuthenticationChallenge)
     }
 
-    /// A sync is in progress, and perhaps a write before it.
+    /// The data of a sync in progress, and perhaps of a write before it.
     struct Saving: Sendable {
         let conclusion: Conclusion
         var reception: Reception
@@ -160,7 +161,7 @@ extension DownloadMachine {
 
     struct Concluding: Sendable {
         let conclusion: Conclusion
-        /// Whether the part file was placed or removed. Then a file with its name belongs to another task.
+        /// Whether the part file was placed or removed. Then a file with the same name belongs to another task.
         let partIsGone: Bool
         var isCancelled = false
     }
@@ -171,7 +172,7 @@ extension DownloadMachine {
         var furthest: UInt64
         var madeProgress = false
 
-        /// Counts from a part file of this length.
+        /// Starts to count after the bytes of a part file of this length.
         mutating func begin(at length: UInt64) {
             offset = length
             furthest = max(furthest, length)

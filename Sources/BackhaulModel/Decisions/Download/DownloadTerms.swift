@@ -1,8 +1,8 @@
-/// The host's options for a download, as far as the machine decides by them.
+/// The host's options for a download that matter to the machine's decisions.
 public struct DownloadTerms: Equatable, Sendable {
     public var url = ""
     public var method = "GET"
-    /// Whether a 401 or 407 that is not accepted is a challenge and no failure.
+    /// Whether a 401 or 407 response opens a challenge, unless the host accepts its status.
     public var asksForCredentials = false
     public var acceptedStatuses = StatusList.successful
     public var retriedStatuses = StatusList.transient
@@ -10,7 +10,7 @@ public struct DownloadTerms: Equatable, Sendable {
     public var expectedSize: UInt64?
     public var checksum: Checksum?
     public var ignoresDigests = false
-    /// Whether an existing file with the checksum and the size is kept, without a request to the server.
+    /// Whether an existing file with the stated checksum and size is kept, without a request to the server.
     public var skipsExisting = false
     public var isOnlyIfChanged = false
     public var isNamedByServer = false
@@ -44,7 +44,7 @@ public struct DownloadTerms: Equatable, Sendable {
         isNamedByServer = options.isNamedByServer
     }
 
-    /// Why a file of this size is not the one that the host wants; nil: it may be.
+    /// The failure of a file of this size, if the host's options exclude the size; nil if they allow it.
     func refusal(ofSize size: UInt64) -> Failure? {
         if let maximumSize, size > maximumSize {
             return Failure(
@@ -57,7 +57,8 @@ public struct DownloadTerms: Equatable, Sendable {
             "the file has \(size) bytes, not the \(expectedSize) of expected_size; ask where it was made")
     }
 
-    /// The same while more bytes may follow.
+    /// The failure of a file of which this many bytes have come, while more may follow; nil if its final size may be
+    /// allowed.
     func refusal(ofAtLeast size: UInt64) -> Failure? {
         if let expectedSize, size <= expectedSize, size <= maximumSize ?? .max { return nil }
         if expectedSize == nil, size <= maximumSize ?? .max { return nil }
@@ -72,6 +73,7 @@ public struct DownloadTerms: Equatable, Sendable {
                 + (isServers ? "the server says" : "the request says"))
     }
 
-    /// Whether the response has no body, whatever its head says (RFC 9110, sections 9.3.2, 15.3.5, 15.3.6 and 15.4.5).
+    /// Whether a response with this status has no body, even if its head states a length (RFC 9110, sections 9.3.2,
+    /// 15.3.5, 15.3.6 and 15.4.5).
     func hasNoBody(_ status: Int32) -> Bool { method == "HEAD" || [204, 205, 304].contains(status) }
 }

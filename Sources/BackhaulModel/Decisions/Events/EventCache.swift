@@ -1,17 +1,19 @@
-/// The client's side of a credit: events that were pushed to a handle and are not handed out yet. If they continue a
-/// poll's cursor, the poll needs no engine. In all uncertain cases, the poll goes to the store.
+/// The client's side of a credit: buffered events that were pushed to a handle and that no poll has returned yet. If
+/// the buffered events follow the cursor of a poll, the poll is served without the engine. In all uncertain cases, the
+/// poll reads the store.
 public struct EventCache: Equatable, Sendable {
-    /// `events` has every unacknowledged event after `since`, up to `through`.
+    /// The buffer has every unacknowledged event after `since`, up to `through`.
     public private(set) var since: EventID
     public private(set) var through: EventID
     private var events: [Event] = []
     private var bytes = 0
-    /// The last credit that was given, and the events and bytes that were dropped since.
+    /// The last credit that was given. The next two properties count the events and bytes that have left the buffer
+    /// since then.
     private var granted: EventCredit?
     private var droppedEvents = 0
     private var droppedBytes = 0
-    /// Events whose acknowledgement may not be applied yet, or was sent before they were pushed. They must not be
-    /// handed out again.
+    /// Events whose acknowledgement may not be applied yet, or was sent before they were pushed. Polls must not return
+    /// them again.
     private var acknowledged: Set<EventID> = []
     private var acknowledgedThrough = EventID.zero
     private var appliedThrough = EventID.zero
@@ -23,7 +25,7 @@ public struct EventCache: Equatable, Sendable {
 
     public var count: Int { events.count }
 
-    /// Another engine begins to push events after this one.
+    /// Empties the buffer, because another engine begins to push events after this one.
     public mutating func restart(at id: EventID) {
         since = id
         through = id
@@ -32,8 +34,8 @@ public struct EventCache: Equatable, Sendable {
         granted = nil
     }
 
-    /// Takes what the engine has pushed: all unacknowledged events after `after` and up to `end`. Events beyond the
-    /// limits are not taken, whatever credit was given.
+    /// Buffers what the engine has pushed: all unacknowledged events after `after` and up to `end`. Events beyond the
+    /// limits are not buffered, even if the credit allows more.
     public mutating func pushed(_ pushed: [Event], after: EventID, through end: EventID) {
         guard after <= through else { return }
         for event in pushed where event.id > through {
@@ -51,13 +53,13 @@ public struct EventCache: Equatable, Sendable {
         through = max(through, end)
     }
 
-    /// The events for a poll, and whether there are more. Nil: the store must be asked. `newest`: the newest event that
-    /// the client knows.
+    /// Returns the events for a poll, and whether there are more. Nil: the poll must read the store. `newest`: the
+    /// newest event that the client knows.
     public mutating func take(after: EventID, maximum: Int, newest: EventID) -> (events: [Event], more: Bool)? {
         guard after >= since, after <= through else { return nil }
         let first = events.firstIndex { $0.id > after } ?? events.count
         let taken = events[first...].prefix(maximum)
-        // A batch must be as full as one from the store.
+        // A poll of the store would return a full batch or all events, so the buffer must do the same.
         guard let last = taken.last, taken.count == maximum || through >= newest else { return nil }
         let batch = Array(taken)
         drop(through: last.id)
@@ -70,14 +72,14 @@ public struct EventCache: Equatable, Sendable {
         if let last = polled.last?.id {
             drop(through: last)
             if last > through {
-                // A new credit must be given, or the engine would push the events that were handed out just now.
+                // This makes a new credit due. Otherwise the engine would push the events that this poll has returned.
                 droppedEvents = Int(EventCredit.eventLimit)
                 through = last
             }
             since = max(since, last)
         } else if !more {
-            // No event follows the cursor, except those pushed since. A host may pass a cursor beyond all events. Then
-            // the events up to it do not exist yet, and will be pushed.
+            // No event follows the cursor, except events that were pushed since the poll. A host may pass a cursor
+            // beyond all events. Then the events up to the cursor do not exist yet, and will be pushed.
             let end = min(after, newest)
             if end > through {
                 drop(through: end)
@@ -90,7 +92,7 @@ public struct EventCache: Equatable, Sendable {
 
     // MARK: Acknowledgements
 
-    /// An acknowledgement was sent: its events are not handed out any more.
+    /// Notes that an acknowledgement was sent. Polls do not return its events any more.
     public mutating func acknowledging(_ acknowledgement: Acknowledgement) {
         switch acknowledgement {
         case .through(let id):
@@ -106,10 +108,10 @@ public struct EventCache: Equatable, Sendable {
         switch acknowledgement {
         case .through(let id):
             appliedThrough = max(appliedThrough, id)
-            // A refused earlier acknowledgement may have reset it.
+            // An earlier acknowledgement that was refused may have reset this value.
             acknowledgedThrough = max(acknowledgedThrough, id)
             drop(through: id)
-            // No event is left before it that a poll from the beginning could miss here.
+            // All events before `id` are acknowledged, so the buffer can also serve a poll from the beginning.
             if id >= since { since = .zero }
         case .ids(let ids):
             removeAll(Set(ids))
@@ -119,7 +121,7 @@ public struct EventCache: Equatable, Sendable {
         }
     }
 
-    /// The acknowledgement was refused: its events must still be handed out.
+    /// Notes that an acknowledgement was refused. Polls must return its events again.
     public mutating func failedToAcknowledge(_ acknowledgement: Acknowledgement) {
         if case .ids(let ids) = acknowledgement { acknowledged.subtract(ids) }
         acknowledgedThrough = appliedThrough
@@ -129,7 +131,7 @@ public struct EventCache: Equatable, Sendable {
 
     // MARK: Credit
 
-    /// The credit to give now; nil: it is not worth a message.
+    /// Returns the credit to give now; nil if too little has changed for a message.
     public mutating func nextCredit(newest: EventID) -> EventCredit? {
         let after = events.first.map { EventID(rawValue: $0.id.rawValue - 1) } ?? through
         if let granted {

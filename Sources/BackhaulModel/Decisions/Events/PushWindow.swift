@@ -1,8 +1,8 @@
-/// How many events of one handle a client takes without a request for each.
+/// How many events the engine may push to one handle of a client.
 public struct EventCredit: Equatable, Sendable {
-    /// The client buffers no event up to this one: it has handed them out, or does not want them.
+    /// The client buffers no event up to this one: its polls have returned these events, or it does not want them.
     public var after: EventID
-    /// The most events and bytes that it takes after that one.
+    /// The most events and bytes that the client takes after `after`.
     public var events: UInt32
     public var bytes: UInt32
 
@@ -12,22 +12,23 @@ public struct EventCredit: Equatable, Sendable {
         self.bytes = bytes
     }
 
-    /// The most that one handle may buffer. Any event is smaller than half of it.
+    /// The most that one handle may buffer. Each event is smaller than half of `byteLimit`.
     public static let eventLimit: UInt32 = 1_024
     public static let byteLimit: UInt32 = 256 << 10
 }
 
-/// The engine's side of a credit: which events of a session to push to its consumer. The others stay in the store.
+/// The engine's side of a credit: decides which events of a session to push to its consumer. The other events stay in
+/// the store.
 public struct PushWindow: Equatable, Sendable {
-    /// All events up to this one were pushed, or the client has them otherwise.
+    /// All events up to this one were pushed, or the client got them by a poll.
     public private(set) var cursor: EventID
     /// The newest committed event of the session.
     public private(set) var newest: EventID
     private var credit: EventCredit?
-    /// The pushed events after the credit's beginning.
+    /// The pushed events after `credit.after`.
     private var outstanding: [Pushed] = []
     private var outstandingBytes = 0
-    /// Whether the next event did not fit.
+    /// Whether the next event exceeds the credit, or must not be pushed.
     private var isFull = false
 
     private struct Pushed: Equatable, Sendable {
@@ -43,18 +44,18 @@ public struct PushWindow: Equatable, Sendable {
     /// Whether the store has events that may be pushed.
     public var wantsMore: Bool { canPush && cursor < newest }
 
-    /// Whether an event that is committed now could be pushed at once.
+    /// Whether the credit allows one more event.
     public var canPush: Bool {
         guard let credit else { return false }
         return !isFull && outstanding.count < credit.events
     }
 
-    /// The most events to read.
+    /// The most events to read from the store for a push.
     public var room: Int { max(0, Int(credit?.events ?? 0) - outstanding.count) }
 
     public mutating func advance(newest id: EventID) { newest = max(newest, id) }
 
-    /// The latest credit replaces the one before. It is no increment, so a client may repeat it.
+    /// Replaces the credit. A credit is absolute, not an increment, so a client may send it again.
     public mutating func grant(_ credit: EventCredit) {
         var credit = credit
         credit.events = min(credit.events, EventCredit.eventLimit)
@@ -67,27 +68,27 @@ public struct PushWindow: Equatable, Sendable {
     }
 
     public struct Push: Equatable, Sendable {
-        /// `events` has all unacknowledged events after this one and up to `through`.
+        /// `events` has all unacknowledged events after `after` and up to `through`.
         public var after: EventID
         public var through: EventID
         public var events: [Event]
     }
 
-    /// Which of these events to push. They are all unacknowledged events of the session after `after` and up to
-    /// `through`. Nil when no event fits, or when earlier ones must be read from the store first.
+    /// Returns the events to push; nil if none fits, or if earlier events must be read from the store first. `events`:
+    /// all unacknowledged events of the session after `after` and up to `through`.
     public mutating func push(_ events: [Event], after: EventID, through: EventID) -> Push? {
         advance(newest: through)
         guard let credit, after <= cursor, through > cursor, !isFull else { return nil }
         var push = Push(after: cursor, through: through, events: [])
         for event in events where event.id > cursor {
-            // Another client may respond to a challenge, and so acknowledge its event, while this client buffers it. So
-            // a challenge must be polled.
+            // The event of a challenge is not pushed: a poll must read it. Otherwise another client could respond to
+            // the challenge, and so acknowledge the event, while this client buffers it.
             if case .challenge = event.kind {
                 isFull = true
                 break
             }
             let bytes = event.size
-            // An event that is alone is pushed even if it is larger than the window.
+            // A single event is pushed even if it is larger than the credit.
             let fits = outstanding.isEmpty || outstandingBytes + bytes <= credit.bytes
             guard outstanding.count < credit.events, fits else {
                 isFull = true

@@ -1,5 +1,5 @@
-/// How often in a row an application was launched without success, and when the next launch is due. Times are
-/// milliseconds since boot.
+/// Counts launches of an application in a row without success, and delays the next launch. Times are milliseconds since
+/// boot.
 public struct LaunchBackoff: Equatable, Sendable {
     /// Launches in a row without a completed session, including the one in progress.
     public private(set) var launches: UInt32
@@ -11,33 +11,33 @@ public struct LaunchBackoff: Equatable, Sendable {
         self.dueAt = dueAt
     }
 
-    /// The delay counts from here until the launched host has ended. So an engine that crashes in between does not
-    /// launch a second host at once.
+    /// Notes a launch, and starts the delay now; `ended` starts it again when the launched host has ended. So an engine
+    /// that crashes in between does not launch a second host at once.
     public mutating func launched(now: Int64, _ policy: LaunchPolicy) {
         launches = launches == .max ? .max : launches + 1
         dueAt = now + policy.delay(after: launches)
     }
 
-    /// The launched host has ended, or was never started. If it has completed a session, the next launch is due at
-    /// once.
+    /// Notes that the launched host has ended, or could not be started. If it has completed a session, the next launch
+    /// is due at once.
     public mutating func ended(now: Int64, _ policy: LaunchPolicy) {
         dueAt = launches == 0 ? nil : now + policy.delay(after: launches)
     }
 
-    /// A host has connected without being launched.
+    /// Notes that a host has connected which the engine did not launch.
     public mutating func hostConnected(whileLaunchedHostRuns: Bool) {
         launches = whileLaunchedHostRuns ? min(launches, 1) : 0
         dueAt = nil
     }
 
-    /// A session was completed, or no session needs its host any more.
+    /// Notes that a session was completed, or that no session needs its host any more.
     public mutating func succeeded() {
         launches = 0
         dueAt = nil
     }
 }
 
-/// The delays and numbers of the launch command.
+/// The delays, in milliseconds, and the limit of launches that the launch command states.
 public struct LaunchPolicy: Equatable, Sendable {
     public var attachTimeout: Int64
     public var firstDelay: Int64
@@ -51,7 +51,7 @@ public struct LaunchPolicy: Equatable, Sendable {
         maximumLaunches = command.maximumLaunches
     }
 
-    /// The delay before the next launch after this many launches without success, at least one.
+    /// The delay before the next launch, after `launches` launches without success. Zero launches count as one.
     public func delay(after launches: UInt32) -> Int64 {
         var delay = firstDelay
         var doublings = launches

@@ -1,13 +1,15 @@
-/// Whether the sessions of an application that need their host have a running one, so that no launch is necessary.
+/// Whether a running host exists for each session of an application that needs its host. Then no launch is necessary.
 /// Times are milliseconds since boot.
 public struct LaunchCoverage: Equatable, Sendable {
     /// A session that has finished a round or has an open challenge.
     public struct Waiting: Equatable, Sendable {
-        /// Whether its consumer's process runs. It is connected or, after an engine has died, will connect soon.
+        /// Whether the process of its consumer runs. Either the process is connected, or the former engine has died and
+        /// the process will connect soon.
         public var hasConsumer: Bool
-        /// The time at which that process was first seen stopped; nil: it is not.
+        /// When the engine first saw that the process is stopped (SIGSTOP); nil: it is not stopped.
         public var consumerStoppedAt: Int64?
-        /// For how long the process may be stopped before a launch, in milliseconds; 0: no limit.
+        /// For how many milliseconds the process may be stopped before the engine launches a host nevertheless; 0: no
+        /// limit.
         public var launchIfStopped: UInt32
 
         public init(hasConsumer: Bool, consumerStoppedAt: Int64?, launchIfStopped: UInt32) {
@@ -17,12 +19,12 @@ public struct LaunchCoverage: Equatable, Sendable {
         }
     }
 
-    /// Whether all these sessions have a host.
+    /// Whether all waiting sessions have a host.
     public private(set) var isWhole = true
-    /// When to check again, because a host may have been stopped for too long by then.
+    /// When to check again, because by then a host may be stopped for too long; nil: never.
     public private(set) var endsAt: Int64?
 
-    /// `hasHost`: a host of the application is connected that does not belong to its launch.
+    /// `hasHost`: whether a host of the application is connected that does not belong to the present launch.
     public init(_ sessions: [Waiting], hasHost: Bool, now: Int64) {
         for session in sessions {
             guard hasHost || session.hasConsumer else {

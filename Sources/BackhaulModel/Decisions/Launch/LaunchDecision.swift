@@ -1,23 +1,23 @@
-/// The next step in the launch of one application, decided from the facts. Times are milliseconds since boot.
+/// Decides the next step in the launch of one application. Times are milliseconds since boot.
 public enum LaunchDecision {
-    /// How long a launched host may take to end after SIGTERM.
+    /// How long a launched host may take to end after SIGTERM, in milliseconds.
     public static let endMilliseconds: Int64 = 10_000
 
     /// The state of the host that was launched last.
     public enum Run: Equatable, Sendable {
-        /// There is none, or its end was handled.
+        /// No launched host runs, or its end was handled.
         case none
         case starting
-        /// One of its processes runs, or is connected.
+        /// A process of the launched host runs, or is connected.
         case living(Living)
         case ended
     }
 
     public struct Living: Equatable, Sendable {
-        /// Whether it has attached, as consumer, to a session for which it was launched.
+        /// Whether the host has attached, as consumer, to a session for which it was launched.
         public var hasAttached: Bool
         public var attachBy: Int64
-        /// When it got SIGTERM; nil: not yet.
+        /// When the host got SIGTERM; nil: not yet.
         public var terminatedAt: Int64?
         public var isKilled = false
 
@@ -39,10 +39,10 @@ public enum LaunchDecision {
         public var isNeeded: Bool
         /// Whether each of these sessions has a connected host that does not belong to the launch.
         public var isCovered: Bool
-        /// When `isCovered` changes by itself.
+        /// When `isCovered` may become false without an event; nil: never.
         public var coverEndsAt: Int64?
-        /// Whether the last launch was completed, but was necessary only because earlier credentials had not worked.
-        /// Then its count stays.
+        /// Whether the last launch was completed, but was needed only because earlier credentials had not worked. Then
+        /// the count of launches stays.
         public var onlyRepeatedChallenges: Bool
         public var now: Int64
 
@@ -64,21 +64,21 @@ public enum LaunchDecision {
     }
 
     public enum Step: Equatable, Sendable {
-        /// Nothing to do until a fact changes.
+        /// Do nothing until a fact changes.
         case rest
         case wait(until: Int64)
         case launch
-        /// Too many launches had no success: wait until a host connects without a launch.
+        /// Do not launch again after too many launches without success, until a host connects without a launch.
         case giveUp
         /// Send SIGTERM.
         case terminate
         /// Send SIGKILL.
         case kill
-        /// The launched host could not attach, for reasons outside of it: its time begins again.
+        /// Restart the attach time of the launched host, because it could not attach for reasons outside of it.
         case extendAttachTime
-        /// The launch is over, and its count begins again.
+        /// End the launch, which had success or is not needed any more, and count from zero again.
         case over
-        /// The launched host has ended and is still needed. The launch counts as failed, and the delay begins.
+        /// Count the launch as failed, because its host has ended and is still needed. The delay begins.
         case failed
     }
 
@@ -109,7 +109,8 @@ public enum LaunchDecision {
             return killAt > facts.now ? .wait(until: killAt) : .kill
         }
         guard host.attachBy <= facts.now else { return .wait(until: host.attachBy) }
-        // Another host has the sessions for which it waits, or no session needs a host any more.
+        // If another host has the sessions, or no session needs a host any more, the launched host is not at fault and
+        // gets more time.
         return facts.isCovered || !facts.isNeeded ? .extendAttachTime : .terminate
     }
 

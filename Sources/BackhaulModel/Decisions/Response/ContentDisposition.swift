@@ -18,7 +18,7 @@ struct ContentDisposition {
             }
             reader.skipBlanks()
             let value = reader.value()
-            // The first of several parameters with one name counts, as nothing says which one was meant.
+            // If several parameters have the same name, the first one counts.
             switch parameter {
             case "filename*" where extendedName == nil: extendedName = Self.decoded(value)
             case "filename" where name == nil: name = Self.text(value)
@@ -28,8 +28,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Decodes an ext-value such as `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2). Nil: another encoding, or bytes that
-    /// are not valid in it.
+    /// Decodes an ext-value such as `UTF-8'en'%e2%82%ac` (RFC 8187, section 3.2). Nil for another encoding, and for
+    /// bytes that are not valid in their encoding.
     private static func decoded(_ value: [UInt8]) -> String? {
         let parts = value.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = PercentCoding.decoded(parts[2]) else { return nil }
@@ -43,8 +43,8 @@ struct ContentDisposition {
         }
     }
 
-    /// Returns nil for bytes that are not UTF-8, and for text with U+FFFD, in which a decoder has replaced invalid
-    /// bytes.
+    /// Returns nil for bytes that are not UTF-8. Also returns nil for text with U+FFFD, because a decoder has already
+    /// replaced invalid bytes there.
     static func text(_ bytes: [UInt8]) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self), !text.unicodeScalars.contains("\u{FFFD}") else {
             return nil
@@ -99,7 +99,7 @@ struct ContentDisposition {
 
 /// Percent-encoding (RFC 3986, section 2.1).
 enum PercentCoding {
-    /// Returns nil when a percent sign is not followed by two hexadecimal digits.
+    /// Returns nil if a percent sign stands without two hexadecimal digits after it.
     static func decoded(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.makeIterator()

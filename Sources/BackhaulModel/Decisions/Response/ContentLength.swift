@@ -2,7 +2,8 @@
 enum ContentLength: Equatable {
     case unknown
     case bytes(UInt64)
-    /// The values are not one decimal number, which RFC 9110, section 8.6, calls invalid.
+    /// The field has other text than one decimal number, or different numbers, and so is invalid (RFC 9110, section
+    /// 8.6).
     case malformed
 
     init(_ head: ResponseHead) {
@@ -32,8 +33,8 @@ enum ContentLength: Equatable {
         self = .bytes(bytes)
     }
 
-    /// Returns nil if there is anything but decimal digits. A number beyond 64 bits becomes the largest one, which is
-    /// refused as too large.
+    /// Returns nil for text with other characters than decimal digits. A number of more than 64 bits becomes the
+    /// largest number, which is refused later as too large.
     private static func number(_ text: Substring) -> UInt64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return UInt64(text) ?? .max

@@ -1,11 +1,11 @@
 /// The value of Content-Range for bytes (RFC 9110, section 14.4).
 public struct ContentRange: Equatable, Sendable {
-    /// The first and the last byte. Nil in the form `bytes */total` of a 416.
+    /// The first and the last byte; nil in the form `bytes */total` of a 416 response.
     public var range: ClosedRange<UInt64>?
-    /// The size of the whole representation. Nil for `*`.
+    /// The size of the whole representation; nil for `*`.
     public var size: UInt64?
 
-    /// Returns nil for a malformed value, for another unit than bytes, and for numbers beyond 64 bits.
+    /// Returns nil for a malformed value, for a unit other than bytes, and for numbers of more than 64 bits.
     public init?(_ text: String) {
         let parts = text.split(separator: " ", omittingEmptySubsequences: true)
         guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }

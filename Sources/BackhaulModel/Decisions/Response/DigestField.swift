@@ -1,14 +1,14 @@
 /// A Repr-Digest or Content-Digest field (RFC 9530): a dictionary of structured fields (RFC 8941, section 3.2) whose
-/// members are byte sequences. It is read by hand, because no library that we use reads structured fields.
+/// members are byte sequences. The project has its own reader, because no library that it uses reads structured fields.
 struct DigestField {
     /// The digests of known algorithms, if they have the right length.
     private(set) var digests: [Checksum.Algorithm: Checksum] = [:]
 
-    /// The longest field that is read, in bytes. A useful one is shorter.
+    /// The longest field that is read, in bytes. Useful fields are shorter.
     private static let longest = 4_096
 
-    /// The result is empty when the field is missing, or malformed in any place: a malformed field is ignored as a
-    /// whole (RFC 8941, section 4.2).
+    /// The result is empty if the field is missing or malformed. A field with one malformed place is ignored as a whole
+    /// (RFC 8941, section 4.2).
     init(_ head: ResponseHead, _ name: String) {
         let bytes = Array(head.allBytes(name).joined(separator: ", ".utf8))
         guard bytes.count <= Self.longest, let text = ResponseField(name, bytes).text else { return }
@@ -22,7 +22,7 @@ struct DigestField {
         }
     }
 
-    /// The digest to verify. Both are good enough, and most processors compute SHA-256 in hardware.
+    /// The digest to verify. Both algorithms are safe, but most processors compute SHA-256 in hardware.
     var preferred: Checksum? { digests[.sha256] ?? digests[.sha512] }
 }
 
@@ -35,9 +35,9 @@ extension RepresentationMetadata {
         name = terms.isNamedByServer ? ServerFileName.choose(head, requested: terms.url) : nil
     }
 
-    /// The digest of the whole file. Content-Digest covers the bytes that are sent, which are only a part of the file
-    /// in a 206. Repr-Digest may describe something else than the body unless the response represents the resource
-    /// itself (RFC 9530, sections 2 and 3).
+    /// The digest of the whole file. Content-Digest covers the bytes that are sent, and a 206 response sends only a
+    /// part of the file. Repr-Digest describes the body only if the response represents the resource itself (RFC 9530,
+    /// sections 2 and 3).
     private static func digest(_ head: ResponseHead, _ terms: DownloadTerms) -> Checksum? {
         guard !terms.hasNoBody(head.status) else { return nil }
         let isFile = terms.method == "GET" && (200...299).contains(head.status)

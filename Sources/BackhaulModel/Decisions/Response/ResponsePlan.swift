@@ -1,36 +1,38 @@
-/// What to do with a response, decided from its head alone. A resumed file never mixes two representations. Bytes are
+/// What to do with a response, decided from its head alone. A file never gets bytes of two representations. Bytes are
 /// appended only if the response proves that they belong to the same representation and start where the part file ends.
 public enum ResponsePlan: Equatable, Sendable {
-    /// Append the body to the part file. `size`: of the whole file. `through`: the length of the file after this body.
-    /// It is less than `size` if the server sends only a part of the requested range (RFC 9110, section 15.3.7).
+    /// Append the body to the part file. `size`: the size of the whole file. `through`: the length of the file after
+    /// this body. It is less than `size` if the server sends only a part of the requested range (RFC 9110, section
+    /// 15.3.7).
     case append(size: UInt64, through: UInt64)
-    /// The bytes of the part file are useless: write the body from the start. `size`: of the whole file, if the server
-    /// states it.
+    /// Write the body from the first byte, because the bytes of the part file are useless. `size`: the size of the
+    /// whole file, if the server states it.
     case startOver(size: UInt64?, Validator)
-    /// The part file has all bytes already.
+    /// Finish the part file, which already has all bytes.
     case whole
-    /// The representation is the one that the conditional request excludes: it has not changed.
+    /// Keep the file at the destination: the representation that the conditional request excludes has not changed.
     case unchanged
-    /// The body is not the file; try again. `fromZero`: the bytes of the part file are not trusted.
+    /// Retry, because the body is not the file. `fromZero`: the bytes of the part file are not trusted.
     case retry(Failure, fromZero: Bool)
-    /// The response contradicts the one that sent the bytes of the part file. These bytes are discarded. Size and
-    /// validator are kept for the next attempt.
+    /// Discard the bytes of the part file and retry, because this response contradicts the response that sent them.
+    /// Size and validator are kept for the next attempt.
     case contradiction(Failure)
-    /// The body is not the file, and a further attempt would not change that.
+    /// Fail, because the body is not the file and a further attempt would not change that.
     case fail(Failure)
 
     /// The longest possible file: Linux stores a file size in a signed 64-bit number (off_t).
     static let maximumFileSize = UInt64(Int64.max)
 
-    /// - offset: bytes in the part file; the request had `Range: bytes=offset-`. It is 0 for the whole file.
-    /// - known: the checkpoint. With offset 0 its bytes were discarded, but its size and validator are still promised.
+    /// - offset: the bytes in the part file. The request had `Range: bytes=offset-`; with 0 it had no range.
+    /// - known: the checkpoint. With offset 0 its bytes were discarded, but its size and validator still apply.
     /// - isConditional: the request excludes the representation at the destination.
     public static func decide(
         _ head: ResponseHead, offset: UInt64, known: Checkpoint?, terms: DownloadTerms = DownloadTerms(),
         isConditional: Bool = false
     ) -> ResponsePlan {
         switch head.status {
-        // The engine adds the range by itself. So a host that accepts the whole file accepts the rest of it.
+        // The engine, not the host, added the range. So a host that accepts status 200 for the whole file also accepts
+        // 206 for the rest of it.
         case 206 where offset > 0 && (terms.acceptedStatuses.contains(200) || terms.acceptedStatuses.contains(206)):
             guard let known else { return .retry(unexpected(206, "although no range was requested"), fromZero: true) }
             return continuation(head, offset: offset, known: known, terms)
@@ -40,7 +42,7 @@ public enum ResponsePlan: Equatable, Sendable {
             return unsatisfiable(head, offset: offset, known: known)
         case 304 where isConditional:
             return .unchanged
-        // An earlier response sent a part of the file, but these statuses state that there is no file.
+        // An earlier response sent a part of the file, but the present status states that there is no file.
         case let status where known != nil && hasNoRepresentation(status) && terms.acceptedStatuses.contains(status):
             let failure = unexpected(status, "to a request for a file of which it had sent a part")
             return offset > 0 ? .contradiction(failure) : .fail(failure)
@@ -54,7 +56,7 @@ public enum ResponsePlan: Equatable, Sendable {
         }
     }
 
-    /// Whether the status means success without the file: all 2xx but 200, 203 (RFC 9110, section 15.3.4) and 206.
+    /// Whether the status means success without the file: each 2xx except 200, 203 (RFC 9110, section 15.3.4) and 206.
     private static func hasNoRepresentation(_ status: Int32) -> Bool {
         (200...299).contains(status) && ![200, 203, 206].contains(status)
     }
@@ -63,7 +65,8 @@ public enum ResponsePlan: Equatable, Sendable {
         _ head: ResponseHead, offset: UInt64, _ known: Checkpoint?, _ terms: DownloadTerms
     ) -> ResponsePlan {
         guard !terms.hasNoBody(head.status) else { return accepted(0, Validator(), terms) }
-        // A validator serves to request the rest of a file. Only a GET has ranges, and an error page is not the file.
+        // A validator is needed only to request the rest of a file. Only a GET has ranges, and an error page is not the
+        // file.
         let isFile = terms.method == "GET" && (200...299).contains(head.status)
         let validator = isFile ? Validator(of: head) : Validator()
         // A strong entity tag promises the same bytes (RFC 9110, section 8.8.1), and so the same size.
@@ -88,7 +91,7 @@ public enum ResponsePlan: Equatable, Sendable {
         terms.refusal(ofSize: size).map { refused($0, terms) } ?? .startOver(size: size, validator)
     }
 
-    /// A wrong size is retried once, because it may be the mistake of a cache.
+    /// Refuses a file with a wrong size. The task is retried once, because a cache may have made the mistake.
     private static func refused(_ failure: Failure, _ terms: DownloadTerms) -> ResponsePlan {
         failure.status == .sizeMismatch && !terms.hadMismatch ? .retry(failure, fromZero: true) : .fail(failure)
     }
@@ -135,7 +138,8 @@ public enum ResponsePlan: Equatable, Sendable {
     private static func unsatisfiable(_ head: ResponseHead, offset: UInt64, known: Checkpoint?) -> ResponsePlan {
         let isClear = !head.isContradictory("Content-Range")
         let range = isClear ? head.value("Content-Range").flatMap(ContentRange.init) : nil
-        // The part file is complete, under the same validator: the connection broke after the last byte.
+        // If the size is the length of the part file, and the validator is the same, the part file is complete. The
+        // connection broke after the last byte.
         if let known, let range, range.range == nil, range.size == offset, known.size == nil || known.size == offset,
             difference(of: head, to: known, bodyIsPart: false) == nil
         {
@@ -144,10 +148,10 @@ public enum ResponsePlan: Equatable, Sendable {
         return .retry(unexpected(416, "to a range that starts at \(offset)"), fromZero: true)
     }
 
-    /// Returns why the response may be of another representation than the part file. Nil: it is of the same one.
+    /// Returns why the response may have another representation than the part file; nil if both have the same.
     ///
     /// A 206 must repeat the entity tag of the whole response (RFC 9110, section 15.3.7). It may omit Last-Modified,
-    /// and a 416 may omit both. In these cases the proof is that the server has honoured If-Range.
+    /// and a 416 may omit both. If the validator is omitted, the proof is that the server has honoured If-Range.
     private static func difference(of head: ResponseHead, to known: Checkpoint, bodyIsPart: Bool) -> String? {
         if let tag = known.validator.entityTag {
             guard isSame(head, "ETag", tag, ifAbsent: !bodyIsPart) else { return "with another entity tag than before" }
@@ -155,17 +159,18 @@ public enum ResponsePlan: Equatable, Sendable {
             guard isSame(head, "Last-Modified", modified, ifAbsent: true) else {
                 return "with another Last-Modified than before"
             }
-            // The whole response would have had the entity tag, too (RFC 9110, section 15.3.7).
+            // If this part has an entity tag, the response with the whole file would have had it, too (RFC 9110,
+            // section 15.3.7).
             guard !bodyIsPart || head.bytes("ETag") == nil else { return "with an entity tag that it did not have" }
         } else {
             return "for bytes that have no validator"
         }
-        // The host has given another URL for the same file. The strong entity tag and the size, compared before, must
-        // match.
+        // An empty final URL means that the host has given another URL for the same file. Then the entity tag and the
+        // size, which were compared before, are the proof.
         if known.finalURL.isEmpty, known.validator.entityTag != nil, known.size != nil { return nil }
-        // A validator distinguishes the representations of one resource, and says nothing of others (RFC 9110, section
-        // 8.8.1). Signed links change their query with each redirect. With a strong entity tag, another query is still
-        // the same resource.
+        // A validator distinguishes only the representations of one resource (RFC 9110, section 8.8.1), so the URL must
+        // be the same. Signed links change their query with each redirect. So with a strong entity tag, the query may
+        // differ.
         let isSameResource =
             known.validator.entityTag == nil
             ? isSame(head.finalURL, known.finalURL) : isSameAddress(head.finalURL, known.finalURL)
@@ -178,7 +183,7 @@ public enum ResponsePlan: Equatable, Sendable {
         return values.isEmpty ? ifAbsent : values.allSatisfy { $0.elementsEqual(value.utf8) }
     }
 
-    /// Compares byte for byte: Swift's `==` treats some different characters as equal.
+    /// Whether the texts have the same bytes. Swift's `==` treats some different characters as equal.
     private static func isSame(_ left: String, _ right: String) -> Bool { left.utf8.elementsEqual(right.utf8) }
 
     static func isSameAddress(_ left: String, _ right: String) -> Bool {
@@ -204,8 +209,8 @@ public enum ResponsePlan: Equatable, Sendable {
 }
 
 extension ResponseHead {
-    /// The head of a 416 that means that the part file is complete, reduced to the fields that describe the file. The
-    /// other fields describe the error page.
+    /// The head of a 416 response which shows that the part file is complete. It has only the fields that describe the
+    /// file; the other fields describe the error page.
     var withoutErrorPage: ResponseHead {
         var head = self
         head.status = 206
@@ -213,8 +218,7 @@ extension ResponseHead {
         return head
     }
 
-    /// Whether the server asks the client to repeat the request later: 413 with Retry-After is temporary (RFC 9110,
-    /// section 15.5.14).
+    /// Whether the server wants the request again later: 413 with Retry-After is temporary (RFC 9110, section 15.5.14).
     var requestsLaterRetry: Bool { status == 413 && retryAfterSeconds != nil }
 }
 

@@ -1,11 +1,11 @@
 extension ResponseSummary {
-    /// Header fields that hosts and the engine need most. They are stored first, and under these names.
+    /// The header fields that hosts and the engine need most. They are stored first, and with these names.
     static let chosen = [
         "ETag", "Last-Modified", "Content-Type", "Content-Disposition", "Content-Language", "Date", "Cache-Control",
         "Expires", "Retry-After", "Repr-Digest", "Content-Digest", "Link",
     ]
 
-    /// The longest value of a chosen header, in bytes. Longer ones are left out, to bound what a server puts into the
+    /// The longest value of a chosen header, in bytes. Longer values are left out, so that a server cannot fill the
     /// store.
     static let valueSize = 4_096
 
@@ -18,8 +18,8 @@ extension ResponseSummary {
         return chosen.contains { $0.lowercased() == name }
     }
 
-    /// `secrets` are removed from the headers that are not chosen. `SecretRedactor.redacted(head)` removes them from
-    /// the chosen ones.
+    /// `secrets` are removed here from the headers that are not in `chosen`. The caller removes them from the others by
+    /// `SecretRedactor.redacted(head)`.
     public init(_ head: ResponseHead, _ secrets: SecretRedactor = SecretRedactor()) {
         self.init()
         httpStatus = head.status

@@ -1,4 +1,4 @@
-/// Chooses a file name from the response. The result is one name within one directory, whatever the server sends.
+/// Chooses a file name from the response. For every response, the result is a name without a path.
 enum ServerFileName {
     /// The longest extension, in bytes. A longer ending is treated as a part of the name.
     private static let maximumExtensionSize = 32
@@ -14,7 +14,7 @@ enum ServerFileName {
     }
 
     /// The name without a path, without characters that mislead a reader, and without leading dots, which hide a file.
-    /// Nil when nothing is left.
+    /// Nil if no character is left.
     static func sanitised(_ text: String) -> String? {
         // A backslash separates the parts of a Windows path.
         let end = text.unicodeScalars.lastIndex { $0 == "/" || $0 == "\\" }
@@ -36,7 +36,7 @@ enum ServerFileName {
         return PercentCoding.decoded(path[path.index(after: slash)...]).flatMap(ContentDisposition.text)
     }
 
-    /// Shortens the name to 255 bytes. It keeps whole characters, and the extension.
+    /// Shortens the name to 255 bytes, and keeps whole characters and the extension.
     private static func cut(_ name: String) -> String {
         guard name.utf8.count > Limits.fileNameSize else { return name }
         let dot = name.lastIndex(of: ".")
@@ -49,7 +49,7 @@ enum ServerFileName {
             if room < 0 { break }
             start.append(character)
         }
-        // The first character alone is too long: take its first scalars.
+        // If the first character alone is too long, its first scalars are used.
         if start.isEmpty { return PlainText.of(name, atMost: Limits.fileNameSize) }
         return start + ending
     }

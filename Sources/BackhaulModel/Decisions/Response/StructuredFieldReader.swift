@@ -2,7 +2,7 @@
 struct StructuredFieldReader {
     struct Member {
         var key: String
-        /// Nil when the value is of another type.
+        /// The byte sequence; nil if the value has another type.
         var bytes: [UInt8]?
     }
 
@@ -10,7 +10,7 @@ struct StructuredFieldReader {
 
     init(_ text: String) { rest = ArraySlice(text.utf8) }
 
-    /// Returns nil when any part is malformed.
+    /// Returns nil if any part of the field is malformed.
     mutating func dictionary() -> [Member]? {
         var members: [Member] = []
         skipBlanks()

@@ -1,10 +1,12 @@
 extension Validator {
-    /// The longest entity tag that is stored, in bytes. A tag takes space in the store, and is sent with every attempt.
+    /// The longest entity tag that is stored, in bytes. The limit exists because a tag takes space in the store, and is
+    /// sent with every attempt.
     private static let tagSize = 1_024
 
     /// The validator with which the download can be continued after this response. It is a strong entity tag, or
-    /// Last-Modified if there is no entity tag at all: RFC 9110, section 13.1.5, forbids the date beside a weak tag.
-    /// Last-Modified must be a strong validator: at least one second older than the response's Date (section 8.8.2.2).
+    /// Last-Modified if the response has no entity tag. With a weak tag, RFC 9110, section 13.1.5, forbids the use of
+    /// the date. Last-Modified is used only if it is at least one second older than the response's Date, which makes it
+    /// a strong validator (section 8.8.2.2).
     public init(of head: ResponseHead) {
         self.init()
         if let bytes = head.bytes("ETag") {

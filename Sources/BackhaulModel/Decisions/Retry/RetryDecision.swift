@@ -2,11 +2,12 @@
 public struct FailedAttempt: Equatable, Sendable {
     public var failure: Failure
     public var method = "GET"
-    /// `retry`, or `diskFull`: there is no space at the moment.
+    /// Why the task waits: `retry`, or `diskFull` if the file system has no space now.
     public var reason = WaitReason.retry
-    /// Whether the bytes cannot be continued, so that the next attempt begins at the first byte.
+    /// Whether the next attempt begins at the first byte, because it cannot continue the bytes of this one.
     public var fromZero = false
-    /// Whether no server has acted on the request: nothing of it was sent, or the server has reported so.
+    /// Whether no server has acted on the request: nothing of it was sent, or the server has reported that it did not
+    /// act.
     public var isUnprocessed = false
     /// Whether the server ended an HTTP/2 connection before it responded. It may not have read the request.
     public var connectionWasClosed = false
@@ -18,23 +19,24 @@ public struct FailedAttempt: Equatable, Sendable {
     public var madeProgress = false
     /// The number of attempts in a row before this one that made no new byte durable.
     public var consecutiveFailures: UInt32 = 0
-    /// The number of attempts in a row before this one that were repeated at once.
+    /// The number of attempts in a row before this one that were repeated without a delay.
     public var immediate: UInt32 = 0
-    /// The least delay that the server demanded, of which a day at most counts.
+    /// The least delay that the server demanded. More than a day counts as a day.
     public var retryAfterSeconds: Int64?
-    /// The time until the task's resource timeout.
+    /// The time until the end of the task's resource time-out.
     public var remainingMilliseconds = Int64.max
 
     public init(_ failure: Failure) { self.failure = failure }
 }
 
-/// Whether and when a task is tried again.
+/// Whether and when a task gets another attempt.
 public enum RetryDecision: Equatable, Sendable {
     /// The task fails.
     case end
-    /// The task is tried at once. This does not count as an attempt.
+    /// The task is retried without a delay. This does not count as an attempt.
     case immediately
-    /// `consecutiveFailures`: attempts in a row that made no new byte durable, including this one.
+    /// The task is retried after a delay. `consecutiveFailures`: how many attempts in a row made no new byte durable,
+    /// including this one.
     case later(milliseconds: Int64, consecutiveFailures: UInt32)
     /// The task waits for disk space. This does not count as an attempt.
     case whenSpaceIsFree(recheckMilliseconds: Int64)
@@ -43,21 +45,21 @@ public enum RetryDecision: Equatable, Sendable {
     /// The task waits for the uplink. This does not count as an attempt.
     case whenUplinkIsUp
 
-    /// The most repetitions at once in a row. A server that refuses more streams than this fails.
+    /// The most retries without a delay in a row. If a server refuses even more streams, the attempt counts as failed.
     static let immediateLimit: UInt32 = 5
-    /// The most attempts in a row with a failure that most servers repeat.
+    /// The most attempts in a row that end with a failure which most servers repeat.
     static let permanentFailureLimit: UInt32 = 3
     /// The longest delay that a server can demand, in seconds.
     static let retryAfterLimit: Int64 = 86_400
-    /// The shortest delay when the disk is full: space takes time to become free.
+    /// The shortest delay after the file system was full, because space takes time to become free.
     static let diskFullMilliseconds: Int64 = 5_000
 
-    /// `jitter`: a random number of 0..<1; others count as the nearest.
+    /// `jitter`: a random number of 0..<1. A number outside of this range counts as the nearest one in it.
     public static func decide(_ attempt: FailedAttempt, _ policy: TransferPolicy, jitter: Double) -> RetryDecision {
         let consecutiveFailures = attempt.madeProgress ? 0 : attempt.consecutiveFailures.addingSaturating(1)
         let delay = policy.delay(
             consecutiveFailures: consecutiveFailures, retryAfterSeconds: attempt.retryAfterSeconds, jitter: jitter)
-        // The task is checked again at its timeout at the latest, and then ends.
+        // No delay is longer than the rest of the task's resource time-out, at whose end the task fails.
         let remaining = max(0, attempt.remainingMilliseconds)
         if attempt.reason == .diskFull {
             return .whenSpaceIsFree(recheckMilliseconds: min(max(delay, diskFullMilliseconds), remaining))
@@ -70,7 +72,7 @@ public enum RetryDecision: Equatable, Sendable {
         guard isWanted, policy.mayRepeat(attempt) else { return .end }
         if attempt.hasNoRoute { return .whenReachable }
         if attempt.isUplinkFailure { return .whenUplinkIsUp }
-        // A server that failed in this way three times will fail again.
+        // A server that has failed in this way three times will probably fail again.
         if attempt.failure.isPermanent, consecutiveFailures >= permanentFailureLimit { return .end }
         if let maximum = policy.maximumAttempts, consecutiveFailures >= maximum { return .end }
         return .later(milliseconds: min(delay, remaining), consecutiveFailures: consecutiveFailures)
@@ -78,8 +80,9 @@ public enum RetryDecision: Equatable, Sendable {
 }
 
 extension FailedAttempt {
-    /// Whether the server closed the connection, and either did not read the request or does no harm if it gets it
-    /// twice. A connection that broke before anything was sent does not count: a proxy may break every one.
+    /// Whether the server closed the connection, and the request may be sent again: the server did not read it, or the
+    /// method is idempotent. A connection that broke before anything was sent does not count, because a proxy may break
+    /// every connection.
     fileprivate var isUnprocessedStream: Bool {
         failure.status == .connectionLost
             && connectionWasClosed && (isUnprocessed || HTTPMethod.isIdempotent(method))
@@ -90,16 +93,17 @@ extension FailedAttempt {
         failure.status == .httpStatus && failure.detail == 413 && retryAfterSeconds != nil
     }
 
-    /// Whether a portal has responded and not the server, so that the policy for statuses does not apply.
+    /// Whether a portal has responded in place of the server. Then the policy for statuses does not apply.
     fileprivate var isFromCaptivePortal: Bool { isUplinkFailure && failure.isFromCaptivePortal }
 
-    /// Whether the earlier bytes proved useless, which is no fault of the request.
+    /// Whether the attempt failed because the bytes of earlier attempts proved useless. The request itself has no
+    /// fault.
     fileprivate var isRestart: Bool { fromZero && failure.status != .httpStatus }
 }
 
 extension TransferPolicy {
-    /// Whether `retry.errors` and `retry.statuses` include the failure. Other failures, such as one of the disk, have
-    /// no bit. The caller has found them to be temporary.
+    /// Whether `retry.errors` and `retry.statuses` include the failure. Other failures, such as a failure of the disk,
+    /// have no bit. The caller has found them to be temporary.
     public func retries(_ failure: Failure) -> Bool {
         switch failure.status {
         case .nameNotResolved: retryErrors.contains(.name)
@@ -114,7 +118,7 @@ extension TransferPolicy {
         }
     }
 
-    /// Whether the policy demands a retry after a failure that a retry does not usually cure.
+    /// Whether the policy demands a retry even after a status or a bad response, which most servers repeat.
     public func retriesPermanent(_ failure: Failure) -> Bool {
         (failure.status == .httpStatus || failure.status == .badResponse) && retries(failure)
     }
@@ -122,13 +126,15 @@ extension TransferPolicy {
     /// Whether a request of this method may be sent again although the server may have acted on it.
     public func mayRepeat(_ method: String) -> Bool { retriesUnsafeMethods || HTTPMethod.isIdempotent(method) }
 
-    /// Whether a second request does no harm, or the server has not acted on the first one.
+    /// Whether the request may be sent again: a second request does no harm, or the server has not acted on the first
+    /// one.
     fileprivate func mayRepeat(_ attempt: FailedAttempt) -> Bool {
         mayRepeat(attempt.method) || attempt.isUnprocessed || attempt.failure.impliesUnprocessed
     }
 
-    /// `retry.first_delay_ms`, doubled with each attempt in a row up to `retry.longest_delay_ms`.
-    /// `retry.jitter_percent` of it are random, so that many tasks that failed together are not tried again together.
+    /// The delay in milliseconds: `retry.first_delay_ms`, doubled with each attempt in a row up to
+    /// `retry.longest_delay_ms`. Of this delay, `retry.jitter_percent` is random, so that tasks that failed at the same
+    /// time are not retried at the same time.
     func delay(consecutiveFailures: UInt32, retryAfterSeconds: Int64?, jitter: Double) -> Int64 {
         let doublings = min(max(1, consecutiveFailures) - 1, 31)
         let step = min(UInt64(firstRetryDelayMilliseconds) << UInt64(doublings), UInt64(longestRetryDelayMilliseconds))
@@ -145,12 +151,13 @@ extension Failure {
     /// 6).
     var isFromCaptivePortal: Bool { status == .httpStatus && domain == .http && detail == 511 }
 
-    /// A body that ended without close_notify, or a response of success that came before the request's body was sent.
+    /// Whether most servers repeat this failure: a body that ended without close_notify, or a response of success that
+    /// came before the request's body was sent.
     fileprivate var isPermanent: Bool { status == .tlsTruncated || status == .connectionLost && domain == .http }
 
     /// Whether the failure alone shows that no server has acted on the request. Either there was no connection, or the
-    /// status says so. 408: the request was incomplete (RFC 9110, section 15.5.9). 421: it reached the wrong server
-    /// (section 15.5.20). 425: it came too early (RFC 8470, section 5.2).
+    /// status shows it. With 408 the request was incomplete (RFC 9110, section 15.5.9). With 421 it reached the wrong
+    /// server (section 15.5.20). With 425 it came too early (RFC 8470, section 5.2).
     fileprivate var impliesUnprocessed: Bool {
         switch status {
         case .nameNotResolved, .connectionFailed, .tlsFailed: true
@@ -169,13 +176,13 @@ public enum HTTPMethod {
         "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
     ]
 
-    /// Whether a request that is sent twice has the effect of one (RFC 9110, section 9.2.2). An unknown method counts
-    /// as not idempotent.
+    /// Whether a request that is sent twice has the same effect as one request (RFC 9110, section 9.2.2). An unknown
+    /// method counts as not idempotent.
     public static func isIdempotent(_ method: String) -> Bool { idempotent.contains(method) }
 }
 
 extension UInt32 {
-    /// The sum, or the largest number.
+    /// The sum, or on overflow the largest number.
     fileprivate func addingSaturating(_ other: UInt32) -> UInt32 {
         let (sum, overflow) = addingReportingOverflow(other)
         return overflow ? .max : sum

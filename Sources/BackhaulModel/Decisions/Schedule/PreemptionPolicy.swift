@@ -3,9 +3,9 @@ public enum PreemptionPolicy {
     public struct Candidate: Equatable, Sendable {
         public var task: TaskID
         public var priority: Int32
-        /// The bytes that must be transferred again, because the task cannot be continued.
+        /// The bytes that must be transferred again after a preemption, because the task cannot continue them.
         public var bytesLost: UInt64
-        /// A number that grows with each start.
+        /// The order in which the tasks were started; a higher number means a later start.
         public var start: UInt64
 
         public init(task: TaskID, priority: Int32, bytesLost: UInt64, start: UInt64) {
@@ -16,8 +16,8 @@ public enum PreemptionPolicy {
         }
     }
 
-    /// The task with the lowest priority; of several the one that loses the fewest bytes, and then the newest. Nil when
-    /// all are urgent.
+    /// Returns the task with the lowest priority; nil if all tasks are urgent. Of several tasks with that priority, it
+    /// returns the one that loses the fewest bytes. If these are equal, it returns the one that was started last.
     public static func among(_ candidates: some Sequence<Candidate>) -> TaskID? {
         candidates.filter { $0.priority < Limits.priorityNow }
             .min { ($0.priority, $0.bytesLost, $1.start) < ($1.priority, $1.bytesLost, $0.start) }?.task

@@ -1,4 +1,4 @@
-/// A live task, with the facts that matter when its start times change. Times are Unix milliseconds.
+/// A task that has not ended, with the facts that matter when its start times change. Times are Unix milliseconds.
 public struct ScheduledTask: Equatable, Sendable {
     public enum Standing: Equatable, Sendable {
         /// The task waits for a slot.
@@ -7,7 +7,7 @@ public struct ScheduledTask: Equatable, Sendable {
         case retry(Int64)
         /// The task waits for its earliest start.
         case early
-        /// The task runs, is suspended, or waits for something that has no time.
+        /// The task runs, is suspended, or waits for something other than a time.
         case other
     }
 
@@ -27,7 +27,7 @@ public struct ScheduledTask: Equatable, Sendable {
 /// The effect of new start times on a task.
 public struct RescheduleDecision: Equatable, Sendable {
     public enum Delay: Equatable, Sendable {
-        /// The task's delay stays as it is.
+        /// The delay of the task does not change.
         case unchanged
         /// The task is not delayed any more, and waits for a slot.
         case ended
@@ -57,7 +57,7 @@ public struct RescheduleDecision: Equatable, Sendable {
         return RescheduleDecision(earliest: earliest, latest: latest, delay: delay)
     }
 
-    /// Throws for start times that no task could have.
+    /// Throws if the latest start is before the earliest start.
     public static func check(_ rescheduling: Rescheduling) throws(Failure) {
         guard case .to(let earliest?) = rescheduling.earliest, case .to(let latest?) = rescheduling.latest,
             latest < earliest

@@ -1,14 +1,14 @@
-/// Chooses what starts next.
+/// Chooses the next task to start, and the next lane to load.
 extension Schedule {
     public enum Step: Equatable, Sendable {
         case start(Task, Lane)
         case load(Lane, limit: Int)
-        /// An urgent task finds the engine full: a running task must be preempted, of this origin unless it is nil.
-        /// Returned once for each urgent task.
+        /// A running task must be preempted, because an urgent task has no slot or connection. With an origin, the
+        /// running task must belong to that origin. This step is returned once for each urgent task.
         case preempt(Origin?)
     }
 
-    /// The next step; nil: nothing can be done now.
+    /// Returns the next step; nil if no task can start now and no lane must be loaded.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func next() -> Step? {
         if let step = nextUrgent() { return step }
@@ -19,13 +19,13 @@ extension Schedule {
                 if case .start = step { sessionQueue.append(sessionQueue.remove(at: turn)) }
                 return step
             }
-            // The session is gone if its last lane was idle.
+            // If the last lane of the session was idle, the session has left the queue.
             if turn < sessionQueue.count, sessionQueue[turn] == session { turn += 1 }
         }
         return nil
     }
 
-    /// Whether there is a slot for a task of the lane that was not loaded, within all limits.
+    /// Whether all limits allow a slot for a task of the lane that was not loaded.
     public func hasFreeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) -> Bool {
         let state = lanes[lane] ?? LaneState(session: session, origin: origin)
         guard let session = sessions[state.session], let limits = session.limits else { return false }
@@ -33,7 +33,7 @@ extension Schedule {
             && state.running < width(of: state, limits) && hasConnection(state)
     }
 
-    /// Gives a slot to such a task, beside those that are loaded. It counts until it is released.
+    /// Gives a slot to a task of the lane that was not loaded. The slot counts until it is released.
     public mutating func takeSlot(_ lane: Lane, of session: Session, to origin: Origin? = nil) {
         let isNew = register(lane, of: session, to: origin)
         change(lane) { lane in
@@ -44,7 +44,7 @@ extension Schedule {
         if let session = lanes[lane]?.session { sessions[session]?.running += 1 }
     }
 
-    /// Adds the lane unless it is known. Returns true if it was not.
+    /// Adds the lane if it is not known. Returns true if it was added.
     @discardableResult
     mutating func register(_ lane: Lane, of session: Session, to origin: Origin?) -> Bool {
         guard lanes[lane] == nil else { return false }
@@ -106,7 +106,7 @@ extension Schedule {
         return .start(task, lane)
     }
 
-    /// Whether the engine has a connection for one more task of the lane.
+    /// Whether the limits of connections allow one more task of the lane.
     private func hasConnection(_ lane: LaneState) -> Bool {
         if lane.isMultiplexed, lane.running > 0 { return true }
         guard connections < engineLimits.connections else { return false }
@@ -114,7 +114,7 @@ extension Schedule {
         return connectionsTo[origin, default: 0] < limit
     }
 
-    /// Changes the lane, and updates the numbers of connections.
+    /// Changes the lane, and updates the counts of connections.
     mutating func change(_ lane: Lane, _ body: (inout LaneState) -> Void) {
         guard var state = lanes[lane] else { return }
         let before = state.connections
@@ -133,7 +133,7 @@ extension Schedule {
         return lane.isMultiplexed ? max(streamLimit, connections) : connections
     }
 
-    /// Forgets the lane if it is idle. `add` makes it known again.
+    /// Forgets the lane if it has no tasks. `add` makes it known again.
     mutating func removeIfIdle(_ lane: Lane) {
         guard let state = lanes[lane], state.readyCount == 0, state.running == 0, state.probes == 0,
             !state.mayHaveMore, !state.isLoading

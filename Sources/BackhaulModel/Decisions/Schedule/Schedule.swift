@@ -1,14 +1,16 @@
 /// Decides which task starts next, as a value. Limits apply to each lane (all tasks of a session to one origin), to
-/// each session and to the engine. The schedule knows the tasks that were loaded from the store, not all that wait
-/// there.
+/// each session and to the engine. The schedule knows only the tasks that were loaded from the store; more tasks may
+/// wait there.
 ///
-/// Sessions get slots in rotation, and so do the lanes within a session. One that was served goes to the end. One that
-/// cannot start now keeps its place. So no task waits for ever, and a session with a thousand origins does not displace
-/// one with a single origin. Urgent tasks (`BH_PRIORITY_NOW`) go before all others and ignore their session's limits.
-/// The engine's limits apply to them, too, and running tasks are preempted for them.
+/// Sessions get slots in rotation, and so do the lanes within a session. After a session or lane has got a slot, it
+/// goes to the end. If no task of it can start now, it keeps its place. So no task waits for ever, and a session with a
+/// thousand origins does not displace a session with a single origin. Urgent tasks (`BH_PRIORITY_NOW`) go before all
+/// others and ignore their session's limits. The limits of the engine apply to urgent tasks, too, so running tasks are
+/// preempted for them.
 public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public struct Limits: Sendable {
-        /// The most tasks that may run in one lane: connections, or streams over HTTP/2.
+        /// The most tasks that may run in one lane over HTTP/1.1, where each task has a connection. Over HTTP/2, at
+        /// least `streamLimit` may run.
         public var perLane: Int
         public var perSession: Int
         public init(perLane: Int, perSession: Int) {
@@ -20,7 +22,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     /// The limits for all sessions together.
     public struct EngineLimits: Sendable {
         public var running: Int
-        /// The most connections. Over HTTP/2 the tasks of a lane share one.
+        /// The most connections. Over HTTP/2 the tasks of a lane share one connection.
         public var connections: Int
         /// The most connections of all sessions to one origin; nil: each session's own limit.
         public var connectionsPerOrigin: Int?
@@ -34,24 +36,24 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     struct LaneState {
         let session: Session
         let origin: Origin?
-        /// The ready tasks that are urgent. They come before the others.
+        /// The ready tasks that are urgent. They start before the others.
         var urgent: Set<Task> = []
-        /// For how many urgent tasks `makeRoom` was returned.
+        /// For how many urgent tasks `next` has returned `preempt`.
         var requestedPreemptions = 0
         var ready: [Task] = []
         var next = 0
         var running = 0
         var isLoading = false
-        /// Whether tasks were added during the present load, whose result may lack them.
+        /// Whether tasks were added during the present load. Its result may lack them.
         var isLoadStale = false
-        /// Whether tasks were added during the present load that go before its result, which is then dropped.
+        /// Whether tasks were added during the present load that start before its tasks. Then its result is dropped.
         var isLoadOutdated = false
         var mayHaveMore = true
         var isMultiplexed = false
         var isProbed = false
         var isHeld = false
-        /// Tasks that were started while the lane was probed, and of which it is not known whether the server accepts
-        /// them.
+        /// The number of tasks that were started while the lane was probed, and whose acceptance by the server is not
+        /// known yet.
         var probes = 0
 
         var readyCount: Int { ready.count - next }
@@ -73,7 +75,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     }
 
     struct SessionState {
-        /// Nil before they are set, and after the session was forgotten. Then nothing starts.
+        /// Nil before the limits are set, and after the session was forgotten. While they are nil, no task of the
+        /// session starts.
         var limits: Limits?
         var running = 0
         /// The session's lanes, in the order in which they get slots.
@@ -83,15 +86,15 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
     public var engineLimits: EngineLimits
     /// The streams of one HTTP/2 connection. RFC 9113, section 6.5.2, recommends that a server offers at least 100.
     public let streamLimit: Int
-    /// How many tasks of a lane are loaded before they get slots.
+    /// How many tasks of a lane are loaded at a time, before they get slots.
     public let readyTarget: Int
     public internal(set) var running = 0
     var connections = 0
-    /// The connections to each origin. A lane over HTTP/2 has one at most.
+    /// The number of connections to each origin. A lane over HTTP/2 has at most one.
     var connectionsTo: [Origin: Int] = [:]
     var lanes: [Lane: LaneState] = [:]
     var sessions: [Session: SessionState] = [:]
-    /// Lanes with urgent tasks; some of them may have none any more.
+    /// Lanes with urgent tasks. It may also have lanes whose urgent tasks have started.
     var urgentLanes: Set<Lane> = []
     /// The sessions with lanes, in the order in which they get slots.
     var sessionQueue: [Session] = []
@@ -122,8 +125,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         removeIfForgotten(session)
     }
 
-    /// Tasks of this lane wait in the store. `reload`: some of them may go before those that are loaded. Returns the
-    /// loaded tasks that are dropped for this reason.
+    /// Notes that tasks of this lane wait in the store. `reload`: some of them may start before the loaded tasks. Then
+    /// the loaded tasks are dropped, and returned.
     @discardableResult
     public mutating func add(_ lane: Lane, of session: Session, to origin: Origin? = nil, reload: Bool) -> [Task] {
         register(lane, of: session, to: origin)
@@ -136,8 +139,8 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         return dropped
     }
 
-    /// Takes the result of a load. `isAll`: the store has no more tasks of the lane. `urgent`: those that start at
-    /// once. Returns the tasks that are dropped, because others go before them.
+    /// Takes the result of a load. `isAll`: the store has no more tasks of the lane. `urgent`: the urgent ones of
+    /// `tasks`. Returns the tasks that are dropped, because others start before them.
     @discardableResult
     public mutating func loaded(_ lane: Lane, _ tasks: [Task], urgent: Set<Task> = [], isAll: Bool) -> [Task] {
         guard var state = lanes[lane], state.isLoading else { return tasks }
@@ -148,7 +151,7 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
             lanes[lane] = state
             return tasks
         }
-        // A result without tasks that claims more would cause the next load at once, without end.
+        // An empty result counts as the last one. Otherwise a wrong `isAll` would cause one load after another.
         if isAll || tasks.isEmpty, !state.isLoadStale { state.mayHaveMore = false }
         state.isLoadStale = false
         state.ready = Array(state.ready[state.next...]) + tasks
@@ -159,21 +162,21 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
         return []
     }
 
-    /// A loaded task must not start any more.
+    /// Removes a loaded task that must not start any more.
     public mutating func drop(_ task: Task, in lane: Lane) {
         guard let state = lanes[lane], let index = state.ready[state.next...].firstIndex(of: task) else { return }
         lanes[lane]?.ready.remove(at: index)
         lanes[lane]?.urgent.remove(task)
     }
 
-    /// Notes whether the origin uses HTTP/2, so that tasks share a connection, or not any more.
+    /// Notes whether the origin uses HTTP/2, so that the tasks of the lane share a connection.
     public mutating func setMultiplexed(_ lane: Lane, _ isMultiplexed: Bool = true) {
         guard let state = lanes[lane], state.isMultiplexed != isMultiplexed else { return }
         change(lane) { $0.isMultiplexed = isMultiplexed }
     }
 
-    /// While a lane is probed, one task of it is tried at a time, beside those that run already: its server may refuse
-    /// all of them for the same reason.
+    /// While a lane is probed, only one further task of it starts at a time. Otherwise the server might refuse many
+    /// tasks for the same reason.
     public mutating func setProbed(_ lane: Lane, _ isProbed: Bool) { lanes[lane]?.isProbed = isProbed }
 
     /// No task of a held lane starts.
@@ -181,14 +184,14 @@ public struct Schedule<Lane: Hashable & Sendable, Session: Hashable & Sendable, 
 
     public func isProbed(_ lane: Lane) -> Bool { lanes[lane]?.isProbed ?? false }
 
-    /// The server's response to a task that was started while the lane was probed is known.
+    /// Notes that the server has responded to a task that was started while the lane was probed.
     public mutating func endedProbe(_ lane: Lane) {
         guard let state = lanes[lane], state.probes > 0 else { return }
         lanes[lane]?.probes -= 1
         removeIfForgotten(state.session)
     }
 
-    /// A started task does not need its slot any more.
+    /// Releases the slot of a started task.
     @specialized(where Lane == LaneID, Session == SessionID, Task == TaskID)
     public mutating func released(_ lane: Lane) {
         guard let state = lanes[lane], state.running > 0 else { return }

@@ -1,6 +1,6 @@
-/// The earliest start of a task as a text for people.
+/// Writes the earliest start of a task as a text for users.
 public enum StartMessage {
-    /// `start`: Unix milliseconds. `offset`: the milliseconds by which local time is ahead of Unix time, at a Unix
+    /// `start`: Unix milliseconds. `offset`: returns how many milliseconds local time is ahead of Unix time at a Unix
     /// time.
     public static func earliest(
         _ start: Int64, now: Int64, localOffsetMilliseconds offset: (Int64) -> Int64

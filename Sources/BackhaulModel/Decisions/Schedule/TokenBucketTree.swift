@@ -1,10 +1,11 @@
-/// Shares a limited number of bytes per second, as a value. The engine, sessions and tasks may have limits, each for
-/// received and sent bytes together. The bytes of a task count at all of its levels. `now` is in milliseconds of a
-/// clock that never goes back.
+/// Shares the bytes per second of rate limits among tasks. The engine, sessions and tasks may have limits, each for
+/// received and sent bytes together. The bytes of a task count for its own limit, for its session's and for the
+/// engine's. `now` is in milliseconds of a clock that never goes back.
 ///
-/// Each limited level is a token bucket. One chunk may overdraw it, so the rate holds whatever the size of the chunks.
-/// Tasks that share a level get *turns* by deficit round robin (Shreedhar and Varghese, 1995): a turn is a number of
-/// bytes. A task that moved more than its turn waits longer, and an idle task delays no other.
+/// Each limited level is a token bucket. One chunk may overdraw it, so the rate is kept for chunks of any size. Tasks
+/// that share a level move bytes in rotation by deficit round robin (Shreedhar and Varghese, 1995). In each rotation, a
+/// task may move its *quantum*, a number of bytes. A task that moved more than its quantum waits longer, and an idle
+/// task delays no other.
 public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sendable>: Sendable {
     public enum Level: Hashable, Sendable {
         case engine
@@ -12,17 +13,17 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         case task(Task)
     }
 
-    /// How many seconds of its rate an idle level saves up.
+    /// How many seconds of its rate a level can save while it is idle.
     private static var burstSeconds: Double { 0.25 }
-    /// How many seconds of its rate a level must have before waiting tasks continue. To pause and resume for less costs
-    /// more than it smooths.
+    /// How many seconds of its rate a level must have before waiting tasks continue. With less, tasks would pause and
+    /// resume too often.
     private static var sliceSeconds: Double { 0.02 }
-    /// The bytes of one turn. The least is what libcurl delivers at once.
+    /// The limits of a quantum, in bytes. The lower limit is what libcurl delivers at once.
     private static var quantumBytes: ClosedRange<Double> { 16_384...16_777_216 }
 
     private struct Bucket {
         var rate: Double
-        /// The bytes that may be moved; negative: bytes that were moved in advance.
+        /// The bytes that may be moved now; negative if bytes were moved in advance.
         var balance: Double = 0
         var updated: Int64
 
@@ -32,13 +33,13 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
             updated = max(updated, now)
         }
 
-        /// The seconds until waiting tasks continue.
+        /// The seconds until waiting tasks may continue.
         func secondsToWait() -> Double { max(0, TokenBucketTree.sliceSeconds - balance / rate) }
     }
 
     private struct Account {
         let session: Session
-        /// The bytes that are left of the task's turn; negative: bytes of the next turn that were moved in advance.
+        /// The bytes that are left of the task's quantum; negative if bytes of the next quantum were moved in advance.
         var credit = TokenBucketTree.quantumBytes.lowerBound
         var isWaiting = false
     }
@@ -61,7 +62,8 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     public func isWaiting(_ task: Task) -> Bool { accounts[task]?.isWaiting ?? false }
 
-    /// Nil or 0: no limit. Waiting tasks continue with the next `release`.
+    /// Sets the rate limit of a level. `rate`: bytes per second; nil or 0: no limit. Waiting tasks continue with the
+    /// next `release`.
     public mutating func setRate(_ rate: UInt64?, of level: Level, now: Int64) {
         guard let rate, rate > 0 else {
             buckets[level] = nil
@@ -70,13 +72,13 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         }
         var bucket = buckets[level] ?? Bucket(rate: Double(rate), updated: now)
         bucket.refill(now)
-        // A lower rate reduces the bytes moved in advance, too, so that the wait for them gets no longer.
+        // A lower rate also reduces the bytes that were moved in advance, so that the delay for them does not grow.
         bucket.balance *= min(1, Double(rate) / bucket.rate)
         bucket.rate = Double(rate)
         buckets[level] = bucket
     }
 
-    /// The task moves nothing for now, and its own limit is removed.
+    /// Forgets a task that moves no more bytes, and removes its own limit.
     public mutating func end(_ task: Task) {
         guard !isUnlimited || !accounts.isEmpty else { return }
         buckets[.task(task)] = nil
@@ -96,7 +98,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         for level in levels { buckets[level]?.refill(now) }
         account.isWaiting = account.credit <= 0 || levels.contains { balance($0) <= 0 }
         accounts[task] = account
-        // A task that could not finish its turn goes before those whose next turn has not come.
+        // A task that has not used up its quantum goes before tasks that wait for their next quantum.
         if account.isWaiting {
             let place = account.credit > 0 ? queue.firstIndex { (accounts[$0]?.credit ?? 0) <= 0 } : nil
             queue.insert(task, at: place ?? queue.endIndex)
@@ -115,7 +117,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
 
     // MARK: Waiting
 
-    /// Milliseconds until a waiting task may continue; nil: no task waits.
+    /// The milliseconds until a waiting task may continue; nil if no task waits.
     public func millisecondsToWait(now: Int64) -> Int64? {
         var least: Double?
         var refilled: [Level: Double] = [:]
@@ -131,12 +133,12 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
             }
             least = min(least ?? seconds, seconds)
         }
-        // Rounded up: a delay that is a fraction too short would cause another one.
+        // The result is rounded up, because a delay that is slightly too short would cause another one.
         return least.map { $0 <= 0 ? 0 : Int64(min($0 * 1_000, 60_000)) + 1 }
     }
 
-    /// Returns the waiting tasks that may continue now, in order. No task begins a turn before those that could not
-    /// finish theirs.
+    /// Returns the waiting tasks that may continue now, in order. Tasks that have not used up their quantum come before
+    /// tasks that get a new one.
     public mutating func release(now: Int64) -> [Task] {
         guard !queue.isEmpty else { return [] }
         for level in buckets.keys { buckets[level]?.refill(now) }
@@ -151,13 +153,13 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
             guard levels.allSatisfy({ left[$0] ?? 0 > 0 }) else { continue }
             let isEnding = account.credit > 0
             let quantum = isEnding ? 0 : levels.compactMap { quanta[$0] }.min() ?? 0
-            // The bytes must suffice for all tasks that continue, or for one task that moves them in advance.
+            // The bytes of a level must suffice for all tasks that continue. A single task may move bytes in advance.
             let needed = max(0, account.credit + quantum)
             guard isEnding || ending.isDisjoint(with: levels),
                 levels.allSatisfy({ left[$0] ?? 0 >= needed || !served.contains($0) })
             else { continue }
             account.credit += quantum
-            // Otherwise the task moved more than this turn in advance.
+            // A task that moved more than this quantum in advance continues to wait.
             account.isWaiting = account.credit <= 0 && !levels.isEmpty
             accounts[task] = account
             guard !account.isWaiting else { continue }
@@ -170,7 +172,7 @@ public struct TokenBucketTree<Session: Hashable & Sendable, Task: Hashable & Sen
         return released
     }
 
-    /// The bytes of a turn at each level, the same for all tasks that share it.
+    /// The quantum at each level, which is the same for all tasks that share the level.
     private func quanta() -> [Level: Double] {
         var sharing: [Level: Int] = [:]
         for (task, account) in accounts {

@@ -1,5 +1,5 @@
-/// A request's body as chunks that are sent in sequence. A form is composed here and not by libcurl. libcurl's own form
-/// reads files on the loop's thread, and waits for the disk.
+/// The body of a request as segments that are sent in sequence. Forms are composed here, because libcurl would read
+/// their files on the loop's thread, and wait for the disk.
 public struct BodyLayout: Equatable, Sendable {
     public enum Segment: Equatable, Sendable {
         case bytes([UInt8])
@@ -14,13 +14,13 @@ public struct BodyLayout: Equatable, Sendable {
     }
 
     public private(set) var segments: [Segment] = []
-    /// The size of all chunks in bytes. `UInt64.max` if it is larger than that.
+    /// The size of all segments in bytes; `UInt64.max` on overflow.
     public private(set) var size: UInt64 = 0
-    /// The Content-Type of a form; nil: that of the request's headers.
+    /// The Content-Type of a form; nil if the request's headers state it.
     public private(set) var contentType: String?
 
-    /// `boundary`: of a form. The authors of its files cannot guess it. It always has the same length, so that the size
-    /// is the same in each attempt.
+    /// `boundary`: the boundary of a form. It is random, so that the authors of the files cannot know it. It always has
+    /// the same length, so that the size of the body is the same in each attempt.
     public init(_ body: RequestBody, boundary: String = BodyLayout.boundary()) {
         switch body {
         case .file(let file, _): add(.file(file))
@@ -39,14 +39,14 @@ public struct BodyLayout: Equatable, Sendable {
         }
     }
 
-    /// "backhaul" and 24 random letters and digits (RFC 2046, section 5.1.1).
+    /// Returns "backhaul" with 24 random letters and digits (RFC 2046, section 5.1.1).
     public static func boundary() -> String {
         let letters = Array("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
         return "backhaul" + String((0..<24).map { _ in letters[Int.random(in: 0..<letters.count)] })
     }
 
-    /// The fields of a part (RFC 7578, section 4). Names are sent in UTF-8. Characters that would end a name are
-    /// percent-encoded, as in browsers (HTML, "multipart/form-data encoding algorithm").
+    /// The header fields of a form's part (RFC 7578, section 4). Names are sent in UTF-8. Characters that would end a
+    /// name are percent-encoded, as in browsers (HTML, "multipart/form-data encoding algorithm").
     private static func head(of part: FormPart) -> String {
         var text = "Content-Disposition: form-data; name=\"\(quotable(part.name))\""
         if let name = part.fileName { text += "; filename=\"\(quotable(name))\"" }
@@ -93,7 +93,7 @@ extension RequestBody {
 }
 
 extension RequestBody {
-    /// How the engine takes the files; `reference` for bytes.
+    /// How the engine takes the body's files; `reference` for bytes from memory.
     public var source: BodySource {
         switch self {
         case .file(_, let source), .form(_, let source): source
@@ -101,7 +101,7 @@ extension RequestBody {
         }
     }
 
-    /// The files in the order in which they are sent.
+    /// The body's files, in the order in which they are sent.
     public var files: [BodyFile] {
         switch self {
         case .file(let file, _): [file]
@@ -111,7 +111,7 @@ extension RequestBody {
         }
     }
 
-    /// The same body with other files, as many as it has.
+    /// Returns the same body with other files. `replacements`: one file for each file of the body.
     public func replacing(_ replacements: [BodyFile]) -> RequestBody {
         var rest = replacements[...]
         switch self {

@@ -1,4 +1,4 @@
-/// The steps from the request to its response.
+/// The steps from the start of an attempt to the response.
 extension UploadMachine {
     mutating func start() -> [Action] {
         guard case .ready = state else { return [] }
@@ -14,8 +14,8 @@ extension UploadMachine {
 
     mutating func bodyFailed(_ failure: Failure) -> [Action] {
         switch state {
-        // A lack of descriptors, for example, is temporary. The request was not sent completely, so the server has not
-        // acted on it.
+        // A lack of resources, such as descriptors, is temporary. The request was not sent completely, so the server
+        // has not acted on it.
         case .opening, .sending:
             conclude(failure.status == .outOfResources ? .retry(failure, retryAfterSeconds: nil) : .failed(failure))
         case .ready, .receiving, .refusing, .concluding, .over: []
@@ -48,7 +48,7 @@ extension UploadMachine {
 
     mutating func tick(_ wasBodySent: Bool) -> [Action] {
         switch state {
-        // The response does not count before the body is sent, so no time limit applies until then.
+        // An accepted response does not count before the body is sent, so no time limit applies until then.
         case .receiving(let ticks) where wasBodySent:
             state = .receiving(ticks: ticks + 1)
             return ticks + 1 >= limits.bodyTicks ? conclude(success(wasBodySent)) : []
@@ -82,7 +82,8 @@ extension UploadMachine {
         }
     }
 
-    /// A response of success before the end of the body does not show how much of the body the server has.
+    /// The conclusion after a response of success. If the response came before the end of the body, it does not show
+    /// how much of the body the server has.
     private func success(_ wasBodySent: Bool) -> Conclusion {
         guard !wasBodySent, !policy.tolerances.contains(.earlyResponse) else { return .succeeded }
         let status = head?.status ?? 0
@@ -95,7 +96,7 @@ extension UploadMachine {
     }
 }
 
-/// The ends of an attempt.
+/// The functions that end an attempt.
 extension UploadMachine {
     /// Stops the transfer, unless it has ended by itself, and releases the slot.
     private mutating func conclude(_ conclusion: Conclusion, transferHasEnded: Bool = false) -> [Action] {
@@ -128,7 +129,7 @@ extension UploadMachine {
 
     mutating func expire(_ failure: Failure) -> [Action] {
         switch state {
-        // An accepted response has come already.
+        // If an accepted response has come, the upload may still succeed.
         case .receiving, .concluding, .over: []
         case .ready, .opening, .sending, .refusing: conclude(.failed(failure))
         }

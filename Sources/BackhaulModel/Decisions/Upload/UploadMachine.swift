@@ -37,14 +37,15 @@ extension UploadMachine {
     /// The state of the attempt, with the data that exists only in it. All states before `concluding` hold the slot.
     enum State: Sendable {
         case ready
-        /// The first bytes of the body are being read, so that its faults are found before a connection is opened.
+        /// The first bytes of the body are being read, so that an unreadable body is found before a connection is
+        /// opened.
         case opening
-        /// From the first byte of the request to the head of its response.
+        /// The request is being sent, or the head of its response has not come yet.
         case sending
-        /// The body of an accepted response. `ticks`: since its head, or since the end of the request's body if that
-        /// came later.
+        /// The body of an accepted response. `ticks`: the seconds since the head of the response, or since the end of
+        /// the request's body if that was later.
         case receiving(ticks: Int)
-        /// The body of a response that is not accepted. `ticks`: since its head.
+        /// The body of a response that is not accepted. `ticks`: the seconds since the head of the response.
         case refusing(Conclusion, ticks: Int)
         case concluding(Conclusion)
         case over
@@ -85,15 +86,16 @@ extension UploadMachine {
     public enum Conclusion: Equatable, Sendable {
         case succeeded
         case failed(Failure)
-        /// The task is tried again if the policy allows it, and after `retryAfterSeconds` at least, if the server
-        /// demanded it.
+        /// The task gets another attempt if the policy allows it. `retryAfterSeconds`: the least delay before that
+        /// attempt, if the server demanded one.
         case retry(Failure, retryAfterSeconds: Int64?)
         case credential(AuthenticationChallenge)
-        /// The row has the task's state already (suspended, cancelled), or the engine stops.
+        /// The stored row already has the task's new state (suspended, cancelled), or the engine stops.
         case stopped
     }
 
-    /// An event that does not belong to the present state (late, repeated) changes nothing.
+    /// The result of an action, or a command from outside. The machine ignores an event that does not belong to its
+    /// present state, because the event is late or repeated.
     public enum Event: Equatable, Sendable {
         case start
         case opened
@@ -107,7 +109,8 @@ extension UploadMachine {
         /// A file of the body cannot be read, or was changed.
         case bodyFailed(Failure)
         case concluded
-        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt.
+        /// Sent in place of `concluded` after a `retry` or `credential`: there is no further attempt, so the task
+        /// fails.
         case retryRefused
         case cancel
         case stop
@@ -116,29 +119,29 @@ extension UploadMachine {
         case tick(wasBodySent: Bool = true)
     }
 
-    /// What the runner must do, in this order.
+    /// What the runner must do. It performs the actions in the order in which they are returned.
     public enum Action: Equatable, Sendable {
-        /// Results in `opened` or `bodyFailed`.
+        /// Opens the files of the body, and reads its first bytes. Results in `opened` or `bodyFailed`.
         case openBody
-        /// Results in `head`, `received` and one `transferComplete` or `transferFailed`.
+        /// Sends the request. Results in `head`, `received` and one `transferComplete` or `transferFailed`.
         case startTransfer
-        /// No event of the transfer follows.
+        /// Stops the transfer. No further event of the transfer follows.
         case stopTransfer
-        /// The connection is free for another task. Comes once.
+        /// Releases the slot, because the connection is free for another task. An attempt returns this action once.
         case releaseSlot
         /// Commits the end of the attempt. Results in `concluded`, or in `retryRefused` if nothing was committed.
         case conclude(Conclusion)
-        /// The last action.
+        /// Closes the body. It is the last action of an attempt.
         case close
     }
 
     /// How much of a response's body is read.
     public struct ResponseLimits: Sendable {
-        /// The most bytes of an accepted response. Fewer are kept; the others are read so that the connection can be
-        /// reused.
+        /// The most bytes that are read of an accepted response. Fewer bytes are kept; the others are read so that the
+        /// connection can be reused.
         public var body: UInt64 = 1 << 20
         public var errorBody = UInt64(Limits.errorBodySize)
-        /// The most ticks for which a body is read: a slow one occupies a connection that other tasks need.
+        /// The most ticks for which a body is read. A slow body occupies a connection that other tasks need.
         public var bodyTicks = 30
         public var errorTicks = 5
         public init() {}
