@@ -13,7 +13,8 @@ final class DeviceEvents: Sendable {
     private let descriptor: Descriptor
     /// Readable when there are events to take.
     var number: Int32 { descriptor.number }
-    /// False in a container whose kernel sends it no uevents. Then only programs inside it can send events.
+    /// False in a container to which the kernel sends no uevents. There, only programs inside the container can send
+    /// events.
     let isComplete: Bool
 
     init() throws(SystemError) {
