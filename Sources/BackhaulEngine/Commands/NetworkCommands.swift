@@ -17,7 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // Waits for the store's queue. The engine has then read the settings of networks, which it does at its start.
+        // The empty transaction runs after all earlier ones. At its start, the engine has queued the one that reads the
+        // settings of networks.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

@@ -85,7 +85,7 @@ final class ThroughputController {
         return isDecided
     }
 
-    /// Judges the slow lanes and, if any are slow, the lanes with running and ready tasks too.
+    /// Judges the slow lanes. While the watch pauses any lane, the lanes with running and ready tasks are judged too.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
         if watch.isPausingAny {
@@ -139,12 +139,12 @@ final class ThroughputController {
 
     func isProbe(_ task: TaskID) -> Bool { probes[task] != nil }
 
-    /// The task does not run any more. Returns true when lanes have to be judged again.
+    /// Ends the probe of a task that does not run any more. Returns true when lanes have to be judged again.
     func ended(_ task: TaskID, hasResponse: Bool) -> Bool {
         guard let probe = probes.removeValue(forKey: task) else { return false }
         return watch.endProbe(probe.key, hasResponse: hasResponse, now: runtime.now)
     }
 
-    /// The time of the next probe that could not start at `time`, by the boot clock.
+    /// The next time after `time` at which a probe becomes due, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
 }
