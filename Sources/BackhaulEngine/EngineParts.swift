@@ -4,7 +4,7 @@ internal import BackhaulTransport
 
 // The parts of an engine, in groups. Each group uses those before it.
 
-/// The parts that most others use.
+/// The parts that most other parts use.
 struct BaseParts {
     let transport: Transport
     let sessions: SessionTable
@@ -56,7 +56,7 @@ struct HostParts {
     let activities: ActivityController
 }
 
-/// The parts for other work than transfers.
+/// The parts for work other than transfers.
 struct HousekeepingParts {
     let requestBodies: RequestBodyManager
     let leftovers: LeftoverSweeper

@@ -25,8 +25,8 @@ final class TimeZoneMonitor {
             watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
             self.zone = zone
         } catch {
-            // Inotify is exhausted. The zone is read again with each check of the conditions. There is a check whenever
-            // quiet hours or a budget's period begin or end.
+            // inotify has no watch left. The zone is read again with each check of the conditions. There is a check
+            // whenever quiet hours or a budget's period begin or end.
         }
         Clock.readTimeZone()
     }

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The loop for the engine's parts. It applies the effects that their call-backs return.
+/// The `Runtime` of an engine: its loop and its store thread. It applies the effects that the call-backs of the parts
+/// return.
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services

@@ -21,7 +21,7 @@ final class RateLimiter {
 
     func close() { timer?.stop() }
 
-    /// Sets a limit; nil: none. It applies immediately, also to paused transfers.
+    /// Sets a limit, or removes it with nil. The change applies immediately, also to paused transfers.
     func setRate(_ bytesPerSecond: UInt64?, of level: Level) {
         budget.setRate(bytesPerSecond, of: level, now: runtime.now)
         plan()
@@ -37,7 +37,7 @@ final class RateLimiter {
 
     func isWaiting(_ task: TaskID) -> Bool { budget.isWaiting(task) }
 
-    /// Whether a byte may be received or sent now. If not, the effect `.resume` has the task when it may.
+    /// Whether a byte may be received or sent now. If not, a later effect `.resume` names the task.
     func mayMove(_ task: TaskID, of session: SessionID) -> Bool {
         if budget.isUnlimited || budget.mayMove(task, of: session, now: runtime.now) { return true }
         plan()
