@@ -85,7 +85,7 @@ final class Timers {
         if isOpen { uv_update_time(loop) }
     }
 
-    /// Calls the handlers of due timers. False when the host has closed libuv's descriptor.
+    /// Calls the handlers of due timers. Returns false when the host has closed libuv's descriptor.
     func runDue() -> Bool {
         guard isOpen, uv_backend_timeout(loop) == 0 else { return isOpen }
         guard backendIsOurs else { return false }
@@ -95,8 +95,8 @@ final class Timers {
         return true
     }
 
-    /// Whether libuv's descriptor still belongs to it: only its own epoll set contains the event set. The change does
-    /// not alter the registration.
+    /// Whether libuv's descriptor still belongs to libuv: only libuv's epoll set contains the event set. The call
+    /// registers the same events again, so it changes nothing.
     private var backendIsOurs: Bool {
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: set))
         return epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_MOD, set, &event) == 0
@@ -128,7 +128,7 @@ final class Timers {
         let delay = isCalling ? max(1, milliseconds) : milliseconds
         uv_timer_start(handle, { handle in
             guard let data = handle?.pointee.data else { return }
-            // Retained during the call, because the handler may drop the last reference.
+            // The timer is retained during the call, because the handler may drop the last reference.
             Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
         }, UInt64(delay), 0)
     }

@@ -24,8 +24,8 @@ public final class Watch {
 
     deinit { cancel() }
 
-    /// Changes the watched events. With an empty interest no events are reported, not even errors. False when the
-    /// descriptor was closed without `cancel`: then this watch has ended.
+    /// Changes the watched events. With an empty interest no events are reported, not even errors. Returns false when
+    /// the descriptor was closed without `cancel`. This watch has then ended.
     @discardableResult
     public func change(_ interest: Interest) -> Bool {
         guard let loop else { return false }

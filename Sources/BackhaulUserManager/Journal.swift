@@ -14,8 +14,8 @@ public struct Journal: Sendable {
         case debug = 7
     }
 
-    /// The limit in bytes. Longer texts are cut, because a text that does not fit into a datagram would need a memory
-    /// file.
+    /// The most bytes of one text. Longer texts are cut, because a text that does not fit into a datagram would need a
+    /// memory file.
     static let maximumTextSize = 32 << 10
 
     private let socketPath: String

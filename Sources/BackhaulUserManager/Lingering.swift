@@ -13,7 +13,8 @@ public enum Lingering: String, Sendable {
     private static var userName: String? {
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         var entry = passwd()
-        // Unsafe: points into the buffer, which lives until the name is copied.
+        // Unsafe: the texts of `entry` are in the buffer, which lives until the name is copied. `found` is only
+        // compared with nil.
         var found: UnsafeMutablePointer<passwd>?
         return buffer.withUnsafeMutableBufferPointer { room in
             guard let start = room.baseAddress, getpwuid_r(geteuid(), &entry, start, room.count, &found) == 0,

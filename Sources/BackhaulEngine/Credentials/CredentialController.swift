@@ -45,8 +45,8 @@ final class CredentialController {
         return [.credentialsChanged(task.session)]
     }
 
-    /// Notes that the store has handled the demand of `noteChallenge`. `challenge`: the challenge that was opened for
-    /// it; nil if none was opened.
+    /// Notes that the store has handled the challenge of a response. `challenge`: the stored challenge that was opened
+    /// for it; nil if none was opened.
     func commitChallenge(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
         credentials[session]?.commitChallenge(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
@@ -199,7 +199,7 @@ final class CredentialController {
 struct CredentialRepeats {
     /// How often the request was repeated immediately with a credential that the engine had already.
     var count = 0
-    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next demand has another
+    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next challenge has another
     /// realm.
     var sent: Set<UInt64> = []
 }

@@ -15,7 +15,8 @@ final class TaskLoader {
         var constraints: Set<ConstraintsID>
         /// The contents of those constraints that were not in memory.
         var stated: [StoredConstraints]
-        /// The time at which the next task is due that was left out because of its earliest start, by the boot clock.
+        /// When the next delayed task is due, by the boot clock; nil if no task was left out because of its earliest
+        /// start.
         var nextDue: Int64?
     }
 

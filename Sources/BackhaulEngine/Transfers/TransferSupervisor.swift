@@ -6,7 +6,7 @@ internal import BackhaulStore
 ///
 /// Each loop has one.
 final class TransferSupervisor {
-    /// The limit of bytes in memory that are not written to the disk yet. With more of them no task starts, so that a
+    /// The limit of bytes in memory that are not written to the disk yet. With more bytes no task starts, so that a
     /// network that is faster than the disk does not fill the memory.
     private static let unwrittenLimit = 24 << 20
     /// The most runners, for running and finishing tasks together.
@@ -28,7 +28,7 @@ final class TransferSupervisor {
 
     // MARK: Late results
 
-    /// Whether this is still the task's attempt. A result that comes for another one is dropped.
+    /// Whether this is still the task's attempt. A result for another attempt is dropped.
     func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
 
     /// The task's runner, if it still has this attempt.
@@ -56,7 +56,7 @@ final class TransferSupervisor {
 
     func add(_ runner: any TransferRunner) { runners[runner.attempt.task.id] = runner }
 
-    /// Returns false when another attempt of the task has taken its place.
+    /// Removes the runner. Returns false when it is not the task's present runner.
     func remove(_ runner: any TransferRunner) -> Bool {
         guard isRunning(runner.attempt) else { return false }
         runners[runner.attempt.task.id] = nil
@@ -91,7 +91,7 @@ final class TransferSupervisor {
 
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
-    /// Notes a full file system. `missing`: the missing bytes of the file; nil: its size is unknown.
+    /// Notes a full file system. `missing`: the missing bytes of the file, or nil if its size is unknown.
     func recordFullFileSystem(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace
