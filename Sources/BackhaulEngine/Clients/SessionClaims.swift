@@ -40,7 +40,8 @@ struct SessionOpening {
 
 /// The queues of consumers that wait for a session, in the order of their commands.
 ///
-/// Each store has one. The queues are not durable: a client sends its command again to the next engine.
+/// Each store has one object of this type. The queues are not durable: a client sends its command again to the next
+/// engine.
 final class SessionClaims {
     /// The delay between two attempts to open a session whose consumer is not connected. No closed connection can then
     /// show that the session is free.

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Pauses lanes that are slower than their constraints demand. One slow probe at a time tests whether a lane is faster
 /// again.
 ///
-/// Each store has one.
+/// Each store has one object of this type.
 final class ThroughputController {
     /// The bytes that a running task transferred in the last second.
     struct Sample {

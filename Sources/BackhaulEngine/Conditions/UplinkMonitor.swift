@@ -4,7 +4,7 @@ internal import BackhaulStore
 /// Judges whether the uplink works, the route to other networks. If all origins fail, the uplink is the cause: a portal
 /// demands a login, or the uplink is broken.
 ///
-/// Each store has one.
+/// Each store has one object of this type.
 final class UplinkMonitor {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler

@@ -4,8 +4,8 @@ internal import BackhaulStore
 /// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. A
 /// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
 ///
-/// Each loop has one. libcurl's own limits are not used: each applies to one transfer only, and they stall on loops
-/// like this one.
+/// Each loop has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
+/// they stall on loops like this one.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 

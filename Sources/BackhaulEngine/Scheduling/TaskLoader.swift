@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
 ///
-/// Each loop has one.
+/// Each loop has one object of this type.
 final class TaskLoader {
     /// The result of a load.
     struct Loaded: Sendable {
