@@ -6,7 +6,7 @@ public struct ConditionRoots: Equatable, Sendable {
     public var system: String
     /// The directory that is read as /proc.
     public var processes: String
-    /// The address of the message bus with NetworkManager and logind; nil: the system's bus.
+    /// The address of the message bus with NetworkManager and logind; nil for the system's bus.
     public var busAddress: String?
 
     public init(system: String = "/sys", processes: String = "/proc", busAddress: String? = nil) {

@@ -25,8 +25,8 @@ extension ConditionsWatch {
         }
     }
 
-    /// Subscribes to the conditions that are still needed, or closes the bus if it is not needed. The connection is not
-    /// replaced, because its end would end the delay of a sleep that is being prepared.
+    /// Subscribes to the needed conditions only, or closes the bus if none is needed. The connection is not replaced:
+    /// its end would also end the delay of a sleep that is being prepared.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {

@@ -37,7 +37,7 @@ extension ConditionsWatch {
     }
 }
 
-/// One reading of all conditions, for all callers that wait for it. Confined to the loop's thread.
+/// One reading of all conditions, for all callers that wait for it. It is confined to the loop's thread.
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
     /// The kinds of conditions that are still being read from files.

@@ -2,7 +2,7 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Provides the readings of the conditions in `needs`. Confined to the loop's thread.
+/// Provides the readings of the conditions in `needs`. It is confined to the loop's thread.
 ///
 /// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. A condition whose changes
 /// the kernel or a service reports is read on each report. The other conditions are read together every 30 seconds:
@@ -28,8 +28,8 @@ public final class ConditionsWatch {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
 
-    /// The networks for which the administrator has set whether they are metered, by name. It overrides the system's
-    /// reading. A change affects `current` immediately, without `onChange`.
+    /// Whether networks are metered, by the network's name, as the administrator has set it. The setting overrides the
+    /// system's reading. A change affects `current` immediately, without `onChange`.
     public var metered: [String: Bool] = [:] {
         didSet { if metered != oldValue { refresh() } }
     }
@@ -62,7 +62,7 @@ public final class ConditionsWatch {
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
-    /// The resources whose pressure has begun since the last regular reading.
+    /// The resources whose pressure has begun since the last reading at intervals.
     var triggeredResources: Set<PressureResource> = []
     /// Whether the bus has replied to all subscriptions.
     var isBusSettled = true
@@ -78,10 +78,11 @@ public final class ConditionsWatch {
     static let replyTimeout: Int64 = 2_000
     /// The time between two readings of conditions whose changes no source reports, in milliseconds.
     static let readingInterval: Int64 = 30_000
-    /// How long changes of the network are collected before one reading, in milliseconds. They come in groups.
+    /// How long changes of the network are collected before one reading, in milliseconds. Several changes often come
+    /// together.
     static let routeDelay: Int64 = 100
-    /// The delay between the kernel's report of a pressure and its reading, in milliseconds. The kernel updates the
-    /// averages that are read every two seconds.
+    /// The delay between the kernel's report of a pressure and its reading, in milliseconds. An earlier reading may not
+    /// show it: the kernel updates the averages only every two seconds.
     static let pressureDelay: Int64 = 2_000
 
     /// `log` and `onChange` are called on the loop's thread. `onChange` is called when a value of `current` or the set

@@ -3,8 +3,8 @@ public import BackhaulModel
 
 /// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// A daemon ends when it has had nothing to do for this many milliseconds. Nil: the engine is inside a host, and
-    /// ends with the host.
+    /// A daemon ends when it has had nothing to do for this many milliseconds. It is nil for an engine inside a host,
+    /// which ends with the host.
     public var lingerMilliseconds: Int64?
     /// How long the hello of a peer on the socket, or the rest of a frame, may be missing, in milliseconds.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)

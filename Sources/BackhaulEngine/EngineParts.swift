@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups. Each group uses those before it.
+// The parts of an engine, in groups. Each group uses the groups before it.
 
 /// The parts that most other parts use.
 struct BaseParts {

@@ -33,8 +33,9 @@ final class Timers {
             pollHandle.deallocate()
             throw SystemError(code: -result, attempt: "cannot start libuv")
         }
-        // Level-triggered: the event set stays ready, because `EpollSet.wait` takes its events. The watch has two
-        // purposes. libuv treats a loop without a handle as ended; and the registration identifies libuv's descriptor.
+        // The watch is level-triggered. libuv leaves the events in the event set, and `EpollSet.wait` takes them. The
+        // watch has two purposes. First, libuv treats a loop without a handle as ended. Second, the registration
+        // identifies libuv's descriptor.
         let gated = uv_poll_init(loop, pollHandle, set)
         guard gated == 0, uv_poll_start(pollHandle, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {
             if gated == 0 {
@@ -78,7 +79,7 @@ final class Timers {
     /// Milliseconds until the next timer is due; -1 when none runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }
 
-    /// Milliseconds on the timers' clock, as of `updateTime`.
+    /// The time of the timers' clock, in milliseconds, as of the last `updateTime`.
     var now: Int64 { isOpen ? Int64(uv_now(loop)) : 0 }
 
     func updateTime() {

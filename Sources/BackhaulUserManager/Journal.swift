@@ -21,8 +21,7 @@ public struct Journal: Sendable {
     private let socketPath: String
     private let identifier: String
 
-    /// - Parameters:
-    ///   - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
+    /// - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
     /// - socketPath: where the journal listens.
     public init(identifier: String = "backhauld", socketPath: String = "/run/systemd/journal/socket") {
         self.identifier = identifier

@@ -24,9 +24,8 @@ public enum Lingering: String, Sendable {
         }
     }
 
-    /// - Parameters:
-    /// - stateDirectory: where logind has files that survive a reboot, such as `linger/USER`.
-    /// - runtime: where systemd shows that it is running, by `systemd/system`.
+    /// - stateDirectory: the directory in which logind keeps files that survive a reboot, such as `linger/USER`.
+    /// - runtime: the directory in which `systemd/system` exists while systemd is running.
     static func of(userName: String?, stateDirectory: String, runtime: String) -> Lingering {
         if let userName, !userName.contains("/"), access("\(stateDirectory)/linger/\(userName)", F_OK) == 0 {
             return .on

@@ -13,18 +13,18 @@ public struct TransientService: Equatable, Sendable {
     public var arguments: [String] = []
     /// Variables that are added to the user manager's environment.
     public var environment: [String: String] = [:]
-    /// The absolute path of the working directory; nil: the user's home.
+    /// The absolute path of the working directory; nil for the user's home.
     public var workingDirectory: String?
-    /// When to restart the service; nil: never, however it ends.
+    /// When to restart the service; nil if it is never restarted.
     public var restart: Restart?
     /// Whether the service lives as long as any of its processes. This is needed for programs that start another
     /// program and exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first
     /// process.)
     public var exitsWithControlGroup = false
     public var killMode: KillMode = .allProcesses
-    /// How long a process has between SIGTERM and SIGKILL; nil: the user manager's default.
+    /// How long a process has between SIGTERM and SIGKILL, in milliseconds; nil for the user manager's default.
     public var stopTimeoutMilliseconds: UInt64?
-    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil: `app.slice`.
+    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil for `app.slice`.
     public var slice: String?
 
     /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in

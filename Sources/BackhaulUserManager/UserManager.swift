@@ -19,7 +19,7 @@ public final class UserManager {
     private let listener: (processID: Int32, userID: UInt32)
     private var isWatchingJobs = false
 
-    /// Connects to the manager. Nil if no manager replies.
+    /// Connects to the manager. Returns nil if no manager replies.
     public static func connect() -> UserManager? { try? reach() }
 
     public enum Finding {
@@ -82,8 +82,8 @@ public final class UserManager {
         _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
     }
 
-    /// Whether the manager's services find the same file at this absolute path. False in a container that shares its
-    /// user's bus but not its file systems. Nil if it is not known.
+    /// Whether the manager's services find the same file at this absolute path. It is false in a container that has the
+    /// user's bus but other file systems, and nil if it is unknown.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
         var here = stat()

@@ -23,7 +23,7 @@ final class BusClient {
     private var pendingRequests: [UInt64: PendingRequest] = [:]
     /// The calls to send next, in this order.
     private var queuedRequests: [BusRequest] = []
-    /// The failed attempts to connect since the bus last replied, or since its socket's directory changed.
+    /// The number of failed attempts to connect since the bus last replied, or since its socket's directory changed.
     private var failures = 0
     /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
     private var place: BusSocketWatch?

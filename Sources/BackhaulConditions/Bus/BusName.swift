@@ -42,7 +42,7 @@ enum BusName: CaseIterable, Hashable {
         let owner = "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(text)'"
         switch self {
         case .networkManager:
-            // NetworkManager gets its name before its objects exist.
+            // NetworkManager gets its name before its objects exist, so the signal about new objects is needed too.
             let added = "type='signal',sender='\(text)',interface='org.freedesktop.DBus.ObjectManager',"
                 + "member='InterfacesAdded',arg0path='\(path)'"
             return [owner, added] + [manager, BusName.connection].map {

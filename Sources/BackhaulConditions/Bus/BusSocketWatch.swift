@@ -11,8 +11,8 @@ final class BusSocketWatch {
         var path: String
         var device: UInt64
         var inode: UInt64
-        /// The nanoseconds of the socket's change time; 0 for a directory. They also show changed permissions and a
-        /// reused inode number.
+        /// The nanoseconds of the socket's change time; 0 for a directory. This time also differs after a change of
+        /// permissions, and for another file with the same inode number.
         var changed: Int
     }
 
@@ -31,7 +31,7 @@ final class BusSocketWatch {
         if watched < 0 { return nil }
     }
 
-    /// Readable when the watched directory has changed.
+    /// A descriptor that is readable when the watched directory has changed.
     var number: Int32 { watch.number }
 
     /// Reads the changes. Returns true if they affect the bus.

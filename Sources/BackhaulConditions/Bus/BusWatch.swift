@@ -18,8 +18,8 @@ public final class BusWatch: Sendable {
     private let thread: Thread
 
     /// Returns nil if libsystemd is missing, or if the process has no thread or descriptor left.
-    /// - address: the bus's address (D-Bus specification, "Server Addresses"). Nil: the system's bus, from
-    ///   DBUS_SYSTEM_BUS_ADDRESS or the default.
+    /// - address: the bus's address (D-Bus specification, "Server Addresses"). With nil it is the address of the
+    ///   system's bus, from DBUS_SYSTEM_BUS_ADDRESS or the default.
     /// - subscriptions: `.network`, `.sleep` or both.
     public static func start(address: String?, subscriptions: ConditionSet) -> BusWatch? {
         guard BusConnection.isLibraryPresent, let shared = try? Shared(subscriptions) else { return nil }
@@ -63,7 +63,7 @@ public final class BusWatch: Sendable {
     /// The state that the thread shares with other threads.
     final class Shared: Sendable {
         let changed: EventFD
-        /// Set when the subscriptions change, and by `close`.
+        /// The event is set when the subscriptions change, and by `close`.
         let commands: EventFD
         let inhibitor = SleepInhibitor()
 

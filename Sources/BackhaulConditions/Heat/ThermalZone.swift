@@ -15,7 +15,8 @@ struct ThermalZone: Equatable, Sendable {
     var temperature: Int
     var thresholds: [Threshold]
 
-    /// The temperatures that a sensor in a running machine may have, except 0: then the sensor is switched off.
+    /// The temperatures that a sensor in a running machine may have. A temperature of 0 is ignored too: the sensor is
+    /// switched off.
     static let plausibleTemperatures = -30_000...150_000
     /// The temperatures of critical and hot trip points that count. Some mainboards have an unconfigured zone, whose
     /// critical point is near room temperature.

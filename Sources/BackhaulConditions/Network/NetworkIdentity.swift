@@ -11,7 +11,7 @@ struct NetworkIdentity {
         var bus: BusReadings?
         /// Whether NetworkManager is running and has not identified the new interface yet.
         var isPending = false
-        /// When the decision has to be made again even without a new reading; nil if it stays.
+        /// When the decision has to be made again even without a new reading; nil if time does not change it.
         var nextCheck: Int64?
     }
 

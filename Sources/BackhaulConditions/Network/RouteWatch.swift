@@ -6,7 +6,7 @@ internal import Glibc
 /// does not report what has changed, so its users read the routes again.
 public final class RouteWatch: Sendable {
     private let descriptor: Descriptor
-    /// Readable when there are changes to take.
+    /// A descriptor that is readable when there are changes to take.
     public var number: Int32 { descriptor.number }
 
     public init() throws(SystemError) {

@@ -11,9 +11,9 @@ struct PowerSupply: Equatable, Sendable {
 
     var name: String
     var kind: Kind
-    /// Set for mains and ports.
+    /// Whether mains or a port delivers power; nil if this is unknown.
     var isOnline: Bool?
-    /// Set for batteries.
+    /// Whether a battery or UPS is discharging; nil if this is unknown.
     var isDischarging: Bool?
     var percent: UInt8?
     /// The full capacity in microwatt hours.

@@ -73,7 +73,7 @@ final class SystemReader {
         }
     }
 
-    /// Stops reports. The thread ends when its reading has ended, and no other thread waits for it.
+    /// Stops the calls of `then`. The thread ends when its reading has ended, and no other thread waits for it.
     func close() {
         watch?.cancel()
         watch = nil

@@ -3,7 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 
 /// Owns the thread that reads conditions, and the threads that hang. A kind whose reading hangs keeps its thread, and
-/// the other kinds get a new thread. So there is at most one thread for each kind. Confined to the loop's thread.
+/// the other kinds get a new thread. So there is at most one thread for each kind. This object is confined to the
+/// loop's thread.
 final class SystemReaders {
     /// How long a reading may take before the kinds that wait for it get a new thread, in milliseconds.
     static let switchDelay: Int64 = 1_000
@@ -24,7 +25,8 @@ final class SystemReaders {
     private(set) var reader: SystemReader?
     /// The kinds that `reader` reads.
     private(set) var reading: ConditionSet = []
-    /// The kinds to read next. A kind that is being read, or that hangs, stays here until its reading has ended.
+    /// The kinds to read next. A kind that is requested again while it is read, or while it hangs, stays here until
+    /// that reading has ended.
     private(set) var postponed: ConditionSet = []
     private var stuckReaders: [ConditionSet: Stuck] = [:]
     private lazy var timer = loop.timer { [unowned self] in readingIsLate() }

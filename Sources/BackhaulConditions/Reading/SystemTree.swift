@@ -38,7 +38,7 @@ struct SystemTree: Sendable {
     /// The content of a file, or nil if it cannot be read.
     func optionalText(_ path: String) -> String? { try? text(path) }
 
-    /// Returns the names of wanted entries, sorted: at most `entryLimit`, the first in the kernel's order. Other
+    /// Returns the names of wanted entries, sorted: at most `entryLimit`, the first in the kernel's order. Unwanted
     /// entries do not count: a machine with hundreds of processors has hundreds of cooling devices beside a few thermal
     /// zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {

@@ -69,7 +69,8 @@ final class ActivityController {
         })
     }
 
-    /// An activity was set. The cause of a failed start may be gone, so failed starts are repeated without a delay.
+    /// Checks after an activity was set. The cause of a failed start may be gone, so failed starts are repeated without
+    /// a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
         check()
@@ -121,7 +122,7 @@ final class ActivityController {
         return window.shouldStart(now: now, holds: holds)
     }
 
-    /// The constraints that have to be met before the start; nil: there are none.
+    /// The constraints that have to be met before the start; nil if there are none.
     private func constraints(of activity: OpenActivity) -> EffectiveConstraints? {
         let constraints = activity.qualityOfService.constraints
         guard constraints != .none, !activity.hasRequest || activity.qualityOfService != .background else { return nil }
@@ -138,7 +139,7 @@ final class ActivityController {
         return [.prune]
     }
 
-    /// `untilNext`: milliseconds until the next check; nil: none is needed.
+    /// Ends a check. `untilNext`: the milliseconds until the next check, or nil if none is needed.
     private func endCheck(untilNext: Int64?) -> [EngineEffect] {
         if state.end() {
             check()

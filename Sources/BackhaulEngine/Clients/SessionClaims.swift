@@ -29,7 +29,7 @@ struct NamedSession: Hashable, Sendable {
 /// Creates or attaches a session in a transaction.
 typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
 
-/// A create or an attach that may have to wait until the session has no consumer.
+/// A create or attach command that may have to wait until the session has no consumer.
 struct SessionOpening {
     let address: HandleAddress
     let sequence: UInt64

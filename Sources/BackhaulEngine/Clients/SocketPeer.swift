@@ -164,7 +164,7 @@ final class SocketPeer {
 
     private func received(_ message: ClientMessage) throws(Failure) {
         if case .hello(let hello) = message {
-            // The kernel's process id is trusted; the one in a message is not.
+            // The process id that the kernel reports is trusted; the process id in a message is not.
             guard hello.process == peer.processID else {
                 throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
             }

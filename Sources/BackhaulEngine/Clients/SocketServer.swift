@@ -13,14 +13,14 @@ final class SocketServer {
     /// The most connections of one process, so that one process cannot use up all connections.
     private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
-    /// The delay before the socket's file is made again, in milliseconds. A client that finds no engine tries again for
-    /// a longer time. The deletion of a store takes less time.
+    /// The delay before the socket's file is made again, in milliseconds. Clients try to reach the engine for longer
+    /// than this, and the deletion of a store takes less time than this.
     private static let repairDelayMilliseconds: Int64 = 500
     /// The most connections that one call accepts, so that a flood does not block the loop. The listener's queue is
     /// shorter.
     private static let acceptLimit = 256
-    /// The most bytes of unfinished frames, of all peers together. If there are more, the server closes the connections
-    /// of all peers with unfinished frames.
+    /// The most bytes of unfinished frames, of all peers together. If there are more, the server closes the connection
+    /// of each peer whose hello or rest of a frame is missing.
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener

@@ -17,8 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // The empty transaction runs after all earlier ones. At its start, the engine has queued the one that reads the
-        // settings of networks.
+        // The empty transaction ends after all earlier transactions. The first one, which the engine queues at its
+        // start, reads the settings of networks.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

@@ -31,7 +31,7 @@ final class BudgetAccounting {
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
     private var uncountedBytes: UInt64 = 0
-    /// The time of the last byte, by the boot clock; nil: there was none.
+    /// The time of the last byte, by the boot clock; nil before the first byte.
     private var lastTransferTime: Int64?
     /// The time until which the network is read to count bytes, by the boot clock; nil if this is not needed.
     private(set) var readsNetworkUntil: Int64?
@@ -152,8 +152,8 @@ final class BudgetAccounting {
     /// Whether a budget was used up in this iteration of the loop, and the engine has not decided yet which tasks stop.
     var isDeciding: Bool { exhausted != nil }
 
-    /// Whether the task may transfer more bytes now. It may not between the end of a budget and the decision which
-    /// tasks stop. The tasks that do not stop are then resumed.
+    /// Whether the task may transfer more bytes now. While the engine decides which tasks a used-up budget stops, no
+    /// task may that uses a network. The tasks that do not stop are then resumed.
     func mayMove(_ task: StoredTask) -> Bool {
         guard exhausted != nil, scheduler.networkScope(of: task) != .loopback else { return true }
         exhausted?.stopped.insert(task.id)

@@ -7,7 +7,7 @@ internal import BackhaulStore
 ///
 /// Each store has one object of this type.
 final class BudgetAdmission {
-    /// The most delayed tasks that have wait records at the same time.
+    /// How many delayed tasks may have wait records at the same time.
     private static let recordLimit = 1_024
 
     /// Whether the store has delayed tasks.

@@ -159,7 +159,7 @@ final class ConditionsController {
     /// Starts the timer for the next time at which a reading or a clock may change a judgement.
     func scheduleCheck() {
         guard !isClosed else { return }
-        // The last judgement is the begin, because a probe may have become due since then.
+        // Probes are searched from the time of the last judgement, because a probe may have become due since then.
         let judged = reconsideredAt
         let bootTimes = [
             parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),

@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// The constraint groups and slow lanes that are held, and the reasons.
 ///
-/// Each loop has one object of this type. It has a group for each task that runs, is ready, or waits in a lane that was
-/// loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
+/// Each loop has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane that
+/// was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
 final class HoldController {
     /// The most wait records of one hold. The store keeps the newest thousand records of a session, and a hold of many
     /// lanes must not evict all other records.
@@ -219,7 +219,7 @@ final class HoldController {
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
     }
 
-    /// The next time at which the calendar changes a judgement, in Unix milliseconds. It is computed from the last
+    /// The next time at which the wall clock changes a judgement, in Unix milliseconds. It is computed from the last
     /// judgement of each group, so that no change since then is missed.
     var nextChange: Int64? {
         let now = Clock.wallMilliseconds

@@ -106,7 +106,7 @@ final class ProbeController {
 
     // MARK: Start
 
-    /// Loads the first waiting task of the lane group. Its slot is taken before the load.
+    /// Loads the first waiting task of the lane group. The slot for the task is taken before the load.
     private func load(_ key: LaneGroup, _ kind: ProbeKind) {
         guard let lane = scheduler.lanes[key.lane] else { return cancelProbe(key, kind) }
         loading.insert(key.lane)

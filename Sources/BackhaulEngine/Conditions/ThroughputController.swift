@@ -11,7 +11,7 @@ final class ThroughputController {
     struct Sample {
         var task: TaskID
         var key: LaneGroup
-        /// The transferred bytes; nil: the task waits for something other than the network.
+        /// The transferred bytes; nil if the task waits for something other than the network.
         var bytes: UInt64?
         /// The time at which the task began to run, by the boot clock.
         var began: Int64

@@ -159,7 +159,7 @@ final class ReachabilityController {
         endWait(lane, since: time)
     }
 
-    /// Releases those of these lanes in which no task waits for a route any more. It is called after tasks ended or
+    /// Releases each of these lanes in which no task waits for a route any more. It is called after tasks ended or
     /// stopped.
     func tasksStopped(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let asked = left.filter { rows[$0] != nil }

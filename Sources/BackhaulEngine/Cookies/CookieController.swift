@@ -23,7 +23,7 @@ final class CookieController {
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
-    /// The jar of the session; nil: the session stores no cookies.
+    /// The jar of the session; nil if the session stores no cookies.
     func jar(of session: SessionID) -> CookieJar? { jars[session]?.jar }
 
     /// Makes the jar for the session's cookie policy. A task that is read from the store after this call starts only

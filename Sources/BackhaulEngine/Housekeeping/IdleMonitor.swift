@@ -12,7 +12,7 @@ final class IdleMonitor {
     private static let memoryReleaseDelays: [Int64] = [2_000, 31_000]
 
     private let runtime: any Runtime
-    /// The linger time; nil: the engine does not end by itself.
+    /// The linger time in milliseconds; nil if the engine does not end by itself.
     private let lingerMilliseconds: Int64?
     private let facts: () -> IdleExitPolicy.Facts?
     private var memoryTimer: (any RuntimeTimer)?

@@ -16,7 +16,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host completed sessions for which it was launched only because servers rejected earlier credentials.
+    /// Whether the host completed a session that the launch included only because servers had rejected earlier
+    /// credentials.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false

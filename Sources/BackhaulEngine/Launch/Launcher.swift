@@ -14,9 +14,9 @@ struct LaunchRequest: Sendable {
 
 /// The process of a launch.
 struct LaunchedProcess: Sendable {
-    /// The started process; nil: it has ended already.
+    /// The started process; nil if it has ended already.
     var process: ProcessIdentity?
-    /// The unit's name; nil: the program was started without a user manager.
+    /// The unit's name; nil if the program was started without a user manager.
     var unit: String?
 }
 

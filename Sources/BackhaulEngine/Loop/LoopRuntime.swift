@@ -8,7 +8,7 @@ internal import BackhaulStore
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services
-    /// Applies effects. Set once, before the first call-back.
+    /// Applies effects. This closure is set once, before the first call-back.
     var apply: ([EngineEffect]) -> Void = { _ in }
     private var pending: [UInt64: (any Sendable) -> [EngineEffect]] = [:]
     private var lastNumber: UInt64 = 0

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
 ///
 /// Each loop has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
-/// they stall on loops like this one.
+/// transfers stall with them on a loop like this one.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 

@@ -34,7 +34,7 @@ final class DeadlineController {
     // MARK: Resource time-outs
 
     /// Ends ready tasks whose resource time-out is over. Ready tasks are the next of their lanes, and mostly the
-    /// oldest. It is called each second while tasks run.
+    /// oldest. This function is called each second while tasks run.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
@@ -126,7 +126,7 @@ final class DeadlineController {
         endOverdueHeldTasks()
     }
 
-    /// The milliseconds until the next deadline; nil: there is none.
+    /// The milliseconds until the next deadline; nil if there is none.
     var untilNext: Int64? {
         let ends = nextEnds.values.map { $0 - calendar.milliseconds }
         let start = latestStart.map { $0 - Clock.wallMilliseconds }

@@ -8,7 +8,7 @@ internal import BackhaulTransport
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
-    /// Called once, after the first bytes were read.
+    /// The closure is called once, after the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
     private weak var attempt: RunningAttempt?

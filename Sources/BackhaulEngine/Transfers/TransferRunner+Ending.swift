@@ -54,8 +54,8 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // Due one second after the lane's next check. The check releases all tasks of the lane, so their own due
-            // times cause no second check.
+            // The task is due one second after the lane's next check. The check releases all tasks of the lane, so
+            // their own due times cause no second check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }

@@ -128,7 +128,7 @@ extension TransferRunner {
         return BodyFeed(BodyLayout(body), of: attempt, opened: opened, failed: failed)
     }
 
-    /// The body, limited to the rate of the task.
+    /// The body, which is read within the rate limits of the task.
     func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { RateLimitedBody($0, self) } }
 
     /// Stores the results of a transfer that has ended. Returns the runner's event for its end.
@@ -144,7 +144,7 @@ extension TransferRunner {
 
     // MARK: The uplink
 
-    /// Reports the end of the attempt to the monitor of the uplink.
+    /// Reports the end of the attempt to the `UplinkMonitor`.
     func noteUplink(_ failure: Failure?) {
         guard attempt.exchange.requests > 0 else { return }
         let ending = UplinkWatch.Ending(

@@ -65,7 +65,7 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// The running task to preempt for a more important one, of this origin or, with nil, of all.
+    /// The running task to preempt for a more important one, of this origin or, with nil, of all origins.
     func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
