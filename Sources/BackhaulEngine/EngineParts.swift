@@ -64,7 +64,7 @@ struct HousekeepingParts {
     let sleep: SleepController
     let storeRetries: StoreRetries
     let storeWatch: StoreWatch?
-    /// Fires once a second while tasks run.
+    /// The timer that fires once a second while tasks run.
     let ticker: any RuntimeTimer
 
     func close() {

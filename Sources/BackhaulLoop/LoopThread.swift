@@ -17,7 +17,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         var isWaiting = false
         /// When the waker was used for the current wait.
         var wokenAt: Int64?
-        /// Incremented when another thread takes over. A thread of an earlier generation must end.
+        /// The number of times that another thread has taken over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
         var thread: Thread?

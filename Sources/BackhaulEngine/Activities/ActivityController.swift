@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Starts activities: within their window when the conditions meet their constraints, and at the end of the window in
 /// any case.
 ///
-/// Each store has one object of this type. Each check reads from the store which activities are due. The controller
+/// Each engine has one object of this type. Each check reads from the store which activities are due. The controller
 /// owns the timer of the next check, and the results of the last check.
 final class ActivityController {
     /// The delay after a failed start. For example, another task has the destination, or the store is full.

@@ -3,7 +3,7 @@ internal import BackhaulStore
 
 /// The connected clients, and which handle consumes each session.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class ClientRegistry {
     private(set) var connections: [ConnectionID: ClientConnection] = [:]
     private var consumers: [SessionID: HandleAddress] = [:]

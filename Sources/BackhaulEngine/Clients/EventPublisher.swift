@@ -4,7 +4,7 @@ internal import BackhaulStore
 /// Sends committed events to clients. The session's consumer gets their contents, within its credit. Every other host
 /// of the application gets the id of the newest event.
 ///
-/// Each store has one object of this type. Events of one iteration of the loop are announced together.
+/// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
     private let runtime: any Runtime
     private let clients: ClientRegistry

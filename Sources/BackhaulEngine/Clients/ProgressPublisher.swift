@@ -10,7 +10,7 @@ protocol ProgressSource: AnyObject {
 /// Sends changed progress to the handles that watch a session, at most once in the interval of each handle. A
 /// backpressured peer gets no progress. No timer runs while no task runs.
 ///
-/// Each loop has one object of this type.
+/// Each engine has one object of this type.
 final class ProgressPublisher {
     /// The most watches of one client. Each may contain the last readings of many tasks.
     private static let watchLimit = 256

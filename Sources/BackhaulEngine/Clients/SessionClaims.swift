@@ -40,7 +40,7 @@ struct SessionOpening {
 
 /// The queues of consumers that wait for a session, in the order of their commands.
 ///
-/// Each store has one object of this type. The queues are not durable: a client sends its command again to the next
+/// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
 /// engine.
 final class SessionClaims {
     /// The delay between two attempts to open a session whose consumer is not connected. No closed connection can then
@@ -56,7 +56,7 @@ final class SessionClaims {
     private let clients: ClientRegistry
     private var queues: [NamedSession: Queue] = [:]
     private var timer: (any RuntimeTimer)?
-    /// Runs while clients of an earlier engine may reconnect.
+    /// The timer that runs while clients of an earlier engine may reconnect.
     private var returnTimer: (any RuntimeTimer)?
 
     private struct Queue {

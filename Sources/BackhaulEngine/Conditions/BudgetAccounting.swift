@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// The bytes that were transferred over each network, the rest of the budgets of networks and sessions, and the
 /// administrator's settings of networks.
 ///
-/// Each store has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
+/// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
 /// the ledger.
 final class BudgetAccounting {
     /// How many bytes are collected before they are counted together, while no exact count is needed.

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Delays tasks that expect to transfer more bytes than a budget has left, until its next period. Smaller tasks start
 /// meanwhile.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class BudgetAdmission {
     /// How many delayed tasks may have wait records at the same time.
     private static let recordLimit = 1_024

@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// Decides when the parts that hold tasks judge these tasks again, and in which order.
 ///
-/// Each store has one object of this type. The parts judge after a condition, a budget or the time changed. A condition
-/// is read only while something depends on it.
+/// Each engine has one object of this type. The parts judge after a condition, a budget or the time changed. A
+/// condition is read only while something depends on it.
 final class ConditionsController {
     /// The shortest delay until the next check, in milliseconds, so that a mistake cannot keep the loop busy.
     private static let shortestCheckInterval: Int64 = 20

@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 
 /// The conditions that something depends on: power, heat, pressure, the network and sleep.
 ///
-/// Each store has one object of this type. Other conditions are read only for a listing.
+/// Each engine has one object of this type. Other conditions are read only for a listing.
 final class ConditionsMonitor {
     /// The results of a check, in addition to the conditions.
     struct Findings {

@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// The constraint groups and slow lanes that are held, and the reasons.
 ///
-/// Each loop has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane that
-/// was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
+/// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
+/// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
 final class HoldController {
     /// The most wait records of one hold. The store keeps the newest thousand records of a session, and a hold of many
     /// lanes must not evict all other records.

@@ -12,7 +12,7 @@ enum ProbeKind: Equatable {
 
 /// Starts one held task to test whether its hold is over. A probe skips its queue but obeys the limits.
 ///
-/// Each loop has one object of this type.
+/// Each engine has one object of this type.
 final class ProbeController {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler

@@ -2,7 +2,7 @@ internal import BackhaulModel
 
 /// Delays the machine's sleep until received bytes are synced, but not longer than the system waits.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class SleepController {
     /// The longest delay of a sleep, in milliseconds. logind waits 5 s by default (logind.conf(5), InhibitDelayMaxSec).
     private static let sleepDelayMilliseconds: Int64 = 4_000

@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Pauses lanes that are slower than their constraints demand. One slow probe at a time tests whether a lane is faster
 /// again.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class ThroughputController {
     /// The bytes that a running task transferred in the last second.
     struct Sample {
@@ -123,7 +123,7 @@ final class ThroughputController {
         }
     }
 
-    /// The lane group whose task is started as the probe.
+    /// Chooses the lane group whose task is started as the probe.
     func probe(among keys: [LaneGroup]) -> LaneGroup? {
         let candidates = keys.compactMap { key in terms(of: key).map { (lane: key, terms: $0) } }
         return watch.probe(among: candidates, now: runtime.now)

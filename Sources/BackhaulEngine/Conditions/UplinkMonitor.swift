@@ -4,7 +4,7 @@ internal import BackhaulStore
 /// Judges whether the uplink works, the route to other networks. If all origins fail, the uplink is the cause: a portal
 /// demands a login, or the uplink is broken.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class UplinkMonitor {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler
@@ -67,7 +67,7 @@ final class UplinkMonitor {
     /// Whether a task may be started as a probe now.
     var mayProbe: Bool { watch.isHeld && watch.nextProbe(now: runtime.now) == nil }
 
-    /// The origin whose task is started as the probe.
+    /// Chooses the origin whose task is started as the probe.
     func probe(among origins: [Origin]) -> Origin? { watch.probe(among: origins, now: runtime.now) }
 
     func cancelProbe() { watch.cancelProbe(now: runtime.now) }

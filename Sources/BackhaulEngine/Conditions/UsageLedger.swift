@@ -3,7 +3,7 @@ internal import BackhaulStore
 
 /// The bytes that were transferred over each network, and their records in the store.
 ///
-/// Each store has one object of this type. New bytes are saved after 10 seconds. Bytes that count against a budget are
+/// Each engine has one object of this type. New bytes are saved after 10 seconds. Bytes that count against a budget are
 /// saved after 1 second or 1 MiB. An engine that is killed loses the bytes since the last save.
 final class UsageLedger {
     private static let saveMilliseconds: Int64 = 10_000

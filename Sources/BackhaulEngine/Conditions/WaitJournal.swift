@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Writes wait records: the times and reasons for which tasks waited, for `backhaul why`.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class WaitJournal {
     /// How long open records of an earlier engine may be continued. By then the present holds are known, because
     /// `ConditionsWatch` does not wait longer for missing readings.

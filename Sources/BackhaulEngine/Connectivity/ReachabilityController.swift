@@ -7,7 +7,7 @@ internal import BackhaulTransport
 /// The lanes to whose origins the kernel has no route for now. None of their tasks starts until the network changes or
 /// the next check is due.
 ///
-/// Each loop has one object of this type. It listens to changes of routes only while there are such lanes.
+/// Each engine has one object of this type. It listens to changes of routes only while there are such lanes.
 final class ReachabilityController {
     private let runtime: any Runtime
     private let journal: WaitJournal

@@ -4,7 +4,7 @@ internal import BackhaulTransport
 
 /// The cookie jars of all sessions, and the cookies of each jar that are in the store.
 ///
-/// Each store has one object of this type. Many servers set the same cookie with each response. So the changes of half
+/// Each engine has one object of this type. Many servers set the same cookie with each response. So the changes of half
 /// a second are saved together, and a crash may lose them.
 final class CookieController {
     private static let delayMilliseconds: Int64 = 500

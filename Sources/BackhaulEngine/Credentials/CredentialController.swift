@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The credentials and open challenges of all sessions. It decides which tasks wait for a credential.
 ///
-/// Each store has one object of this type. Credentials are in memory only, unless the host wants them stored.
+/// Each engine has one object of this type. Credentials are in memory only, unless the host wants them stored.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable

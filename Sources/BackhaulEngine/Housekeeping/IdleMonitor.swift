@@ -4,11 +4,11 @@ internal import BackhaulStore
 /// Notices that an engine has nothing to do. A daemon then returns memory to the system, and ends after its linger
 /// time.
 ///
-/// Each loop has one object of this type. An engine inside a host does neither: it ends with the host, and shares the
+/// Each engine has one object of this type. An engine inside a host does neither: it ends with the host, and shares the
 /// host's memory.
 final class IdleMonitor {
-    /// The delays before memory is returned, in milliseconds: first after the last work, and again when `Transport` has
-    /// closed its idle connections. After that a daemon makes no system call until something is due.
+    /// The delays before memory is returned, in milliseconds: for the first time after the last work, and again when
+    /// `Transport` has closed its idle connections. After that a daemon makes no system call until something is due.
     private static let memoryReleaseDelays: [Int64] = [2_000, 31_000]
 
     private let runtime: any Runtime

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were not claimed
 /// before the acknowledgement.
 ///
-/// Each store has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
+/// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
 /// so that the file is removed even after a crash.
 final class LeftoverSweeper {
     private static let batchSize = 256

@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// The store's directory of request bodies. It makes names that no other engine has used, removes bodies that no task
 /// needs any more, and returns consumed files to their old paths.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class RequestBodyManager {
     private static let batchSize = 256
 

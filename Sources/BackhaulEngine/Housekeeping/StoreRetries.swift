@@ -1,6 +1,6 @@
 /// Repeats work that failed because the store had no memory or no space.
 ///
-/// Each store has one object of this type. It owns the work to repeat and the timer for it.
+/// Each engine has one object of this type. It owns the work to repeat and the timer for it.
 final class StoreRetries {
     private static let retryMilliseconds: Int64 = 1_000
 

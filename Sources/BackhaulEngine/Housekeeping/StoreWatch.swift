@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Notices that the store's socket was removed, or that the whole store was moved or deleted.
 ///
-/// Each store has one object of this type. When the store is moved or deleted, a daemon ends. An embedded engine
+/// Each engine has one object of this type. When the store is moved or deleted, a daemon ends. An embedded engine
 /// continues, because its host decides about the store.
 final class StoreWatch {
     private var watch: (any RuntimeWatch)?

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 
 /// Watches the time zone while quiet hours or budgets depend on it.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class TimeZoneMonitor {
     private let runtime: any Runtime
     private var zone: TimeZoneWatch?

@@ -22,7 +22,7 @@ protocol HostStarter: AnyObject {
 
 /// Starts programs with the environment of a launched host of this store.
 ///
-/// Each store has one object of this type. It owns the thread for launches, which starts with the first launch.
+/// Each engine has one object of this type. It owns the thread for launches, which starts with the first launch.
 final class ProgramStarter: HostStarter {
     private let runtime: any Runtime
     private let services: Services

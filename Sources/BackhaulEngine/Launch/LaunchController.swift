@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// Launches hosts when their sessions need them. It reads the state from the store, lets `LaunchDecision` decide, and
 /// performs the decision.
 ///
-/// Each store has one object of this type. It owns the applications with a launch command, and the list of stopped
+/// Each engine has one object of this type. It owns the applications with a launch command, and the list of stopped
 /// hosts.
 final class LaunchController {
     /// How long hosts of an earlier engine may connect after this engine's start, in milliseconds. No host is launched

@@ -53,8 +53,8 @@ extension Runtime {
         return { done(true) }
     }
 
-    /// Does the same as `store`, for work that no client repeats. While the store has no memory or no space for the
-    /// work, it is tried again each second, because tasks would wait for ever without the result.
+    /// Does the same as `store`, for work that no client repeats. If the store has no memory or no space for the work,
+    /// the work is tried again each second. Without the result, tasks would wait for ever.
     func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

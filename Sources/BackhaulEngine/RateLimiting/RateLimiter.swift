@@ -4,7 +4,7 @@ internal import BackhaulStore
 /// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. A
 /// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
 ///
-/// Each loop has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
+/// Each engine has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
 /// transfers stall with them on a loop like this one.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level

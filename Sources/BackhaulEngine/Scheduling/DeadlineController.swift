@@ -5,7 +5,7 @@ internal import BackhaulStore
 /// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts, after which the
 /// constraints of their presets do not apply any more.
 ///
-/// Each store has one object of this type. Running tasks check their own time-outs.
+/// Each engine has one object of this type. Running tasks check their own time-outs.
 final class DeadlineController {
     private static let checkIntervalMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
 ///
-/// Each loop has one object of this type.
+/// Each engine has one object of this type.
 final class TaskLoader {
     /// The result of a load.
     struct Loaded: Sendable {
@@ -81,7 +81,7 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // More tasks wait behind those that became held or were left out.
+        // More tasks wait in the lane after those that became held or were left out.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))
         }

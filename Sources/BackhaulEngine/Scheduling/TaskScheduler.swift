@@ -4,8 +4,8 @@ internal import BackhaulStore
 
 /// Gives slots to ready tasks within the limits, and releases delayed tasks when they are due.
 ///
-/// Each loop has one object of this type. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of each,
-/// which are loaded from the store before they get a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of
+/// each, which are loaded from the store before they get a slot.
 final class TaskScheduler {
     /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256

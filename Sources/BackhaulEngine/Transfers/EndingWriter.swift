@@ -14,7 +14,7 @@ struct Ending: Sendable {
 /// Writes the ends of running tasks. Many tasks with small files may end together. So one transaction writes all ends
 /// of a session in an iteration of the loop, with the session's counters and events.
 ///
-/// Each loop has one object of this type. It owns the ends of the present iteration.
+/// Each engine has one object of this type. It owns the ends of the present iteration.
 final class EndingWriter {
     private let runtime: any Runtime
     private let events: EventPublisher

@@ -5,7 +5,7 @@ internal import BackhaulStore
 
 /// The paths of tasks' files: part files, kept files and request bodies.
 ///
-/// Each store has one object of this type.
+/// Each engine has one object of this type.
 final class StoreFiles {
     private let directory: StoreDirectory
     private let kept: Destination

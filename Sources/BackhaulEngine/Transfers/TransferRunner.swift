@@ -8,7 +8,7 @@ enum RunnerEvent: Equatable {
     case start
     /// The conclusion of the runner is in the store.
     case concluded
-    /// Sent in place of `concluded`: there is no further attempt, so the task fails.
+    /// The runner gets this event instead of `concluded` if there is no further attempt, so that the task fails.
     case retryRefused
     /// The host cancelled the task, and its row has ended.
     case cancel
@@ -16,7 +16,7 @@ enum RunnerEvent: Equatable {
     case stop
     /// The task's resource time-out is over.
     case expire(Failure)
-    /// Sent once a second.
+    /// The engine sends this event once a second.
     case tick
     case transferComplete
     case transferFailed(Failure, isTransient: Bool)

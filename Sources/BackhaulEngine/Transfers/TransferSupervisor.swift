@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The running tasks, with one runner for each. A runner is identified by its task and its attempt.
 ///
-/// Each loop has one object of this type.
+/// Each engine has one object of this type.
 final class TransferSupervisor {
     /// The limit of bytes in memory that are not written to the disk yet. With more bytes no task starts, so that a
     /// network that is faster than the disk does not fill the memory.
