@@ -3,6 +3,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
+/// The commands for challenges and the responses of hosts to them.
 struct ChallengeCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

@@ -2,6 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
+/// The commands for launches of hosts.
 struct LaunchCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }

@@ -4,6 +4,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
+/// The commands for tasks: enqueue, list, control and claim.
 struct TaskCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
