@@ -2,11 +2,11 @@ public import BackhaulPlatform
 
 /// Where the system's files and bus are. Tests and containers set their own paths and bus instead of the machine's.
 public struct ConditionRoots: Equatable, Sendable {
-    /// Used instead of /sys (sysfs(5)).
+    /// The directory that is read as /sys (sysfs(5)).
     public var system: String
-    /// Used instead of /proc.
+    /// The directory that is read as /proc.
     public var processes: String
-    /// The address of the message bus with NetworkManager and logind; nil: the system's bus.
+    /// The address of the message bus with NetworkManager and logind; nil for the system's bus.
     public var busAddress: String?
 
     public init(system: String = "/sys", processes: String = "/proc", busAddress: String? = nil) {

@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
 extension Conditions {
-    /// Combines the readings of several sources. A service that manages the network knows more of it than the kernel,
-    /// but not whether there is a route. `metered`, which the administrator sets, overrides both.
+    /// Combines the readings of several sources. Readings of a service that manages the network replace those of the
+    /// kernel, unless the kernel has no route. `metered`, which the administrator sets, overrides both.
     static func combined(
         power: PowerState?, heat: HeatState?, pressure: [PressureResource: Reading<UInt8>], network: NetworkState?,
         bus: BusReadings?, metered: [String: Bool]
@@ -36,7 +36,7 @@ extension Conditions {
         return conditions
     }
 
-    /// Replaces the readings of these needs by those of `other`.
+    /// Copies the readings of the needed conditions from `other`.
     mutating func take(_ other: Conditions, _ needs: ConditionSet) {
         if needs.contains(.power) {
             externalPower = other.externalPower

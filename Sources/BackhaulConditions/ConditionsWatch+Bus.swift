@@ -25,8 +25,8 @@ extension ConditionsWatch {
         }
     }
 
-    /// Adapts the connection to the needs, or closes it. All needs share one connection: replacing it would release the
-    /// delay of a sleep that is being prepared.
+    /// Subscribes to the needed conditions only, or closes the bus if none is needed. The connection is not replaced:
+    /// its end would also end the delay of a sleep that is being prepared.
     func closeBus(except needs: ConditionSet) {
         let subscriptions = needs.intersection(ConditionsWatch.busNeeds)
         if subscriptions.isEmpty {
@@ -45,15 +45,15 @@ extension ConditionsWatch {
         }
     }
 
-    /// Stores readings of the bus. Earlier readings stay until all that is wanted has a reply. Otherwise the network
-    /// would seem to change when sleep becomes needed too.
+    /// Stores readings of the bus. After a new subscription the earlier readings stay until each subscription has a
+    /// reply. Otherwise the network would seem to change when sleep becomes needed too.
     private func busReadingsChanged(_ readings: BusReadings) {
         let isWhole = readings.isSettled && readings.requested.isSuperset(of: systemBus?.subscriptions ?? [])
         if isWhole || bus?.isSettled != true || isBusSettled { bus = readings }
         guard isWhole else { return }
         isBusSettled = true
         pendingNeeds.remove(.sleep)
-        // The network also needs the kernel's reading.
+        // The network stays pending until the kernel's reading exists too.
         if network != nil { pendingNeeds.remove(.network) }
         settle()
     }

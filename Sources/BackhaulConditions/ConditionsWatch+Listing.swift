@@ -3,9 +3,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension ConditionsWatch {
-    /// Reads all conditions once, for a listing. Sources that nothing needs are closed afterwards. Calls `then` on the
-    /// loop's thread, in a later iteration and within two seconds. A condition that has no reading by then is unknown,
-    /// and its source says why.
+    /// Reads all conditions once, for a listing. Sources of conditions that are not in `needs` are closed afterwards.
+    /// Calls `then` on the loop's thread, in a later iteration and within two seconds. A condition that has no reading
+    /// by then is unknown, and its source says why.
     public func readAll(then: @escaping (Conditions) -> Void) {
         guard !isClosed else { return }
         if let listing { return listing.waiting.append(then) }
@@ -13,7 +13,7 @@ extension ConditionsWatch {
         self.listing = listing
         let missing = ConditionSet.all.subtracting(needs).union(pendingNeeds)
         let files = missing.intersection(ConditionsWatch.readNeeds)
-        // Kinds that hang already are not awaited.
+        // The listing does not wait for kinds whose reading hangs already.
         listing.unread = files.subtracting(readers.stuck)
         read(listing.unread)
         if isUnreadable { listing.unread = [] }
@@ -37,10 +37,10 @@ extension ConditionsWatch {
     }
 }
 
-/// One reading of all conditions, for all callers that wait for it. Confined to the loop's thread.
+/// One reading of all conditions, for all callers that wait for it. It is confined to the loop's thread.
 final class ConditionsListing {
     var waiting: [(Conditions) -> Void]
-    /// The kinds that are being read from files.
+    /// The kinds of conditions that are still being read from files.
     var unread: ConditionSet = []
     private(set) var found = SystemReadings(needs: [])
     private(set) var busReadings: BusReadings?

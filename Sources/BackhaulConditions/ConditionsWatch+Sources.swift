@@ -2,9 +2,10 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Which sources are open, and when they are read. Sources are open only while a need depends on them.
+/// Opens and closes the sources of conditions, and decides when to read them. A source is open only while a need
+/// depends on it.
 extension ConditionsWatch {
-    /// Needs that are read from files and from the kernel.
+    /// The conditions that are read from files and from the kernel.
     static let readNeeds: ConditionSet = [
         .power, .heat, .cpuPressure, .ioPressure, .memoryPressure, .network,
     ]
@@ -118,7 +119,7 @@ extension ConditionsWatch {
                 pressure[resource] = value
                 if value.value == 0, !triggeredResources.contains(resource) { arm(resource) }
             }
-            // A kind that was requested again during this reading is covered by the next reading.
+            // A kind that was requested again during this reading stays pending until the next reading.
             let isRead = found.needs.subtracting(readers.postponed.union(readers.reading))
             pendingNeeds.subtract(isRead.subtracting(isBusSettled ? [] : .network))
             settle()
@@ -128,7 +129,7 @@ extension ConditionsWatch {
         scheduleReading()
     }
 
-    /// The needed kinds whose changes no source reports. They are read at intervals.
+    /// The needed kinds of conditions whose changes no source reports. They are read every `interval` milliseconds.
     var polledNeeds: ConditionSet {
         var polledNeeds: ConditionSet = []
         let areDevicesTold = devices?.events.isComplete ?? false
@@ -136,7 +137,7 @@ extension ConditionsWatch {
         if needs.contains(.heat), !areDevicesTold || heat?.hasZones ?? false { polledNeeds.insert(.heat) }
         if needs.contains(.network), routes == nil { polledNeeds.insert(.network) }
         for resource in PressureResource.allCases where needs.contains(resource.need) {
-            // A kind of pressure that the kernel does not measure will not appear later.
+            // Pressure that the kernel does not measure is not polled: it will not appear later.
             if triggers[resource] == nil, pressure[resource]?.value != nil { polledNeeds.insert(resource.need) }
         }
         if isUnreadable { polledNeeds.formUnion(needs.intersection(ConditionsWatch.readNeeds)) }

@@ -2,14 +2,14 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Provides the conditions that something depends on. Confined to the loop's thread.
+/// Provides the readings of the conditions in `needs`. It is confined to the loop's thread.
 ///
-/// A condition that nothing needs is not read, and uses no descriptor, timer or thread. A condition whose changes the
-/// kernel or a service reports is read on each report. The others are read together once in 30 seconds: temperatures,
-/// the charge of a battery in use, and pressure from its begin until it is gone.
+/// A condition that is not in `needs` is not read, and uses no descriptor, timer or thread. A condition whose changes
+/// the kernel or a service reports is read on each report. The other conditions are read together every 30 seconds:
+/// temperatures, the charge of a battery in use, and pressure while there is any.
 public final class ConditionsWatch {
-    /// The conditions that are needed. Their readings follow later, with `onChange`. Readings that are not needed any
-    /// more are dropped immediately, without `onChange`.
+    /// The conditions to read. The readings of an added condition follow later, with a call of `onChange`. The readings
+    /// of a removed condition are dropped immediately, without a call.
     public var needs: ConditionSet = [] {
         didSet { if needs != oldValue { needsChanged(from: oldValue) } }
     }
@@ -18,18 +18,18 @@ public final class ConditionsWatch {
     /// the last reading: a change of a source alone does not call `onChange`.
     public private(set) var current = Conditions()
 
-    /// Whether each needed condition was read, or gave no reply for two seconds.
+    /// Whether no needed condition is `pending`.
     public var isSettled: Bool { pending.isEmpty }
 
-    /// The needed conditions without a reply. Each stays for two seconds at most. The network stays for up to ten
-    /// seconds if the kernel has a new interface that NetworkManager has not identified yet. `onChange` reports
-    /// changes.
+    /// The needed conditions that have no reading yet. A condition is pending for two seconds at most. The network is
+    /// pending for up to ten seconds if the kernel has a new interface that NetworkManager has not identified yet.
+    /// Changes of this set call `onChange`.
     public var pending: ConditionSet {
         isNetworkPending && needs.contains(.network) ? pendingNeeds.union(.network) : pendingNeeds
     }
 
-    /// Whether networks are metered, as the administrator has set by name. It overrides the system's reading. A change
-    /// affects `current` immediately, without `onChange`.
+    /// Whether networks are metered, by the network's name, as the administrator has set it. The setting overrides the
+    /// system's reading. A change affects `current` immediately, without `onChange`.
     public var metered: [String: Bool] = [:] {
         didSet { if metered != oldValue { refresh() } }
     }
@@ -43,7 +43,7 @@ public final class ConditionsWatch {
     private let onChange: () -> Void
     var isClosed = false
 
-    // What was read last, of what is needed.
+    // The last readings of the needed conditions.
     var power: PowerState?
     var heat: HeatState?
     var pressure: [PressureResource: Reading<UInt8>] = [:]
@@ -52,19 +52,19 @@ public final class ConditionsWatch {
     var identity = NetworkIdentity()
     private var isNetworkPending = false
 
-    // Where it is read.
+    // The sources of the readings.
     private(set) lazy var readers = SystemReaders(
         loop, roots, readSystem, heatLevels: { [unowned self] in heat?.levels ?? [:] }
     ) { [unowned self] in hasRead($0) }
-    /// Whether no thread could be made for reading.
+    /// Whether the last attempt to read failed, because no thread could be made.
     var isUnreadable = false
     var devices: (events: DeviceEvents, watch: Watch)?
     var routes: (changes: RouteWatch, watch: Watch)?
     var triggers: [PressureResource: (trigger: PressureTrigger, watch: Watch)] = [:]
     var systemBus: (bus: any SystemBus, subscriptions: ConditionSet, watch: Watch)?
-    /// The resources whose pressure has begun since the last regular reading.
+    /// The resources whose pressure has begun since the last reading at intervals.
     var triggeredResources: Set<PressureResource> = []
-    /// Whether the bus has replied to all that is wanted.
+    /// Whether the bus has replied to all subscriptions.
     var isBusSettled = true
     var pendingNeeds: ConditionSet = []
     private(set) lazy var readingTimer = loop.timer { [unowned self] in readAgain() }
@@ -78,12 +78,15 @@ public final class ConditionsWatch {
     static let replyTimeout: Int64 = 2_000
     /// The time between two readings of conditions whose changes no source reports, in milliseconds.
     static let readingInterval: Int64 = 30_000
-    /// Changes of the network come in groups. They are collected for this many milliseconds before one reading.
+    /// How long changes of the network are collected before one reading, in milliseconds. Several changes often come
+    /// together.
     static let routeDelay: Int64 = 100
-    /// The kernel updates its averages every two seconds. A reported pressure is in them only after that time.
+    /// The delay between the kernel's report of a pressure and its reading, in milliseconds. An earlier reading may not
+    /// show it: the kernel updates the averages only every two seconds.
     static let pressureDelay: Int64 = 2_000
 
-    /// Calls `log` and `onChange` on the loop's thread, `onChange` when a value of `current` has changed.
+    /// `log` and `onChange` are called on the loop's thread. `onChange` is called when a value of `current` or the set
+    /// `pending` has changed.
     public convenience init(
         loop: Loop, roots: ConditionRoots, log: @escaping (LogEntry) -> Void, onChange: @escaping () -> Void
     ) {
@@ -106,10 +109,10 @@ public final class ConditionsWatch {
         self.onChange = onChange
     }
 
-    /// Reports that running transfers are synced, so that the machine may sleep.
+    /// Ends the delay of a prepared sleep, because running transfers are synced.
     public func readyToSleep() { systemBus?.bus.readyToSleep() }
 
-    /// Stops all reading and all calls of `onChange`. Waiting listings are dropped.
+    /// Stops all reading and all calls of `onChange`. A listing that is under way calls no `then`.
     public func close() {
         isClosed = true
         needs = []
@@ -119,7 +122,7 @@ public final class ConditionsWatch {
         listing = nil
     }
 
-    /// The other sources close on release.
+    /// Only the bus has to be closed here. The other sources close when they are released.
     deinit { systemBus?.bus.close() }
 
     // MARK: - Readings

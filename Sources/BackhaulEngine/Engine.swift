@@ -4,7 +4,7 @@ internal import BackhaulDisk
 internal import BackhaulPlatform
 public import BackhaulStore
 
-/// The engine of a store. Only the process that has the store's lock makes one.
+/// The engine of a store. Only the process that has the store lock makes an engine.
 ///
 /// It owns a loop thread, a store thread and a few disk threads. It serves clients of this process through memory, and
 /// clients of other processes through the store's socket.
@@ -14,7 +14,8 @@ public final class Engine: Sendable {
     private let disk: DiskThreads
     private let directory: StoreDirectory
     private let isStopped = Lock(false)
-    // Released last: no other process may become the engine while threads of this one could still use the store.
+    // The store lock is released last: no other process may become the engine while threads of this engine could still
+    // use the store.
     private let lock: Lock<StoreLock?>
 
     /// The name of the Unix socket in the store's directory.
@@ -22,7 +23,7 @@ public final class Engine: Sendable {
 
     /// How long a stopping engine waits for its downloads to write and sync their bytes, in milliseconds.
     private static let stopMilliseconds: Int64 = 800
-    /// How long it then waits for calls of the disk threads that hang, in milliseconds.
+    /// How long a stopping engine then waits for calls of the disk threads that hang, in milliseconds.
     private static let diskMilliseconds: Int64 = 100
 
     /// - ended: called at most once, on the engine's thread, when the owner has to stop the engine, with the reason. It
@@ -69,8 +70,8 @@ public final class Engine: Sendable {
         return LocalPort(id: id, loop: loop)
     }
 
-    /// Lets running downloads write and sync their bytes for a limited time. Then ends all threads and releases the
-    /// lock. Tasks stay in the store. Repeated calls do nothing.
+    /// Gives running downloads a limited time to write and sync their bytes. Then ends all threads, and releases the
+    /// store lock. Tasks stay in the store. Repeated calls do nothing.
     public func stop() {
         guard isStopped.withLock({ stopped in
             defer { stopped = true }

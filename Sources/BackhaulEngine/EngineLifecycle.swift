@@ -34,7 +34,7 @@ final class EngineLifecycle {
         self.whenDrained = whenDrained
     }
 
-    /// All running tasks have written and synced their bytes.
+    /// Calls the closure of `leave`, because all running tasks have written and synced their bytes.
     func drained() {
         whenDrained?()
         whenDrained = nil

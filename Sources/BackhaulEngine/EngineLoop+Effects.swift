@@ -89,7 +89,7 @@ extension EngineLoop {
         runner.deferred(for: reason)
     }
 
-    /// The constraints of these tasks changed. Running tasks that now belong to a held group stop.
+    /// Gives these tasks their new constraints. Running tasks that now belong to a held group stop.
     private func restated(_ moved: RestatedTasks) {
         conditionParts.holds.add(moved.constraints.values)
         var joined: [any TransferRunner] = []
@@ -114,13 +114,13 @@ extension EngineLoop {
         apply(tasks.deadlines.calendarStepped(by: step))
         for runner in base.transfers.all { runner.attempt.task.enqueuedMilliseconds += step }
         hosts.activities.check()
-        // Earliest starts are times of the wall clock.
+        // Earliest starts are times of the wall clock, so tasks may be due after the step.
         if step != 0 { tasks.scheduler.releaseDue() }
     }
 
     // MARK: Changed rows
 
-    /// Rows changed. Passes the changes to running tasks, and notifies clients of the application about new events.
+    /// Passes changes of rows to running tasks, and notifies clients of the application about new events.
     func apply(_ change: Change, tasksEndedOrStopped: RunnerEvent? = nil) {
         if let event = tasksEndedOrStopped {
             tasksStopped(change.lanes)
@@ -144,7 +144,7 @@ extension EngineLoop {
         if change.sessionRemoved { removed(change) }
     }
 
-    /// The session was removed, so it has no consumer any more.
+    /// Forgets a session that was removed. Consumers that wait for it are tried again.
     func removed(_ change: Change) {
         forget(change.session)
         clients.claims.released(NamedSession(change))
@@ -176,7 +176,7 @@ extension EngineLoop {
         }
     }
 
-    /// Tasks of these lanes have ended or stopped.
+    /// Handles ends and stops of tasks in these lanes.
     func tasksStopped(_ lanes: Set<LaneID>) {
         tasks.reachability.tasksStopped(lanes) { [unowned self] lane in base.transfers.isRunning(in: lane) }
     }
@@ -189,7 +189,7 @@ extension EngineLoop {
 
     // MARK: Sessions
 
-    /// A session was opened: attaches the handle to its connection, and sends the reply.
+    /// Attaches the handle of an opened session to its connection, and sends the reply.
     func opened(_ opened: OpenedSession, _ opening: SessionOpening, _ consumer: ConsumerIdentity) {
         if let application = opened.launchedApplication { hosts.launches.attached(application, consumer) }
         remember(opened.configuration, of: opened.id)
@@ -279,8 +279,8 @@ extension EngineLoop {
         lifecycle.end(.replaced(by: library))
     }
 
-    /// Ends the daemon, unless a client has connected until now. It still has the store's lock. A client that comes
-    /// later finds no socket, or its connection ends without a reply. It then waits for the lock and starts the next
+    /// Ends the daemon, unless a client has connected until now. The daemon still has the store lock. A later client
+    /// finds no socket, or its connection ends without a reply. The client then waits for the lock, and starts the next
     /// daemon.
     func exitIfUnconnected() {
         receiver.acceptAll()
@@ -289,8 +289,8 @@ extension EngineLoop {
         lifecycle.end(.idleExit)
     }
 
-    /// Gives new part files to tasks whose part files are used by disk calls that hang. Such a call may change its file
-    /// long after the engine has ended.
+    /// Gives new part files to tasks whose part files are used by disk calls that hang. A call that hangs may change
+    /// its file long after the engine has ended.
     func renewParts(named names: Set<String>, then: @escaping @Sendable () -> Void) {
         let running = base.transfers.all.map(\.attempt.task)
         let changing = running.filter { names.contains(base.files.location(of: $0).partName) }

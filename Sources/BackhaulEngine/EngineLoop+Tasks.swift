@@ -3,7 +3,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts of tasks that have a slot, and their ends.
+/// Starts tasks that have a slot, and handles the ends of running tasks.
 extension EngineLoop {
     func startReadyTasks() {
         guard !lifecycle.isEnding else { return }
@@ -46,7 +46,7 @@ extension EngineLoop {
         // Counts the bytes of the task while the network that it used is known.
         apply(conditionParts.budgets.count())
         base.rates.end(task.id)
-        // The lane is loaded again, so that the task comes before those that were loaded meanwhile.
+        // The lane is loaded again, so that the preempted task comes before tasks that were loaded meanwhile.
         if runner.attempt.stopReason == .preempted { tasks.scheduler.tasksWait(in: [task.lane], reload: true) }
         clients.progress.ended(task.id, of: task.session) { runner.lastProgress }
         apply(conditionParts.probes.ended(task.id, hasResponse: runner.attempt.stoppedState.0 == .succeeded))
@@ -63,7 +63,8 @@ extension EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// Loads the lane if tasks of it are held. Only a load finds that no other task waits, and then ends the hold.
+    /// Loads the task's lane if tasks of it are held. Only a load can find that no task waits any more, and then end
+    /// the hold.
     private func reloadIfHeld(_ task: StoredTask) {
         let holds = conditionParts.holds
         guard holds.isHeld(LaneGroup(of: task), in: holds.group(of: task)) else { return }

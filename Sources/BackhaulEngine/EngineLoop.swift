@@ -141,7 +141,8 @@ final class EngineLoop {
     // MARK: Life
 
     func begin() {
-        // Made before the socket, so that a move of the store while the engine starts is noticed.
+        // The housekeeping parts are made before the socket, so that they notice when the store is moved while the
+        // engine starts.
         _ = housekeeping
         loop.onClockStep { [unowned self] in apply(conditions.clockWasSet()) }
         do throws(Failure) {
@@ -198,7 +199,8 @@ final class EngineLoop {
         for session in opening.sessions { remember(session.configuration, of: session.id) }
         base.journal.inherit(opening.waits)
         base.credentials.restore(opening.challenges, opening.kept)
-        // Their files were complete before a crash and only have to be placed, for which no slot is needed.
+        // The files of these tasks were complete when an earlier engine ended. They only have to be placed, for which
+        // no slot is needed.
         for task in opening.sealed where base.transfers[task.id] == nil { run(task, holdsSlot: false) }
         for lane in opening.lanes { tasks.scheduler.add(lane, reload: false) }
         tasks.scheduler.due(at: opening.nextDue)
@@ -212,12 +214,13 @@ final class EngineLoop {
         housekeeping.idle.noteWork()
     }
 
-    /// The engine cannot continue. Informs its clients, and calls its owner, which stops it.
+    /// Stops the work of an engine that cannot continue: informs the clients, and calls the owner, which stops the
+    /// engine.
     func fail(_ failure: Failure) {
         guard lifecycle.fail(failure) else { return }
         conditions.close()
         for connection in clients.registry.removeAll() { connection.deliver(.goodbye(failure)) }
-        // After the goodbyes, because it closes the sockets.
+        // The receiver is closed after the goodbyes, because it closes the sockets.
         receiver.close()
         lifecycle.end(.failed(failure))
     }

@@ -3,10 +3,10 @@ public import BackhaulModel
 
 /// The options of an engine.
 public struct EngineOptions: Sendable {
-    /// A daemon ends when it has had nothing to do for this long. Nil: the engine is inside of a host, and ends with
-    /// it.
+    /// A daemon ends when it has had nothing to do for this many milliseconds. It is nil for an engine inside a host,
+    /// which ends with the host.
     public var lingerMilliseconds: Int64?
-    /// How long the hello of a peer on the socket, or the rest of a frame, may be missing.
+    /// How long the hello of a peer on the socket, or the rest of a frame, may be missing, in milliseconds.
     public var timeoutMilliseconds: (hello: Int64, frame: Int64) = (10_000, 30_000)
     /// The places from which the system's conditions are read: /sys, /proc and the address of the system bus.
     public var conditions = ConditionRoots.fromEnvironment()
@@ -31,6 +31,6 @@ public enum EngineEnd: Equatable, Sendable {
     case failed(Failure)
     /// The daemon has nothing to do. It accepts no clients any more.
     case idleExit
-    /// A newer library of this version takes over.
+    /// A newer library, which has these versions, takes over the store.
     case replaced(by: Versions)
 }

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-// The parts of an engine, in groups. Each group uses those before it.
+// The parts of an engine, in groups. Each group uses the groups before it.
 
-/// The parts that most others use.
+/// The parts that most other parts use.
 struct BaseParts {
     let transport: Transport
     let sessions: SessionTable
@@ -56,7 +56,7 @@ struct HostParts {
     let activities: ActivityController
 }
 
-/// The parts for other work than transfers.
+/// The parts for work other than transfers.
 struct HousekeepingParts {
     let requestBodies: RequestBodyManager
     let leftovers: LeftoverSweeper
@@ -64,7 +64,7 @@ struct HousekeepingParts {
     let sleep: SleepController
     let storeRetries: StoreRetries
     let storeWatch: StoreWatch?
-    /// Fires once a second while tasks run.
+    /// The timer that fires once a second while tasks run.
     let ticker: any RuntimeTimer
 
     func close() {

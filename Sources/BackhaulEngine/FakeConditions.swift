@@ -1,7 +1,7 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// Fake conditions, which a test sets in place of the system's.
+/// Fake conditions, which a test sets instead of the system's conditions.
 public final class FakeConditions: Sendable {
     private struct State {
         var conditions: Conditions
@@ -16,7 +16,7 @@ public final class FakeConditions: Sendable {
 
     public init(_ conditions: Conditions = Conditions()) { state = Lock(State(conditions: conditions)) }
 
-    /// Changes the conditions. `pending`: conditions that count as not completely read.
+    /// Changes the conditions. `pending`: the conditions that count as not read yet.
     public func setConditions(pending: ConditionSet = [], _ change: (inout Conditions) -> Void) {
         let changed = state.change { state in
             change(&state.conditions)

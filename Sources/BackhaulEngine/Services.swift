@@ -36,7 +36,8 @@ final class LoopMailbox: Sendable {
 /// The number of a client's connection to this engine, in memory or by socket.
 struct ConnectionID: Hashable, Sendable {
     private let number: UInt64
-    // Atomic, because a process that is forked while another thread has a lock would wait for the lock for ever.
+    // This number is atomic instead of behind a mutex. A process that is forked while another thread has the mutex
+    // would wait for it for ever.
     private static let last = Atomic<UInt64>(0)
 
     static func next() -> ConnectionID { ConnectionID(number: last.add(1, ordering: .relaxed).newValue) }

@@ -4,11 +4,11 @@ internal import Glibc
 
 /// An epoll set that this library makes itself, so that its errors are return values: libuv aborts the process on them.
 ///
-/// The set contains a waker: a descriptor that is always ready, but registered without events. When events are
-/// registered for it once, the waiting thread wakes. That takes one system call, and nothing has to be read back. It
-/// also never writes into a file of the host. If the host closed the descriptor and reused its number, the kernel
-/// refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number still
-/// belongs to this set.
+/// The set contains a waker: a descriptor that is always ready, but registered without events. To wake the waiting
+/// thread, `wake` registers events for the waker once. This takes one system call, and nothing has to be read
+/// afterwards. It never writes into a file of the host: if the host has closed the waker and reused its number, the
+/// kernel refuses the call. A write(2) to an eventfd would succeed. The same call also proves that the set's number
+/// still belongs to this set.
 final class EpollSet: Sendable {
     private let epoll: Descriptor
     // A socket that is never connected. It is always writable, and unlike an eventfd it has its own inode.
@@ -30,13 +30,13 @@ final class EpollSet: Sendable {
 
     var number: Int32 { epoll.number }
 
-    /// Wakes the thread that waits, or the next one that waits. May be called from any thread. False when the host has
-    /// closed a needed descriptor.
+    /// Wakes the thread that waits, or the next one that waits. It may be called from any thread. Returns false when
+    /// the host has closed a needed descriptor.
     func wake() -> Bool {
         waker.isOurs && armWaker(for: EPOLLOUT.rawValue)
     }
 
-    /// Whether the set and the waker still belong to this object. Disarms the waker.
+    /// Whether the set and the waker still belong to this object. The check also disarms the waker.
     func isOurs() -> Bool {
         waker.isOurs && armWaker(for: 0)
     }
@@ -67,7 +67,7 @@ final class EpollSet: Sendable {
         return bhl_errno() == EINTR ? 0 : nil
     }
 
-    /// Must be called when the numbers belong to other files. This object then does not close them.
+    /// Gives up the descriptors without closing them. It must be called when their numbers belong to other files.
     func abandon() {
         epoll.abandon()
         waker.abandon()

@@ -36,8 +36,8 @@ public final class Loop {
         LoopTimer(timers, handler)
     }
 
-    /// Calls the handler whenever the descriptor is ready, level-triggered. Each descriptor has one watch: a second one
-    /// replaces the first.
+    /// Calls the handler whenever the descriptor is ready, level-triggered. Each descriptor has one watch: a second
+    /// watch replaces the first.
     public func watch(
         _ descriptor: Int32, _ interest: Interest, _ handler: @escaping (Interest) -> Void
     ) throws(SystemError) -> Watch {
@@ -49,7 +49,7 @@ public final class Loop {
         return watch
     }
 
-    /// Runs the body after the call-backs of this iteration. A body that is added by such a body runs in the next
+    /// Runs the body after the call-backs of this iteration. If a body adds another body, that one runs in the next
     /// iteration, which then does not wait.
     public func afterThisIteration(_ body: @escaping () -> Void) {
         afterwards.append(body)
@@ -100,8 +100,8 @@ public final class Loop {
 
     var timerClock: Int64 { timers.now }
 
-    /// The two clocks are read one after the other, in milliseconds. Only a difference of more than 20 ms counts as
-    /// sleep.
+    /// Shortens the timers by the time in which the machine slept. The two clocks are read one after the other, so only
+    /// a change of more than 20 ms counts as sleep.
     func noticeSleep(_ sleptNow: Int64) {
         guard abs(sleptNow - sleptMilliseconds) > 20 else { return }
         timers.slept(milliseconds: sleptNow - sleptMilliseconds)
@@ -121,7 +121,7 @@ public final class Loop {
         }
     }
 
-    /// False when libuv has lost its descriptor.
+    /// Calls the handlers of due timers. Returns false when libuv has lost its descriptor.
     func runTimers() -> Bool { timers.runDue() }
 
     func endTurn() {

@@ -5,8 +5,8 @@ internal import CLinux
 ///
 /// A host may close descriptors that are not its own. The loop detects this in its next iteration, and its thread then
 /// performs only posted jobs, without the loop. But a thread that waits without a limit has no next iteration, and only
-/// a signal could end its system call. It stays in that call, and the thread that posts a job starts another thread,
-/// which takes over.
+/// a signal could end its system call. This thread stays in the call. The thread that posts a job then starts another
+/// thread, which takes over.
 public final class LoopThread<Context: AnyObject>: Sendable {
     public typealias Job = @Sendable (Context) -> Void
 
@@ -17,7 +17,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         var isWaiting = false
         /// When the waker was used for the current wait.
         var wokenAt: Int64?
-        /// Incremented when another thread takes over. A thread of an earlier generation must end.
+        /// The number of times that another thread has taken over. A thread of an earlier generation must end.
         var generation = 0
         var hasEnded = false
         var thread: Thread?
@@ -29,7 +29,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
     private let confined: Confined
 
     // Unchecked: only the thread of the current generation uses `loop` and `context`. The generation changes under the
-    // mailbox's lock, while the earlier thread waits in a system call.
+    // mailbox's mutex, while the earlier thread waits in a system call.
     private final class Confined: @unchecked Sendable {
         var loop: Loop?
         var context: Context?
@@ -37,9 +37,9 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         init(broken: @escaping @Sendable (Context) -> Void) { self.broken = broken }
     }
 
-    /// Starts the thread. `make` runs on it; if it throws, so does this initializer. `broken` is called once on the
-    /// thread, when the host has closed a descriptor that the loop needs. Afterwards only posted jobs run. `name`
-    /// appears in ps and has at most 15 bytes.
+    /// Starts the thread. `make` runs on it; if `make` throws, so does this initializer. `broken` is called once on the
+    /// thread, after the host has closed a descriptor that the loop needs. Then only posted jobs run. `name` appears in
+    /// ps and has at most 15 bytes.
     public init(
         name: String, make: @escaping @Sendable (Loop) throws -> Context,
         broken: @escaping @Sendable (Context) -> Void
@@ -68,8 +68,9 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         mailbox.withLock { $0.thread = thread }
     }
 
-    /// Performs the job on the thread, in the order of the calls. May be called from any thread. The thread is woken
-    /// once for all jobs that are posted while it is busy. Returns false after `stop`; the job is then dropped.
+    /// Performs the job on the thread, in the order of the calls. Any thread may call this function. The loop's thread
+    /// is woken once for all jobs that are posted while it is busy. Returns false after `stop`; the job is then
+    /// dropped.
     @discardableResult
     public func post(_ job: @escaping Job) -> Bool {
         let accepted: (posted: Bool, wake: Bool) = mailbox.change { box in
@@ -81,8 +82,8 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return accepted.posted
     }
 
-    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. Must not be called on
-    /// the thread itself.
+    /// Performs all posted jobs, ends the thread and waits for it. A second call has no effect. It must not be called
+    /// on the thread itself.
     public func stop() {
         mailbox.change { $0.isClosed = true }
         repeat {
@@ -142,7 +143,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         end()
     }
 
-    /// Runs one iteration. False when the loop has lost a descriptor.
+    /// Runs one iteration. Returns false when the loop has lost a descriptor.
     private func turn(_ arrived: UnsafeMutableBufferPointer<epoll_event>.SubSequence) -> Bool {
         guard let loop = confined.loop else { return false }
         loop.beginTurn()
@@ -153,7 +154,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         return true
     }
 
-    /// Milliseconds to wait, negative for no limit; nil when the thread is closed and has no more jobs.
+    /// Returns the milliseconds to wait, negative for no limit; nil when the thread is closed and has no more jobs.
     private func prepareToWait() -> Int32? {
         guard let loop = confined.loop else { return nil }
         let timeout = loop.timeout
@@ -168,7 +169,7 @@ public final class LoopThread<Context: AnyObject>: Sendable {
         }
     }
 
-    /// False when another thread has taken over in the meantime.
+    /// Ends the wait. Returns false when another thread has taken over in the meantime.
     private func mayResume(_ generation: Int) -> Bool {
         mailbox.withLock { box in
             guard box.generation == generation else { return false }

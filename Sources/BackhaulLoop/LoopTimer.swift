@@ -1,7 +1,7 @@
 internal import CUV
 
-/// Calls its handler once, some time after `start`. It may be started again, also by its handler. It ends with its last
-/// reference. It is confined to the loop's thread. Time in which the machine sleeps counts.
+/// Calls its handler once, some time after `start`. It may be started again, also by its handler. The timer ends when
+/// its last reference is released. It is confined to the loop's thread. Time in which the machine sleeps counts.
 public final class LoopTimer {
     // Unsafe: `Timers` owns the handle and outlives every use of it. Nil after the loop has ended.
     var handle: UnsafeMutablePointer<uv_timer_t>?
@@ -18,8 +18,8 @@ public final class LoopTimer {
         if let handle { timers.recycle(handle, of: self) }
     }
 
-    /// Starts the timer, or restarts it if it runs. 0 or less: the handler is called in this or the next iteration of
-    /// the loop.
+    /// Starts the timer, or restarts it if it runs. With 0 or less, the handler is called in this or the next iteration
+    /// of the loop.
     public func start(milliseconds: Int64) {
         if let handle { timers.start(handle, max(0, milliseconds)) }
     }

@@ -33,8 +33,9 @@ final class Timers {
             pollHandle.deallocate()
             throw SystemError(code: -result, attempt: "cannot start libuv")
         }
-        // Level-triggered: the event set stays ready, because `EpollSet.wait` takes its events. The watch has two
-        // purposes. libuv treats a loop without a handle as ended; and the registration identifies libuv's descriptor.
+        // The watch is level-triggered. libuv leaves the events in the event set, and `EpollSet.wait` takes them. The
+        // watch has two purposes. First, libuv treats a loop without a handle as ended. Second, the registration
+        // identifies libuv's descriptor.
         let gated = uv_poll_init(loop, pollHandle, set)
         guard gated == 0, uv_poll_start(pollHandle, Int32(UV_READABLE.rawValue), { _, _, _ in }) == 0 else {
             if gated == 0 {
@@ -78,14 +79,14 @@ final class Timers {
     /// Milliseconds until the next timer is due; -1 when none runs.
     var timeout: Int32 { isOpen ? uv_backend_timeout(loop) : -1 }
 
-    /// Milliseconds on the timers' clock, as of `updateTime`.
+    /// The time of the timers' clock, in milliseconds, as of the last `updateTime`.
     var now: Int64 { isOpen ? Int64(uv_now(loop)) : 0 }
 
     func updateTime() {
         if isOpen { uv_update_time(loop) }
     }
 
-    /// Calls the handlers of due timers. False when the host has closed libuv's descriptor.
+    /// Calls the handlers of due timers. Returns false when the host has closed libuv's descriptor.
     func runDue() -> Bool {
         guard isOpen, uv_backend_timeout(loop) == 0 else { return isOpen }
         guard backendIsOurs else { return false }
@@ -95,8 +96,8 @@ final class Timers {
         return true
     }
 
-    /// Whether libuv's descriptor still belongs to it: only its own epoll set contains the event set. The change does
-    /// not alter the registration.
+    /// Whether libuv's descriptor still belongs to libuv: only libuv's epoll set contains the event set. The call
+    /// registers the same events again, so it changes nothing.
     private var backendIsOurs: Bool {
         var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: set))
         return epoll_ctl(uv_backend_fd(loop), EPOLL_CTL_MOD, set, &event) == 0
@@ -128,7 +129,7 @@ final class Timers {
         let delay = isCalling ? max(1, milliseconds) : milliseconds
         uv_timer_start(handle, { handle in
             guard let data = handle?.pointee.data else { return }
-            // Retained during the call, because the handler may drop the last reference.
+            // The timer is retained during the call, because the handler may drop the last reference.
             Unmanaged<LoopTimer>.fromOpaque(data).takeUnretainedValue().fire()
         }, UInt64(delay), 0)
     }

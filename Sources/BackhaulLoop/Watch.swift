@@ -7,7 +7,7 @@ public final class Watch {
     public let descriptor: Int32
     let generation: UInt32
     let handler: (Interest) -> Void
-    // Weak, because a watch may outlive the loop: a closure of the host may retain it.
+    // The reference is weak, because a watch may outlive the loop: a closure of the host may retain it.
     private weak var loop: Loop?
     public private(set) var interest: Interest
 
@@ -24,8 +24,8 @@ public final class Watch {
 
     deinit { cancel() }
 
-    /// Changes the watched events. With an empty interest no events are reported, not even errors. False when the
-    /// descriptor was closed without `cancel`: then this watch has ended.
+    /// Changes the watched events. With an empty interest no events are reported, not even errors. Returns false when
+    /// the descriptor was closed without `cancel`. This watch has then ended.
     @discardableResult
     public func change(_ interest: Interest) -> Bool {
         guard let loop else { return false }

@@ -8,7 +8,7 @@ public struct DaemonFinder: Sendable {
     static let programName = "backhauld"
     public static let variable = "BACKHAUL_DAEMON"
 
-    /// The paths to check, in order. Only one path if the host's option or the variable names it.
+    /// The paths to check, in order. There is only one path if the host's option or the variable names the program.
     public let places: [String]
 
     /// - path: the host's option for the daemon's path.
@@ -61,8 +61,8 @@ public struct DaemonFinder: Sendable {
     /// The file that contains this code, with links resolved: the library, or a program that is linked with it.
     private static var image: String? {
         let name = bhl_image_file().map { String(cString: $0) } ?? ""
-        // A program has the name that its caller chose. A library without a slash in its name was found by the dynamic
-        // linker, which knows its path.
+        // The dynamic linker names a library by its path. The name of a program may be any text that its caller chose,
+        // so the path of the program is read from /proc.
         return resolved(name.utf8.first == UInt8(ascii: "/") ? name : "/proc/self/exe")
     }
 

@@ -19,7 +19,7 @@ public enum DaemonService {
         public var isAlone: Bool
     }
 
-    /// Nil if no service manager has placed the process in a unit.
+    /// The unit of the process; nil if no service manager has placed it in a unit.
     public static func place(ofProcess processID: Int32) -> Place? {
         guard let group = ControlGroup.of(processID: processID), let unit = group.unitName else { return nil }
         return Place(unit: unit, isAlone: group.path == group.unitPath && group.processes() == [processID])

@@ -14,15 +14,14 @@ public struct Journal: Sendable {
         case debug = 7
     }
 
-    /// The limit in bytes. Longer texts are cut, because a text that does not fit into a datagram would need a memory
-    /// file.
+    /// The most bytes of one text. Longer texts are cut, because a text that does not fit into a datagram would need a
+    /// memory file.
     static let maximumTextSize = 32 << 10
 
     private let socketPath: String
     private let identifier: String
 
-    /// - Parameters:
-    ///   - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
+    /// - identifier: SYSLOG_IDENTIFIER of all messages, as in `journalctl -t backhauld`.
     /// - socketPath: where the journal listens.
     public init(identifier: String = "backhauld", socketPath: String = "/run/systemd/journal/socket") {
         self.identifier = identifier

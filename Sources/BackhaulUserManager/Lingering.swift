@@ -13,7 +13,8 @@ public enum Lingering: String, Sendable {
     private static var userName: String? {
         var buffer = [CChar](repeating: 0, count: 16 << 10)
         var entry = passwd()
-        // Unsafe: points into the buffer, which lives until the name is copied.
+        // Unsafe: the texts of `entry` are in the buffer, which lives until the name is copied. `found` is only
+        // compared with nil.
         var found: UnsafeMutablePointer<passwd>?
         return buffer.withUnsafeMutableBufferPointer { room in
             guard let start = room.baseAddress, getpwuid_r(geteuid(), &entry, start, room.count, &found) == 0,
@@ -23,9 +24,8 @@ public enum Lingering: String, Sendable {
         }
     }
 
-    /// - Parameters:
-    /// - stateDirectory: where logind has files that survive a reboot, such as `linger/USER`.
-    /// - runtime: where systemd shows that it is running, by `systemd/system`.
+    /// - stateDirectory: the directory in which logind keeps files that survive a reboot, such as `linger/USER`.
+    /// - runtime: the directory in which `systemd/system` exists while systemd is running.
     static func of(userName: String?, stateDirectory: String, runtime: String) -> Lingering {
         if let userName, !userName.contains("/"), access("\(stateDirectory)/linger/\(userName)", F_OK) == 0 {
             return .on

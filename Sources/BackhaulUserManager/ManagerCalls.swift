@@ -10,7 +10,7 @@ enum Name {
     static let service = "org.freedesktop.systemd1.Service"
     static let unitExists = "org.freedesktop.systemd1.UnitExists"
     static let noSuchUnit = "org.freedesktop.systemd1.NoSuchUnit"
-    /// Our own name: the manager accepted the job, and the job failed.
+    /// A name that only this library uses: the manager accepted the job, and the job failed.
     static let jobFailed = "org.freedesktop.systemd1.JobFailed"
 }
 

@@ -4,7 +4,8 @@ internal import BackhaulPlatform
 ///
 /// This is the protocol of sd_notify(3). It needs one datagram, and so no libsystemd.
 public enum ServiceReadiness {
-    /// How long to wait for the manager. After that its own start time-out reports the problem.
+    /// How long to wait for the manager, in milliseconds. After that, the manager's own start time-out reports the
+    /// problem.
     private static let waitMilliseconds: Int32 = 2_000
 
     /// Notifies the manager, if one waits for this process.

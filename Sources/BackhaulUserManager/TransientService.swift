@@ -13,17 +13,18 @@ public struct TransientService: Equatable, Sendable {
     public var arguments: [String] = []
     /// Variables that are added to the user manager's environment.
     public var environment: [String: String] = [:]
-    /// The absolute path of the working directory; nil: the user's home.
+    /// The absolute path of the working directory; nil for the user's home.
     public var workingDirectory: String?
-    /// When to restart the service; nil: never, however it ends.
+    /// When to restart the service; nil if it is never restarted.
     public var restart: Restart?
-    /// Whether the service lives as long as any of its processes. Needed for programs that start another program and
-    /// exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first process.)
+    /// Whether the service lives as long as any of its processes. This is needed for programs that start another
+    /// program and exit. (`ExitType=cgroup`, from systemd 250 on; older versions end the service with its first
+    /// process.)
     public var exitsWithControlGroup = false
     public var killMode: KillMode = .allProcesses
-    /// How long a process has between SIGTERM and SIGKILL; nil: the user manager's default.
+    /// How long a process has between SIGTERM and SIGKILL, in milliseconds; nil for the user manager's default.
     public var stopTimeoutMilliseconds: UInt64?
-    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil: `app.slice`.
+    /// The slice in which the manager counts the service's resources, such as `background.slice`; nil for `app.slice`.
     public var slice: String?
 
     /// When a failed service is restarted: after `delayMilliseconds`, and at most `attempts` times in
@@ -51,7 +52,7 @@ public struct TransientService: Equatable, Sendable {
         case allProcesses = "control-group"
         /// The first process only. Processes that it started continue.
         case firstProcess = "process"
-        /// SIGTERM for the first process, then SIGKILL for the remaining ones.
+        /// SIGTERM for the first process, then SIGKILL for the remaining processes.
         case firstThenAll = "mixed"
     }
 
@@ -73,8 +74,8 @@ public struct TransientService: Equatable, Sendable {
         // With this type, the start fails if the program cannot be run.
         if version >= 240 { properties.append(("Type", .string("exec"))) }
         if version >= 236 {
-            // The manager removes a failed unit, so that its name is free for the next start. The reference delays that
-            // until the starter has read the reason.
+            // The manager removes a failed unit, so that its name is free for the next start. The reference delays the
+            // removal until this library has read the reason of the failure.
             properties.append(("CollectMode", .string("inactive-or-failed")))
             properties.append(("AddRef", .bool(true)))
         }
@@ -93,8 +94,7 @@ public struct TransientService: Equatable, Sendable {
     }
 
     private var execution: BusValue {
-        // The manager replaces variables in arguments (systemd.service(5), "Command lines"). A doubled sign stands for
-        // one.
+        // The manager replaces variables in arguments (systemd.service(5), "Command lines"). "$$" stands for one "$".
         let words = [program] + arguments.map { $0.split(separator: "$", omittingEmptySubsequences: false) }
             .map { $0.joined(separator: "$$") }
         return .structure([.string(program), .strings(words), .bool(false)])

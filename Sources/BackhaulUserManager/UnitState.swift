@@ -1,6 +1,6 @@
 public import BackhaulPlatform
 
-/// The unit's `ActiveState` (org.freedesktop.systemd1(5)).
+/// The state of a unit: its `ActiveState` (org.freedesktop.systemd1(5)).
 public enum UnitState: String, Sendable {
     case active, reloading, inactive, failed, activating, deactivating, maintenance, refreshing
 

@@ -19,7 +19,7 @@ public final class UserManager {
     private let listener: (processID: Int32, userID: UInt32)
     private var isWatchingJobs = false
 
-    /// Connects to the manager. Nil if no manager replies.
+    /// Connects to the manager. Returns nil if no manager replies.
     public static func connect() -> UserManager? { try? reach() }
 
     public enum Finding {
@@ -70,8 +70,8 @@ public final class UserManager {
         self.listener = listener
     }
 
-    /// Waits for the manager's name. A bus starts with its first client, perhaps this one, and the manager connects
-    /// later.
+    /// Waits for the manager's name. A bus starts with its first client, which may be this process, and the manager
+    /// connects later.
     private static func waitForName(
         _ connection: BusConnection, _ deadline: Deadline
     ) throws(BusConnection.CallError) {
@@ -82,8 +82,8 @@ public final class UserManager {
         _ = try connection.signal(until: deadline) { $0.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") }
     }
 
-    /// Whether the manager's services find the same file at this absolute path. False in a container that shares its
-    /// user's bus but not its file systems. Nil if it is not known.
+    /// Whether the manager's services find the same file at this absolute path. It is false in a container that has the
+    /// user's bus but other file systems, and nil if it is unknown.
     public func sees(_ path: String) -> Bool? {
         guard listener.processID > 0 else { return nil }
         var here = stat()
@@ -95,8 +95,8 @@ public final class UserManager {
         return bhl_device(&here) == bhl_device(&there) && here.st_ino == there.st_ino
     }
 
-    /// Starts the service and waits until its program runs. If there is no program or it fails immediately, throws, and
-    /// the manager does not restart it.
+    /// Starts the service and waits until its program runs. Throws if there is no program, or if it fails immediately.
+    /// The manager then does not restart it.
     ///
     /// A unit that exists with this name is not changed. It is started if it is not running, and `alreadyExisted` is
     /// set. So two processes that start the same service at the same time both succeed.
@@ -112,7 +112,7 @@ public final class UserManager {
             return try start(service, deadline)
         } catch {
             if case .refused(Name.jobFailed, _) = error {
-                // Without a stop the manager would restart a service whose start the caller has seen fail.
+                // Without a stop, the manager would restart a service although its start is reported as failed.
                 _ = try? connection.call(
                     .manager("StopUnit"), [.string(service.name), .string("replace")], until: deadline)
                 release(service.name, deadline)
@@ -252,8 +252,8 @@ public final class UserManager {
         }
     }
 
-    /// Makes the manager forget our unit when it has ended. If the call fails, the manager does so when the connection
-    /// ends.
+    /// Releases the reference to the unit, so that the manager forgets the unit when it has ended. If the call fails,
+    /// the end of the connection releases the reference.
     private func release(_ name: String, _ deadline: Deadline) {
         _ = try? connection.call(.manager("UnrefUnit"), [.string(name)], until: deadline)
     }

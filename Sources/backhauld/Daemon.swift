@@ -11,7 +11,8 @@ struct Daemon {
     let signals: StopSignals
 
     /// How long a stop may take, in milliseconds. The engine saves received bytes for about a second. A longer stop
-    /// means that a disk hangs, and then the process exits: a crash is a normal stop.
+    /// means that a disk hangs, and then the process exits without waiting. The next daemon continues the transfers, as
+    /// after a crash.
     private static let stopMilliseconds: Int64 = 3_000
 
     func run() -> Int32 {

@@ -6,8 +6,8 @@ import CLinux
 import Glibc
 
 /// The daemon's log. Entries go to the journal if there is one. Without a journal they go to `daemon.log` in the store.
-/// Errors always go to the file too, because hosts read them there. Only the user can read the file. One predecessor of
-/// it is kept.
+/// Errors always go to the file too, because hosts read them there. Only the user can read the file. When it reaches
+/// its size limit, it is renamed, and replaces the file that was renamed before.
 final class DaemonLog: Sendable {
     static let name = "daemon.log"
     static let rotatedName = "daemon.log.1"
@@ -16,8 +16,8 @@ final class DaemonLog: Sendable {
     private let directory: StoreDirectory
     private let journal = Journal()
     private let file: Lock<Descriptor?> = Lock(nil)
-    /// A descriptor that is closed to open the file when the process has no other left, so that this error can be
-    /// logged.
+    /// A descriptor in reserve. When the process has no other left, it is closed, so that the file can be opened and
+    /// the error logged.
     private let reserve: Lock<Descriptor?>
 
     init(_ directory: StoreDirectory) {
@@ -39,7 +39,7 @@ final class DaemonLog: Sendable {
         file.withLock { file in
             if file == nil { file = open(createIfMissing) }
             guard let number = file?.number else { return }
-            // One write, so that two daemons do not mix their lines.
+            // Each line is one write, so that two daemons do not mix their lines.
             _ = Glibc.write(number, &line, line.count)
             var status = stat()
             guard fstat(number, &status) == 0, status.st_size >= Self.sizeLimit else { return }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The options of the command line.
+/// The options of the daemon's command line.
 struct Options {
     enum Parsed {
         case run(Options)
@@ -10,9 +10,9 @@ struct Options {
         case invalid(String)
     }
 
-    /// The absolute path of the store; nil: the user's default store.
+    /// The absolute path of the store; nil for the user's default store.
     var store: String?
-    /// How long the daemon has nothing to do before it ends.
+    /// How long the daemon has nothing to do before it ends, in milliseconds.
     var lingerMilliseconds: Int64 = 2_000
 
     static let help = """

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Raises the limits that a daemon inherits from the host that started it, and that are not meant for the daemon.
+/// Raises the limits that a daemon inherits from the host that started it. They were meant for that host only.
 enum ProcessLimits {
     /// The wanted limit of descriptors, far above the connections and files that are open at the same time.
     private static let descriptors: rlim_t = 16_384

@@ -5,7 +5,7 @@ import Glibc
 /// cannot be served. 2: the command line is wrong.
 enum Program {
     static func run(_ words: [String]) -> Int32 {
-        // Before any thread exists, so that all threads block the signals.
+        // The signals are blocked before any thread exists, so that all threads block them.
         let signals = StopSignals()
         switch Options.parse(words) {
         case .run(let options):

@@ -20,7 +20,7 @@ struct StopSignals {
         descriptor = signalfd(-1, &stopping, Int32(SFD_CLOEXEC))
     }
 
-    /// Waits for a signal or for `other`. Returns the number of the signal; nil: `other` was set.
+    /// Waits for a signal or for `other`. Returns the number of the signal, or nil if `other` was set.
     func wait(orSet other: EventFD) -> Int32? {
         while true {
             var polled = [

@@ -3,12 +3,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Talks to the system bus on the thread of `BusWatch`. It sends the views' calls, gives them replies and signals, and
-/// waits. A call is repeated only after a change.
+/// The connection to the system bus, on the thread of `BusWatch`. It sends the calls that the views of the services
+/// need, and passes replies and signals to these views. It repeats a call only after a change.
 final class BusClient {
     private struct PendingRequest {
         var request: BusRequest
-        /// When silence is reported; nil after it was reported. A reply is accepted at any time.
+        /// When the view gets the report that no reply has arrived; nil after that report. A later reply is still
+        /// accepted.
         var replyDeadline: Deadline?
     }
 
@@ -22,9 +23,9 @@ final class BusClient {
     private var pendingRequests: [UInt64: PendingRequest] = [:]
     /// The calls to send next, in this order.
     private var queuedRequests: [BusRequest] = []
-    /// The failed attempts to connect since the bus last replied, or since its socket's directory changed.
+    /// The number of failed attempts to connect since the bus last replied, or since its socket's directory changed.
     private var failures = 0
-    /// Watches where the bus would listen, while there is no connection.
+    /// Watches the path of the bus's socket while there is no connection; nil if the path cannot be watched.
     private var place: BusSocketWatch?
     private var nextAttempt = Deadline.after(milliseconds: 0)
 
@@ -43,7 +44,7 @@ final class BusClient {
                     try sendRequests()
                     isIdle = try receive()
                     expireRequests()
-                    // Messages may have added calls.
+                    // The received messages may have queued more calls.
                     if isIdle { try sendRequests() }
                 }
             } catch {
@@ -107,7 +108,7 @@ final class BusClient {
         pendingRequests = [:]
         queuedRequests = []
         for name in names { update(.absent(why: why), of: name) }
-        // A view may have added calls to the absent service. They cannot be sent.
+        // The update of a view may have queued calls to the absent service. These calls cannot be sent.
         queuedRequests = []
         if place == nil { place = address.flatMap { BusAddress.path(of: $0) }.flatMap { BusSocketWatch(path: $0) } }
         nextAttempt = Deadline.after(milliseconds: BusWatch.pauses[min(failures, BusWatch.pauses.count - 1)] * 1_000)
@@ -120,8 +121,8 @@ final class BusClient {
         for request in more where !queuedRequests.contains(request) { queuedRequests.append(request) }
     }
 
-    /// Sends the waiting calls. A call that has no reply yet is repeated after its reply, which may be older than the
-    /// change.
+    /// Sends the queued calls. A queued call waits while an equal call has no reply yet: that reply may be older than
+    /// the change.
     private func sendRequests() throws(BusConnection.CallError) {
         guard let connection else { return }
         let underWay = Set(pendingRequests.values.map(\.request))
@@ -143,8 +144,8 @@ final class BusClient {
 
     // MARK: Received messages
 
-    /// Handles received messages, at most 100, so that a flood does not block the thread. Returns true when none is
-    /// left.
+    /// Handles at most 100 received messages, so that a flood does not block the thread. Returns true when no message
+    /// is left.
     private func receive() throws(BusConnection.CallError) -> Bool {
         guard let connection else { return true }
         for _ in 0..<100 {
@@ -168,7 +169,8 @@ final class BusClient {
         } else if message.sender == "org.freedesktop.DBus" {
             if message.isSignal("NameOwnerChanged", of: "org.freedesktop.DBus") { ownerChanged(message) }
         } else if let sender = message.sender {
-            // Any process may send us a signal. It counts only if it comes from the owner of the name.
+            // Any process may send a signal to this connection. A signal counts only if its sender owns the service's
+            // name.
             if sender == network?.presence.owner {
                 enqueue(changedPath(message).map { network?.changed(at: $0) ?? [] } ?? [])
             } else if sender == sleep?.presence.owner, message.isSignal("PrepareForSleep", of: BusName.logind.manager) {
@@ -188,7 +190,8 @@ final class BusClient {
         return nil
     }
 
-    /// Reads the signal's three strings: the name, its old owner and its new one, which is empty for none.
+    /// Reads the three strings of the signal NameOwnerChanged: the name, its old owner, and its new owner. The new
+    /// owner is empty if the service has left the bus.
     private func ownerChanged(_ message: BusMessage) {
         guard let name = try? message.readString(), let name = BusName.allCases.first(where: { $0.text == name }),
             (try? message.readString()) != nil, let owner = try? message.readString()
@@ -214,7 +217,8 @@ final class BusClient {
         }
     }
 
-    /// Handles a service that came, left or was replaced. Calls to the former service get no reply any more.
+    /// Handles a service that has joined or left the bus, or was replaced. Calls to the former service get no reply any
+    /// more.
     private func update(_ presence: BusPresence, of name: BusName) {
         guard presence != (name == .logind ? sleep?.presence : network?.presence) else { return }
         pendingRequests = pendingRequests.filter { $0.value.request.service != name }
@@ -243,15 +247,15 @@ final class BusClient {
     private func wait() {
         if let connection {
             let replyDeadline = pendingRequests.values.compactMap(\.replyDeadline).min()
-            // The next step meets the same error.
+            // An error is ignored here, because the next `receive` fails with the same error.
             _ = try? connection.wait(until: replyDeadline, or: [shared.commands.number])
         } else {
             waitForBus()
         }
     }
 
-    /// Waits for the next attempt to connect. Attempts are few after each change. Later ones are made only after
-    /// changes, if changes can be watched.
+    /// Waits until the next attempt to connect is due. If the path of the bus's socket can be watched, only a few
+    /// attempts follow each change of the path.
     private func waitForBus() {
         let isTriedAgain = place == nil || failures <= BusWatch.pauses.count
         var items = [shared.commands.number, place?.number ?? -1].map {

@@ -13,7 +13,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The service's name in sentences and sources.
+    /// The service's name in messages and in the sources of readings.
     var title: String {
         switch self {
         case .networkManager: "NetworkManager"
@@ -42,7 +42,7 @@ enum BusName: CaseIterable, Hashable {
         let owner = "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='\(text)'"
         switch self {
         case .networkManager:
-            // NetworkManager gets its name before its objects exist.
+            // NetworkManager gets its name before its objects exist, so the signal about new objects is needed too.
             let added = "type='signal',sender='\(text)',interface='org.freedesktop.DBus.ObjectManager',"
                 + "member='InterfacesAdded',arg0path='\(path)'"
             return [owner, added] + [manager, BusName.connection].map {
@@ -54,7 +54,7 @@ enum BusName: CaseIterable, Hashable {
         }
     }
 
-    /// The calls to send first.
+    /// The calls that are sent first: on a new connection, and when the service is needed again.
     var initialRequests: [BusRequest] { rules.map { .addRule($0) } + [.owner(self)] }
 
     var need: ConditionSet {

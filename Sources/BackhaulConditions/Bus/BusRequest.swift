@@ -7,7 +7,8 @@ enum BusRequest: Hashable {
     case addRule(String)
     /// Ends the signals of the rule.
     case removeRule(String)
-    /// Requests the owner of the name. Signals of other connections are ignored.
+    /// Requests the unique name of the connection that owns the service's name. Signals from other connections are
+    /// ignored.
     case owner(BusName)
     /// Requests the properties of a service's main object.
     case properties(BusName)
@@ -40,7 +41,8 @@ enum BusRequest: Hashable {
         }
     }
 
-    /// The service that gets the call; nil: the bus itself. A later service with the same name does not reply to it.
+    /// The service that gets the call; nil for the bus itself. If the service is replaced, the new service does not
+    /// reply to the call.
     var service: BusName? {
         switch self {
         case .addRule, .removeRule, .owner: nil
@@ -76,9 +78,9 @@ enum BusReply {
     case properties([String: BusValue])
     case descriptor(Descriptor)
     case refused(name: String, sentence: String)
-    /// The reply has other types than documented.
+    /// The values of the reply do not have the documented types.
     case malformed
-    /// No reply within the limit. It may still come.
+    /// No reply has arrived within the time-out. A late reply is still handled.
     case timedOut
 
     /// Why there is no usable reply, as the end of a sentence that begins with the name of the service. Nil for a

@@ -2,15 +2,17 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Watches the place in the file system where a bus listens or will listen, while it cannot be reached (inotify(7)). It
-/// watches the nearest directory that exists.
+/// Watches the path of a bus's socket with inotify(7) while the bus cannot be reached. If the socket's directory does
+/// not exist, it watches the nearest directory above that exists.
 final class BusSocketWatch {
-    /// The part of the path that exists, and the file at its end. Each relevant change makes another value.
+    /// The longest part of the path that exists, and the identity of the file at its end. Each relevant change of the
+    /// path changes this value.
     private struct Found: Equatable {
         var path: String
         var device: UInt64
         var inode: UInt64
-        /// The change time of the socket itself. Its permissions matter too, and inode numbers are reused.
+        /// The nanoseconds of the socket's change time; 0 for a directory. This time also differs after a change of
+        /// permissions, and for another file with the same inode number.
         var changed: Int
     }
 
@@ -19,7 +21,7 @@ final class BusSocketWatch {
     private var watched: Int32 = -1
     private var found: Found?
 
-    /// Nil if nothing can be watched.
+    /// Returns nil if no directory can be watched.
     init?(path: String) {
         let number = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
         guard number >= 0 else { return nil }
@@ -29,14 +31,14 @@ final class BusSocketWatch {
         if watched < 0 { return nil }
     }
 
-    /// Readable when the watched directory has changed.
+    /// A descriptor that is readable when the watched directory has changed.
     var number: Int32 { watch.number }
 
     /// Reads the changes. Returns true if they affect the bus.
     func takeChanges() -> Bool {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         var hasAny = false
-        // Only the existence of a change matters, so overflows and lost names have no effect.
+        // The content of the events does not matter, so lost events of a full queue do no harm.
         while watch.isOurs, read(watch.number, &buffer, buffer.count) > 0 { hasAny = true }
         guard hasAny else { return false }
         let before = found
@@ -54,7 +56,8 @@ final class BusSocketWatch {
             if watched >= 0 { inotify_rm_watch(watch.number, watched) }
             let own = BusSocketWatch.directory(of: path)
             let directory = now.path == path ? own : now.path
-            // In a directory further up only new entries are watched, because other changes may be frequent there.
+            // Changed attributes are watched only in the socket's own directory. In directories further up they may be
+            // frequent.
             let attributes = directory == own ? IN_ATTRIB : 0
             watched = inotify_add_watch(
                 watch.number, directory,

@@ -4,11 +4,12 @@ internal import BackhaulPlatform
 
 /// Watches NetworkManager and logind on the system bus, and delays system sleep until running transfers are written.
 ///
-/// Its own thread calls the services at the start and after changes. Otherwise it waits for signals and for `close`.
-/// Without a bus it retries after pauses that grow to 30 s, and then when the directory of the bus's socket changes. It
-/// starts no service, and a bus that hangs delays no other thread. Any thread may use this object.
+/// Its thread calls the services at the start and after changes. Otherwise the thread waits for signals and for
+/// `close`. Without a bus it retries after pauses that grow to 30 s. Later it retries only when the directory of the
+/// bus's socket changes, if that directory can be watched. The thread starts no service, and a bus that hangs delays no
+/// other thread. Any thread may use this object.
 public final class BusWatch: Sendable {
-    /// How long a reply may take before it counts as missing.
+    /// How long a reply may take before it counts as missing, in milliseconds.
     static let replyTimeoutMilliseconds: Int64 = 2_000
     /// The seconds between attempts to reach a bus.
     static let pauses: [Int64] = [1, 2, 4, 8, 16, 30]
@@ -17,9 +18,9 @@ public final class BusWatch: Sendable {
     private let thread: Thread
 
     /// Returns nil if libsystemd is missing, or if the process has no thread or descriptor left.
-    /// - address: the bus's address (D-Bus specification, "Server Addresses"). Nil: the system's bus, from
-    ///   DBUS_SYSTEM_BUS_ADDRESS or the default.
-    /// - wants: `.network`, `.sleep` or both.
+    /// - address: the bus's address (D-Bus specification, "Server Addresses"). With nil it is the address of the
+    ///   system's bus, from DBUS_SYSTEM_BUS_ADDRESS or the default.
+    /// - subscriptions: `.network`, `.sleep` or both.
     public static func start(address: String?, subscriptions: ConditionSet) -> BusWatch? {
         guard BusConnection.isLibraryPresent, let shared = try? Shared(subscriptions) else { return nil }
         let place = address.map(BusAddress.local(_:)) ?? BusAddress.system
@@ -36,20 +37,21 @@ public final class BusWatch: Sendable {
         self.thread = thread
     }
 
-    /// Readable while there are readings that were not taken. This includes the first ones.
+    /// A descriptor that is readable while there are readings that were not taken. The first readings make it readable
+    /// too.
     public var number: Int32 { shared.changed.number }
 
     /// The newest readings.
     public func takeReadings() -> BusReadings { shared.take() }
 
-    /// Changes the wanted needs. Readings that were wanted before continue without a gap.
+    /// Sets the conditions to watch. A condition that was watched before keeps its readings.
     public func subscribe(_ subscriptions: ConditionSet) { shared.subscribe(subscriptions) }
 
-    /// Reports that the work before the prepared sleep is done. Without this call logind waits for InhibitDelayMaxUSec
-    /// (logind.conf(5); 5 s).
+    /// Ends the delay of the sleep that logind prepares, because the work before the sleep is done. Without this call
+    /// logind waits for InhibitDelayMaxUSec (logind.conf(5); 5 s).
     public func readyToSleep() { shared.inhibitor.ready() }
 
-    /// Ends the thread and the delay, without waiting for replies. May be called again.
+    /// Ends the thread and the delay of sleep, without waiting for replies. It may be called more than once.
     public func close() {
         shared.close()
         thread.join()
@@ -61,7 +63,7 @@ public final class BusWatch: Sendable {
     /// The state that the thread shares with other threads.
     final class Shared: Sendable {
         let changed: EventFD
-        /// Set when the wants change, or at the end.
+        /// The event is set when the subscriptions change, and by `close`.
         let commands: EventFD
         let inhibitor = SleepInhibitor()
 
@@ -79,7 +81,7 @@ public final class BusWatch: Sendable {
             state = Lock(State(subscriptions: subscriptions))
         }
 
-        /// Whether the thread should run. False also when the host has closed the descriptors.
+        /// Whether the thread should run. It is also false when the host process has closed the descriptors.
         var isOpen: Bool { commands.isOurs && changed.isOurs && !state.withLock { $0.isClosed } }
 
         func close() {
@@ -94,7 +96,7 @@ public final class BusWatch: Sendable {
 
         func takeSubscriptions() -> ConditionSet {
             state.withLock { state in
-                // The end stays set until the thread sees it.
+                // After `close` the event stays set, so that the thread cannot miss it.
                 if !state.isClosed { commands.clear() }
                 return state.subscriptions
             }

@@ -1,15 +1,15 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// The known state of logind, and the calls that are needed next. A value, like `NetworkManagerView`.
-/// https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
+/// What is known about logind. Like `NetworkManagerView`, it performs no I/O: its methods take replies and signals, and
+/// return the calls to send next. https://www.freedesktop.org/software/systemd/man/latest/org.freedesktop.login1.html
 struct LogindView {
     private(set) var presence = BusPresence.pending
-    /// Whether logind prepares for sleep. Nil while it is not known.
+    /// Whether logind prepares for sleep; nil if unknown.
     private var isPreparing: Bool?
-    /// Why that is not known, as the end of a sentence.
+    /// Why `isPreparing` is unknown, as the end of a sentence that begins with logind's name.
     private var failureText = "has not answered yet"
-    /// Why logind does not delay sleep for us.
+    /// Why logind grants no delay of sleep, as a clause after logind's name; nil if logind has not refused a delay.
     private var inhibitorFailure: String?
     private var isSettled = false
 
@@ -36,7 +36,7 @@ struct LogindView {
             return []
         }
         self.isPreparing = isPreparing
-        // During the preparation logind grants no delay.
+        // While logind prepares for sleep, it grants no new delay.
         return isPreparing ? [] : [.inhibit]
     }
 
@@ -52,7 +52,7 @@ struct LogindView {
         inhibitorFailure = reply.failureText.map { "which does not let sleep be delayed: it \($0)" }
     }
 
-    /// Whether the delay has to be released for a sleep.
+    /// Whether logind is known to prepare for sleep. Then the delay has to end soon.
     var isPreparingForSleep: Bool { isPreparing == true }
 
     var reading: (Reading<Bool>, isSettled: Bool) {

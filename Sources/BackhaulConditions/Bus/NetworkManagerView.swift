@@ -1,8 +1,8 @@
 internal import BackhaulBus
 internal import BackhaulModel
 
-/// The known state of NetworkManager. A value: it takes replies and signals, and returns the calls that are needed
-/// next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
+/// What is known about NetworkManager. It performs no I/O: its methods take replies and signals, and return the calls
+/// to send next. https://networkmanager.dev/docs/api/latest/gdbus-org.freedesktop.NetworkManager.html
 struct NetworkManagerView {
     private enum PropertyState {
         case pending
@@ -16,7 +16,8 @@ struct NetworkManagerView {
     private var connection = PropertyState.pending
     /// The path of the connection with the default route. Nil if there is none, or if it is unknown.
     private var path: String?
-    /// The readings stay until the new ones are complete. Otherwise each change would show an unknown network.
+    /// The last complete readings. They stay until the new ones are complete, because otherwise each change would show
+    /// an unknown network.
     private(set) var readings = BusReadings()
 
     init() { settle() }
@@ -52,7 +53,7 @@ struct NetworkManagerView {
         settle()
     }
 
-    /// Returns the calls after a change of properties.
+    /// Returns the calls that read the properties again after the object at the path has changed.
     func changed(at path: String?) -> [BusRequest] {
         if path == BusName.networkManager.path { return [.properties(.networkManager)] }
         if let path, path == self.path { return [.connection(path)] }
@@ -106,7 +107,7 @@ struct NetworkManagerView {
 
     private static let title = BusName.networkManager.title
 
-    /// Reads NMMetered.
+    /// Reads the property Metered, whose values are those of NMMetered.
     private static func metered(_ value: BusValue?) -> Reading<Bool> {
         switch value {
         case .uint32(1): Reading(true, source: title)
@@ -118,7 +119,7 @@ struct NetworkManagerView {
         }
     }
 
-    /// Reads NMConnectivityState, which has the same values as `ConnectivityState`.
+    /// Reads the property Connectivity. Its type NMConnectivityState has the same values as `ConnectivityState`.
     private static func connectivity(_ value: BusValue?) -> Reading<ConnectivityState> {
         guard case .uint32(let number)? = value else { return Reading(source: unexpectedValue("Connectivity", value)) }
         if number == 0 { return Reading(source: "\(title) does not know") }
@@ -160,7 +161,7 @@ extension NetworkKinds {
     init(connectionType: String) {
         self =
             switch connectionType {
-            // Types that combine or divide Ethernet are used like Ethernet.
+            // Types that combine or divide Ethernet links count as Ethernet.
             case "802-3-ethernet", "bond", "bridge", "infiniband", "macvlan", "pppoe", "team", "veth", "vlan": .ethernet
             case "802-11-wireless", "802-11-olpc-mesh", "wifi-p2p": .wifi
             case "cdma", "gsm", "wimax": .cellular

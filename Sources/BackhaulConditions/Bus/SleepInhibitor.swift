@@ -1,12 +1,12 @@
 internal import BackhaulPlatform
 
-/// The delay of system sleep that logind grants: a descriptor. The delay ends when it is closed, and in any case after
-/// InhibitDelayMaxUSec (logind.conf(5)). Any thread may use this object.
+/// The delay of system sleep that logind grants as a descriptor. The delay ends when the descriptor is closed, and at
+/// the latest after InhibitDelayMaxUSec (logind.conf(5)). Any thread may use this object.
 final class SleepInhibitor: Sendable {
     private struct State {
         var descriptor: Descriptor?
         var isPreparing = false
-        /// Whether the work before this sleep is done.
+        /// Whether the work before the prepared sleep is done.
         var isReady = false
     }
 
@@ -14,14 +14,15 @@ final class SleepInhibitor: Sendable {
 
     var isHeld: Bool { state.withLock { $0.descriptor != nil } }
 
-    /// Stores a new delay, and releases an earlier one.
+    /// Stores the descriptor of a new delay, and ends an earlier delay. If the work before the prepared sleep is done
+    /// already, the new delay ends at once.
     func hold(_ descriptor: Descriptor) {
         let unused: Descriptor? = state.withLock { state in
             if state.isPreparing, state.isReady { return descriptor }
             defer { state.descriptor = descriptor }
             return state.descriptor
         }
-        // Closed here, outside the lock.
+        // The unused descriptor is closed here, outside the mutex.
         _ = unused
     }
 
@@ -33,8 +34,8 @@ final class SleepInhibitor: Sendable {
         }
     }
 
-    /// Reports that the work before the sleep is done. No effect while no sleep is prepared, because the report was for
-    /// an earlier one.
+    /// Ends the delay, because the work before the sleep is done. It has no effect while no sleep is prepared: the call
+    /// was meant for an earlier sleep.
     func ready() {
         let done: Descriptor? = state.withLock { state in
             guard state.isPreparing else { return nil }

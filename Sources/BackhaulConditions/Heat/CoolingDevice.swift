@@ -16,8 +16,8 @@ struct CoolingDevice: Equatable, Sendable {
         isLimiting = CoolingDevice.isThrottle(type) && state > 0 && state <= highest
     }
 
-    /// Whether the device slows processors down. Other devices do not count. Fans run on any desktop, the brightness of
-    /// a display is a "cooling device" too, and "TCC Offset" is a constant setting.
+    /// Whether devices of this type slow processors down. Other devices are no sign of heat: fans run on any desktop,
+    /// the brightness of a display is a "cooling device" too, and "TCC Offset" is a constant setting.
     static func isThrottle(_ type: String) -> Bool {
         let type = type.lowercased()
         return type == "processor" || ["cpufreq", "cpuidle", "powerclamp", "devfreq"].contains { type.has($0) }

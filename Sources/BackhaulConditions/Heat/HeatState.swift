@@ -1,13 +1,15 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// How hot the machine is. The zone with the highest level decides, and among several the hottest.
+/// How hot the machine is. The thermal zone with the highest level decides; among zones of the same level, the hottest
+/// one.
 struct HeatState: Equatable, Sendable {
     var thermalState = Reading<ThermalState>()
     var hottestSensor: HottestSensor?
     /// The level of each zone. The next reading needs it for the hysteresis.
     var levels: [String: ThermalState] = [:]
-    /// Whether there are zones. The kernel does not report that they get hotter.
+    /// Whether the machine has thermal zones. Their temperatures are polled, because the kernel does not report that a
+    /// zone gets hotter.
     var hasZones: Bool { !levels.isEmpty }
 
     static let folder = "class/thermal"

@@ -15,17 +15,19 @@ struct ThermalZone: Equatable, Sendable {
     var temperature: Int
     var thresholds: [Threshold]
 
-    /// The range of sensors in running machines. 0 means that a sensor is switched off.
+    /// The temperatures that a sensor in a running machine may have. A temperature of 0 is ignored too: the sensor is
+    /// switched off.
     static let plausibleTemperatures = -30_000...150_000
-    /// Some mainboards have an unconfigured zone, whose critical point is near room temperature.
+    /// The temperatures of critical and hot trip points that count. Some mainboards have an unconfigured zone, whose
+    /// critical point is near room temperature.
     static let plausibleSevereTrips = 40_000...200_000
     static let plausibleTrips = 1...200_000
-    /// Used if the zone has no hysteresis. The readings of sensors vary by this amount.
+    /// The smallest hysteresis that is used. The readings of sensors vary by this amount.
     static let minimumHysteresis = 2_000
     static let seriousMargin = 10_000
     static let criticalMargin = 3_000
 
-    /// Nil for a zone that does not count.
+    /// Returns nil for a zone that is disabled or has no plausible temperature.
     /// - tripNumbers: the numbers of the zone's trip point files.
     init?(name: String, tripNumbers: [Int], attribute: (String) -> String?) {
         guard attribute("mode") != "disabled", let temperature = ThermalZone.number(attribute("temp")),
@@ -42,7 +44,8 @@ struct ThermalZone: Equatable, Sendable {
         }
     }
 
-    /// The highest level that is reached. A level of `before` stays until the zone is cool enough.
+    /// Returns the highest level that the zone has reached. Levels up to `before` stay until the zone is cooler by
+    /// their hysteresis.
     func level(after before: ThermalState) -> ThermalState {
         let reached = thresholds.filter { threshold in
             temperature >= threshold.temperature
@@ -51,8 +54,7 @@ struct ThermalZone: Equatable, Sendable {
         return reached.map(\.level).max() ?? .nominal
     }
 
-    /// The sensor's text for listings. Its levels are the temperatures below which each level is left, by the
-    /// hysteresis.
+    /// The zone's sensor for listings. `levels` has the temperature, in degrees, at which the zone leaves each level.
     var sensor: HottestSensor {
         let isProcessor = ["x86_pkg_temp", "coretemp", "k10temp"].contains(type) || type.hasPrefix("cpu")
         let levels = thresholds.map { ($0.level, ($0.temperature - $0.hysteresis) / 1_000) }

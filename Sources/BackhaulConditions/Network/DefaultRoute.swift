@@ -9,8 +9,8 @@ enum DefaultRoute {
         var type: Int?
     }
 
-    /// The interface, or nil if no route leads to other networks. The kernel makes the decision, so that rules for
-    /// several tables, as VPNs make them, count. Nothing is sent.
+    /// Returns the interface, or nil if no route leads to other networks. The kernel chooses the route, so that rules
+    /// for several routing tables, such as those of VPNs, apply. Nothing is sent.
     static func find() -> Result<Link?, SystemError> {
         for family in [AF_INET, AF_INET6] {
             var route = bhl_route()
@@ -19,7 +19,7 @@ enum DefaultRoute {
             case 0: continue
             default:
                 let error = SystemError.last("cannot ask the kernel for the default route")
-                // A kernel may be built without one of the families.
+                // A kernel may be built without one of the address families.
                 if error.code != EAFNOSUPPORT, error.code != EOPNOTSUPP { return .failure(error) }
             }
         }

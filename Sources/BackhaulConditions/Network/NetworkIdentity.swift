@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// Decides which network the kernel's interface belongs to. NetworkManager reports it later than the kernel, and may be
-/// restarted while a connection continues. In neither case is it another network with an unused budget. This is a
-/// value. Times are in milliseconds of the boot clock.
+/// Decides to which network the interface of the default route belongs. NetworkManager reports a network later than the
+/// kernel, and may be restarted while a connection continues. In both cases the network, and so its budget, stays the
+/// same. This type performs no I/O. Times are in milliseconds of the boot clock.
 struct NetworkIdentity {
     /// How long to wait for NetworkManager, in milliseconds.
     static let networkManagerTimeout: Int64 = 10_000
@@ -11,17 +11,18 @@ struct NetworkIdentity {
         var bus: BusReadings?
         /// Whether NetworkManager is running and has not identified the new interface yet.
         var isPending = false
-        /// When the answer changes without a new reading, or nil.
+        /// When the decision has to be made again even without a new reading; nil if time does not change it.
         var nextCheck: Int64?
     }
 
     private var isRead = false
     private var interface: String?
-    /// When the interface appeared. Nil: it existed at the first reading.
+    /// When the interface appeared; nil if it existed at the first reading.
     private var beganAt: Int64?
     /// NetworkManager's last readings for this interface.
     private var lastReport: BusReadings?
-    /// Since when NetworkManager does not report the network, and whether it is running.
+    /// Since when NetworkManager does not report the network, and whether NetworkManager is running; nil if it reports
+    /// the network.
     private var missingReport: (since: Int64, isManaged: Bool)?
 
     mutating func take(_ kernel: NetworkState?, _ bus: BusReadings?, now: Int64) -> Decision {
@@ -30,7 +31,7 @@ struct NetworkIdentity {
             (lastReport, missingReport) = (bus, nil)
             return Decision(bus: bus)
         }
-        // A service that has come back gets the full time again.
+        // The time begins again when NetworkManager has started or ended.
         let since = missingReport?.isManaged == bus.isNetworkManaged ? missingReport?.since ?? now : now
         missingReport = (since, bus.isNetworkManaged)
         let isShort = now - since < NetworkIdentity.networkManagerTimeout
@@ -39,7 +40,7 @@ struct NetworkIdentity {
             return Decision(
                 bus: bus.merged(lastReport), nextCheck: isShort ? since + NetworkIdentity.networkManagerTimeout : nil)
         }
-        // NetworkManager has reported that it does not manage the interface.
+        // No earlier report applies: there is none, or NetworkManager is running and has not repeated it in time.
         lastReport = nil
         guard bus.isNetworkManaged, let beganAt, now - beganAt < NetworkIdentity.networkManagerTimeout else {
             return Decision(bus: bus)
@@ -47,10 +48,10 @@ struct NetworkIdentity {
         return Decision(bus: bus, isPending: true, nextCheck: beganAt + NetworkIdentity.networkManagerTimeout)
     }
 
-    /// Notes the kernel's interface. Returns false if the kernel names none.
+    /// Stores the interface that the kernel names. Returns false if it names none.
     private mutating func updateInterface(_ kernel: NetworkState, now: Int64) -> Bool {
         let name = kernel.network.value?.name
-        // The kernel could not be asked.
+        // The kernel's default route could not be read.
         if name == nil, kernel.connectivity.value == nil { return false }
         if !isRead || name != interface { self = NetworkIdentity(interface: name, beganAt: isRead ? now : nil) }
         return name != nil
@@ -66,7 +67,8 @@ struct NetworkIdentity {
 }
 
 extension BusReadings {
-    /// Completes the readings by earlier ones. A worse reading replaces the earlier one at once.
+    /// Returns the last report of NetworkManager with what is known now. Of the new readings, only a metered network
+    /// and a known connectivity replace those of the report.
     fileprivate func merged(_ lastReport: BusReadings) -> BusReadings {
         var readings = self
         readings.network = lastReport.network

@@ -4,9 +4,9 @@ internal import BackhaulPlatform
 /// The interface of the default route, as the kernel describes it.
 struct NetworkLink: Equatable, Sendable {
     var name: String
-    /// ARPHRD_… (linux/if_arp.h)
+    /// The kernel's type of the interface: ARPHRD_… (linux/if_arp.h).
     var type: Int?
-    /// DEVTYPE of the uevent: wlan, wwan, bluetooth, bridge, vlan, wireguard…
+    /// The value of DEVTYPE in the interface's uevent file: wlan, wwan, bluetooth, bridge, vlan, wireguard…
     var deviceType: String?
     var isWireless = false
     var isTunnel = false
@@ -32,7 +32,7 @@ struct NetworkLink: Equatable, Sendable {
         }
     }
 
-    /// Whether the kind of device is usually paid by time or by bytes; nil if the kind does not show it.
+    /// True if users of this kind of network usually pay by time or by bytes; nil if the kind does not show it.
     var isMetered: Bool? { kind == .cellular || kind == .bluetooth ? true : nil }
 
     static func read(_ route: DefaultRoute.Link, system: SystemTree, processes: SystemTree) -> NetworkLink {
@@ -42,7 +42,7 @@ struct NetworkLink: Equatable, Sendable {
         link.deviceType = system.optionalText("\(folder)/uevent").flatMap(deviceType)
         link.isWireless = system.contains("\(folder)/wireless") || system.contains("\(folder)/phy80211")
         link.isTunnel = system.contains("\(folder)/tun_flags")
-        // One line is the header of the table.
+        // The first line is the header of the table.
         if link.type == 512, let sessions = processes.optionalText("net/pppoe") {
             link.hasEthernetPPP = sessions.split(separator: "\n").count > 1
         }
@@ -56,11 +56,11 @@ struct NetworkLink: Equatable, Sendable {
     }
 }
 
-/// The network's state as known without a service that manages it.
+/// The network's state according to the kernel, without a service that manages networks.
 struct NetworkState: Equatable, Sendable {
     var network = Reading<Network>()
     var isMetered = Reading<Bool>()
-    /// `none`, or unknown.
+    /// `none` if there is no default route; otherwise unknown.
     var connectivity = Reading<ConnectivityState>()
 
     static func read(system: SystemTree, processes: SystemTree) -> NetworkState {

@@ -3,10 +3,10 @@ internal import CLinux
 internal import Glibc
 
 /// Reports that a link, an address or a route of this network namespace has changed (rtnetlink(7)), without polling. It
-/// does not report what has changed: users of a route try again.
+/// does not report what has changed, so its users read the routes again.
 public final class RouteWatch: Sendable {
     private let descriptor: Descriptor
-    /// Readable when there are changes to take.
+    /// A descriptor that is readable when there are changes to take.
     public var number: Int32 { descriptor.number }
 
     public init() throws(SystemError) {

@@ -4,12 +4,12 @@ internal import Glibc
 
 /// What the kernel reports about routes to other machines. Each function makes a few system calls and does not block.
 public enum Routes {
-    /// Whether this code of connect(2) means that the network has no route. It is then no failure of the server.
+    /// Whether this error of connect(2) means that no route leads to the server. Then the server has not failed.
     public static func isUnreachable(_ code: Int32) -> Bool {
         code == ENETUNREACH || code == EHOSTUNREACH || code == ENETDOWN
     }
 
-    /// Whether a machine exists that refuses the connection.
+    /// Whether this error of connect(2) means that the server's machine has refused the connection.
     public static func isRefused(_ code: Int32) -> Bool { code == ECONNREFUSED }
 
     /// Whether a route leads to the numeric address.
@@ -18,8 +18,8 @@ public enum Routes {
     /// Whether an interface other than the loopback is up and has an address.
     public static var hasNetwork: Bool { bhl_has_network() != 0 }
 
-    /// Whether a name can be looked up, because a route leads to one of the name servers. A name server on this machine
-    /// asks others, and so needs a network.
+    /// Whether names can be resolved, because a route leads to one of the name servers. A name server on this machine
+    /// forwards queries to other servers, and so needs a network.
     public static func hasRouteToNameServer(resolverFile: String = "/etc/resolv.conf") -> Bool {
         Connectivity.nameServers(contents(of: resolverFile)).contains { server in
             isOnThisMachine(server) ? hasNetwork : hasRoute(server)

@@ -1,12 +1,13 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The machine's power source, from all of its supplies.
+/// The machine's power source and charge, according to all of its power supplies.
 struct PowerState: Equatable, Sendable {
     var externalPower = Reading<Bool>()
     var batteryPercent = Reading<UInt8>()
 
-    /// Whether a battery is discharging. Many machines do not report each change of its charge.
+    /// Whether a battery is discharging. Then its charge is polled, because many machines do not report each change of
+    /// it.
     var isOnBattery: Bool { externalPower.value == false && batteryPercent.value != nil }
 
     static let folder = "class/power_supply"
@@ -33,9 +34,10 @@ struct PowerState: Equatable, Sendable {
         batteryPercent = PowerState.level(supplies, folder)
     }
 
-    /// The first rule that applies decides: a discharging UPS; mains or a port online; mains offline; the status of the
-    /// batteries. Offline mains counts only with a battery, because other machines have another supply. An offline port
-    /// counts only if nothing else decides, because most ports are unused.
+    /// Returns whether the machine has external power. The first rule that applies decides: a discharging UPS; mains or
+    /// a port online; mains offline; the status of the batteries. Offline mains counts only with a battery, because a
+    /// machine without a battery has another supply. An offline port counts only if nothing else decides, because most
+    /// ports are unused.
     private static func externalPower(_ supplies: [PowerSupply], _ folder: String) -> Reading<Bool> {
         func first(_ condition: (PowerSupply) -> Bool) -> String? {
             supplies.first(where: condition).map { "\(folder)/\($0.name)" }
@@ -63,8 +65,8 @@ struct PowerState: Equatable, Sendable {
         return Reading(true, source: "no battery that is in use in \(folder)")
     }
 
-    /// The mean charge, weighted by full capacity if all capacities are known. A UPS counts only if the machine has no
-    /// battery of its own.
+    /// The mean charge of the batteries, weighted by their full capacity if all capacities are known. A UPS counts only
+    /// if the machine has no battery of its own.
     private static func level(_ supplies: [PowerSupply], _ folder: String) -> Reading<UInt8> {
         let own = supplies.filter { $0.kind == .battery && $0.percent != nil }
         let batteries = own.isEmpty ? supplies.filter { $0.kind == .uninterruptible && $0.percent != nil } : own

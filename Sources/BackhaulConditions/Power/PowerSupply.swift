@@ -11,9 +11,9 @@ struct PowerSupply: Equatable, Sendable {
 
     var name: String
     var kind: Kind
-    /// Set for mains and ports.
+    /// Whether mains or a port delivers power; nil if this is unknown.
     var isOnline: Bool?
-    /// Set for batteries.
+    /// Whether a battery or UPS is discharging; nil if this is unknown.
     var isDischarging: Bool?
     var percent: UInt8?
     /// The full capacity in microwatt hours.
@@ -21,7 +21,8 @@ struct PowerSupply: Equatable, Sendable {
     /// The full capacity in microampere hours.
     var fullCharge: Double?
 
-    /// Nil for an entry that does not supply the machine: batteries of mice and pens, empty bays, unknown types.
+    /// Returns nil for an entry that does not supply the machine: batteries of mice and pens, empty bays, unknown
+    /// types.
     init?(name: String, attribute: (String) -> String?) {
         guard attribute("scope") != "Device", attribute("present") != "0" else { return nil }
         switch attribute("type") {
@@ -35,7 +36,7 @@ struct PowerSupply: Equatable, Sendable {
         self.name = name
         switch attribute("online") {
         case "0": isOnline = false
-        // 2 is a programmable supply.
+        // 2 means online with a programmable voltage.
         case "1", "2": isOnline = true
         default: isOnline = nil
         }
@@ -62,7 +63,7 @@ struct PowerSupply: Equatable, Sendable {
         number(text).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// A gauge that was calibrated for the new battery may report a little more than 100.
+    /// Reads a charge in percent. Some gauges report a little more than 100.
     private static func capacity(_ text: String?) -> UInt8? {
         guard let number = number(text), (0...110).contains(number) else { return nil }
         return UInt8(min(number, 100))

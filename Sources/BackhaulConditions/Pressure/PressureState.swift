@@ -16,7 +16,7 @@ enum PressureResource: String, CaseIterable, Sendable {
 
     var path: String { "pressure/\(rawValue)" }
 
-    /// The percentage of the last ten seconds in which some process waited.
+    /// Reads the percentage of the last ten seconds in which at least one process waited.
     func read(_ tree: SystemTree) -> Reading<UInt8> {
         do {
             let text = try tree.text(path)

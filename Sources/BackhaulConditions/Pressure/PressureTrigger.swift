@@ -2,19 +2,21 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Notifies once when processes wait for a resource for 1 % of ten seconds, because limits may then be exceeded
-/// (Documentation/accounting/psi.rst in Linux). The kernel removes the trigger when the descriptor is closed.
+/// A trigger of the kernel that fires when processes wait for a resource for 1 % of ten seconds. The limits of
+/// constraints may then be exceeded (Documentation/accounting/psi.rst in Linux). The kernel removes the trigger when
+/// the descriptor is closed.
 final class PressureTrigger: Sendable {
     private let descriptor: Descriptor
     /// The descriptor, which is urgent (EPOLLPRI) when the trigger fires.
     var number: Int32 { descriptor.number }
 
-    /// The microseconds of waiting, and the length of the window. Without privilege the window must be a multiple of
-    /// two seconds, and only kernels from 6.4 on allow it.
+    /// The text that defines the trigger: the microseconds of waiting, and the length of the window in microseconds.
+    /// Without privilege the window must be a multiple of two seconds, and only kernels from 6.4 on allow it.
     private static let triggerLine = "some 100000 10000000"
     private static let processesFileSystem = 0x9fa0  // PROC_SUPER_MAGIC
 
-    /// Nil if the kernel allows no trigger. Nothing is written to a directory that only replaces /proc.
+    /// Returns nil if the kernel allows no trigger. It writes only to the kernel's /proc, not to a directory that
+    /// replaces /proc.
     init?(_ resource: PressureResource, in tree: SystemTree) {
         let number = bhl_open(tree.full(resource.path), O_RDWR | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -23,7 +25,7 @@ final class PressureTrigger: Sendable {
         guard fstatfs(number, &system) == 0, Int(system.f_type) == PressureTrigger.processesFileSystem else {
             return nil
         }
-        // The text is written with its zero, because the kernel overwrites the last byte.
+        // The text is written with a zero byte at its end, because the kernel overwrites the last byte.
         let text = Array(PressureTrigger.triggerLine.utf8) + [0]
         guard write(number, text, text.count) == text.count else { return nil }
     }

@@ -11,9 +11,10 @@ final class DeviceEvents: Sendable {
     }
 
     private let descriptor: Descriptor
-    /// Readable when there are events to take.
+    /// A descriptor that is readable when there are events to take.
     var number: Int32 { descriptor.number }
-    /// False in a container whose kernel sends it no uevents. Then only programs inside it can send events.
+    /// False in a container to which the kernel sends no uevents. There, only programs inside the container can send
+    /// events.
     let isComplete: Bool
 
     init() throws(SystemError) {
@@ -25,10 +26,10 @@ final class DeviceEvents: Sendable {
 
     /// Reads the events, and returns the kinds of devices. Returns all kinds if the kernel dropped events.
     func take() -> Subsystems {
-        // Larger than any event: UEVENT_BUFFER_SIZE is 2,048.
+        // The buffer is larger than any event: UEVENT_BUFFER_SIZE is 2,048.
         var buffer = [CChar](repeating: 0, count: 16_384)
         var found: Subsystems = []
-        // Bounded, so that a flood of events does not block the loop.
+        // The number of events is bounded, so that a flood does not block the loop.
         for _ in 0..<256 {
             let count = bhl_next_device_event(descriptor.number, &buffer, buffer.count)
             if count > 0 {

@@ -2,10 +2,10 @@ internal import BackhaulModel
 
 /// The services on the system bus. Tests use a fake.
 protocol SystemBus: Sendable {
-    /// Readable when there are readings to take. This includes the first ones.
+    /// A descriptor that is readable while there are readings to take. The first readings make it readable too.
     var number: Int32 { get }
     func takeReadings() -> BusReadings
-    /// Changes the wanted needs.
+    /// Sets the conditions to watch.
     func subscribe(_ subscriptions: ConditionSet)
     func readyToSleep()
     func close()
@@ -13,7 +13,7 @@ protocol SystemBus: Sendable {
 
 extension BusWatch: SystemBus {}
 
-/// Starts the bus. Returns nil if no bus can be used.
+/// Starts a watch of the bus. Returns nil if no bus can be used.
 typealias SystemBusFactory = (_ address: String?, _ subscriptions: ConditionSet) -> (any SystemBus)?
 
 extension BusReadings {

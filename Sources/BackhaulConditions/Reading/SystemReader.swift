@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads kinds of conditions, one after the other, on its own thread. Batteries and sensors may be behind slow buses
-/// and may never reply. All methods are confined to the loop's thread.
+/// Reads conditions, one kind after the other, on its own thread. Batteries and sensors may be behind slow buses, and
+/// may never reply. Only the loop's thread calls the methods.
 final class SystemReader {
     /// The work of the thread.
     private struct Job: Sendable {
@@ -32,7 +32,8 @@ final class SystemReader {
     private let wakeUp: EventFD
     private var watch: Watch?
 
-    /// Calls `then` on the loop's thread when all kinds of a `read` were read, or those that `detach` did not take.
+    /// Calls `then` on the loop's thread when all kinds of a `read` were read. After `detach`, the call has only the
+    /// kind that was being read at that time.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         then: @escaping (SystemReadings) -> Void
@@ -50,7 +51,7 @@ final class SystemReader {
         }
     }
 
-    /// Reads these kinds. The reading before must have ended.
+    /// Starts to read these kinds. The previous `read` must have ended.
     func read(_ order: ReadingRequest) {
         let (wakeUp, job, roots, readSystem) = (wakeUp, job, roots, readSystem)
         job.change { $0.remaining = order.needs }
@@ -72,7 +73,7 @@ final class SystemReader {
         }
     }
 
-    /// Stops reports. The thread ends when its reading has ended, and no other thread waits for it.
+    /// Stops the calls of `then`. The thread ends when its reading has ended, and no other thread waits for it.
     func close() {
         watch?.cancel()
         watch = nil

@@ -2,10 +2,11 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The thread that reads conditions, and threads that hang. A kind whose reading does not end keeps its thread, and the
-/// other kinds get a new one. So there is at most one thread for each kind. Confined to the loop's thread.
+/// Owns the thread that reads conditions, and the threads that hang. A kind whose reading hangs keeps its thread, and
+/// the other kinds get a new thread. So there is at most one thread for each kind. This object is confined to the
+/// loop's thread.
 final class SystemReaders {
-    /// How long a reading may delay the others, in milliseconds.
+    /// How long a reading may take before the kinds that wait for it get a new thread, in milliseconds.
     static let switchDelay: Int64 = 1_000
     /// After this many milliseconds a kind counts as unknown, until its reading ends.
     static let readingTimeout: Int64 = 10_000
@@ -24,12 +25,13 @@ final class SystemReaders {
     private(set) var reader: SystemReader?
     /// The kinds that `reader` reads.
     private(set) var reading: ConditionSet = []
-    /// The kinds to read next, or when their last reading has ended.
+    /// The kinds to read next. A kind that is requested again while it is read, or while it hangs, stays here until
+    /// that reading has ended.
     private(set) var postponed: ConditionSet = []
     private var stuckReaders: [ConditionSet: Stuck] = [:]
     private lazy var timer = loop.timer { [unowned self] in readingIsLate() }
 
-    /// Calls `then` in a later iteration of the loop, with the readings in parts.
+    /// Calls `then` in later iterations of the loop, once for each part of the readings.
     init(
         _ loop: Loop, _ roots: ConditionRoots, _ readSystem: @escaping ReadSystem,
         heatLevels: @escaping () -> [String: ThermalState], then: @escaping (SystemReadings) -> Void
@@ -53,7 +55,8 @@ final class SystemReaders {
     /// Drops postponed kinds other than these.
     func forget(except needs: ConditionSet) { postponed.formIntersection(needs) }
 
-    /// Ends the idle thread. A thread that reads or hangs continues, because its readings would be lost.
+    /// Ends the thread if it is idle. A thread that reads or hangs continues, because otherwise its readings would be
+    /// lost.
     func rest() {
         guard reading.isEmpty, postponed.isSubset(of: stuck) else { return }
         reader?.close()
@@ -82,7 +85,7 @@ final class SystemReaders {
     }
 
     private func make() throws -> SystemReader {
-        // The closure needs the reader, which does not exist before the closure.
+        // The closure needs the reader, which is made after the closure.
         final class Name { weak var reader: SystemReader? }
         let name = Name()
         let reader = try SystemReader(loop, roots, readSystem) { [unowned self] found in
@@ -107,7 +110,7 @@ final class SystemReaders {
         guard let reader else { return }
         let (found, kind, rest) = reader.detach()
         postponed.formUnion(rest)
-        // The reading has just ended, or has not begun.
+        // No kind is being read: the reading has just ended, or has not begun.
         if kind.isEmpty { return hasRead(found, by: reader) }
         let timer = loop.timer { [unowned self] in
             continueReading(with: .unknown(kind, SystemReaders.timeoutText))

@@ -6,10 +6,10 @@ struct ReadingRequest: Sendable {
     var heatLevels: [String: ThermalState] = [:]
 }
 
-/// A function that reads the system on a thread that may block. Tests use one that hangs.
+/// A function that reads the system on a thread that may block. Tests replace it by a function that hangs.
 typealias ReadSystem = @Sendable (ReadingRequest, ConditionRoots) -> SystemReadings
 
-/// Readings of some kinds. The others are nil.
+/// The readings of some kinds of conditions. Those of other kinds are nil.
 struct SystemReadings: Sendable {
     /// The kinds that were read.
     var needs: ConditionSet
@@ -55,7 +55,7 @@ struct SystemReadings: Sendable {
 }
 
 extension ConditionSet {
-    /// Each kind alone. Kinds that cannot hang come first.
+    /// The kinds of this set, each as a set of its own. Kinds that cannot hang come first.
     var kinds: [ConditionSet] {
         let all: [ConditionSet] = [.network, .cpuPressure, .ioPressure, .memoryPressure, .power, .heat]
         return all.filter { contains($0) }

@@ -2,12 +2,12 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The files and directories below one root: the kernel's, or a replacement. No content is trusted. Files may disappear
-/// during a read, may be directories or pipes, or may have no end.
+/// The files and directories below one root: those of the kernel, or of a directory that replaces them. No content is
+/// trusted. Files may disappear during a read, may be directories or pipes, or may have no end.
 struct SystemTree: Sendable {
     static let fileSizeLimit = 65_536
     static let entryLimit = 256
-    /// The limit of entries that are listed, whether wanted or not.
+    /// The most entries of a directory that are read, wanted or not.
     private static let scanLimit = 65_536
 
     let root: String
@@ -38,8 +38,9 @@ struct SystemTree: Sendable {
     /// The content of a file, or nil if it cannot be read.
     func optionalText(_ path: String) -> String? { try? text(path) }
 
-    /// The names of wanted entries, sorted. Only the first ones in the kernel's order count: a machine with hundreds of
-    /// processors has as many cooling devices beside its few zones.
+    /// Returns the names of wanted entries, sorted: at most `entryLimit`, the first in the kernel's order. Unwanted
+    /// entries do not count: a machine with hundreds of processors has hundreds of cooling devices beside a few thermal
+    /// zones.
     func entries(_ path: String, where isWanted: (String) -> Bool = { _ in true }) throws(SystemError) -> [String] {
         var names: [String] = []
         try DirectoryReader.read(full(path), limit: SystemTree.scanLimit) { bytes in

@@ -2,12 +2,13 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Starts activities: within their window when the conditions meet their constraints, and at its end in any case.
+/// Starts activities: within their window when the conditions meet their constraints, and at the end of the window in
+/// any case.
 ///
-/// Each store has one. Each check reads from the store which activities are due. The controller owns the timer of the
-/// next check, and the results of the last one.
+/// Each engine has one object of this type. Each check reads from the store which activities are due. The controller
+/// owns the timer of the next check, and the results of the last check.
 final class ActivityController {
-    /// The delay after a failed start. A start fails when another task has its destination, or the store is full.
+    /// The delay after a failed start. For example, another task has the destination, or the store is full.
     private static let pauseMilliseconds: Int64 = 60_000
 
     private let runtime: any Runtime
@@ -19,18 +20,19 @@ final class ActivityController {
     private var timer: (any RuntimeTimer)?
     /// Whether a check is under way: the read of the store, and the starts that follow it.
     private var state = CheckState.idle
-    /// The last tasks of activities that have not ended. The next start of an activity waits for the end of its task.
+    /// The tasks of activities that have not ended. An activity starts again only after the end of its last task.
     private var livingTasks: Set<TaskID> = []
     /// Activities whose window is open and which wait for better conditions.
     private var held: [OpenActivity] = []
-    /// Activities whose start failed and was logged, with the loop's time of the next attempt.
+    /// The activities whose start failed, with the time of the next attempt by the loop's clock. Each failure was
+    /// logged.
     private var retryTimes: [ActivityID: Int64] = [:]
     /// The conditions that open windows depend on.
     private(set) var needs: ConditionSet = []
 
-    /// - holds: the holds that these constraints have now; nil: the conditions were not read yet.
+    /// - holds: returns the holds of these constraints, or nil if the conditions were not read yet.
     /// - isEnding: true when nothing may be started any more.
-    /// - unixMilliseconds: the wall clock. The windows are times of it.
+    /// - unixMilliseconds: returns the time of the wall clock, to which the windows of activities refer.
     init(
         _ runtime: any Runtime, _ calendar: CalendarWatch, log: @escaping @Sendable (LogEntry) -> Void,
         holds: @escaping (EffectiveConstraints, SessionID) -> [Hold]?, isEnding: @escaping () -> Bool,
@@ -67,7 +69,8 @@ final class ActivityController {
         })
     }
 
-    /// An activity was set. The cause of a failed start may be gone, so failed starts are repeated without a delay.
+    /// Checks after an activity was set. The cause of a failed start may be gone, so failed starts are repeated without
+    /// a delay.
     func activityChanged() {
         retryTimes = retryTimes.mapValues { _ in .min }
         check()
@@ -109,9 +112,9 @@ final class ActivityController {
         return effects
     }
 
-    /// Whether the activity may start now. The task of a background activity waits itself, and shows its reason. The
-    /// constraints of the other qualities are checked only before the start: no hold may delay the task beyond the
-    /// window.
+    /// Returns whether the activity may start now. If a `background` activity has a request, its task is made when the
+    /// window opens. This task waits for the constraints, and shows the reason. The constraints of the other qualities
+    /// of service are checked only before the start, because no hold may delay the task beyond the window.
     private func mayStart(_ activity: OpenActivity, now: Int64) -> Bool {
         let window = activity.window(now: now)
         guard now < window.end, let constraints = constraints(of: activity) else { return now >= window.begin }
@@ -119,7 +122,7 @@ final class ActivityController {
         return window.shouldStart(now: now, holds: holds)
     }
 
-    /// The constraints that have to be met before the start; nil: there are none.
+    /// The constraints that have to be met before the start; nil if there are none.
     private func constraints(of activity: OpenActivity) -> EffectiveConstraints? {
         let constraints = activity.qualityOfService.constraints
         guard constraints != .none, !activity.hasRequest || activity.qualityOfService != .background else { return nil }
@@ -136,7 +139,7 @@ final class ActivityController {
         return [.prune]
     }
 
-    /// `untilNext`: milliseconds until the next check; nil: none is needed.
+    /// Ends a check. `untilNext`: the milliseconds until the next check, or nil if none is needed.
     private func endCheck(untilNext: Int64?) -> [EngineEffect] {
         if state.end() {
             check()
@@ -152,7 +155,7 @@ final class ActivityController {
 
     // MARK: Starts
 
-    /// Starts the activities one after the other, because one may take the destination that the next one wants.
+    /// Starts the activities one after the other, because two tasks of activities may have the same destination.
     private func start(_ activity: OpenActivity, then others: ArraySlice<OpenActivity>) {
         let (now, clock) = (calendar.milliseconds, CalendarWatch.readClock())
         runtime.store({ (transaction) throws(Failure) in

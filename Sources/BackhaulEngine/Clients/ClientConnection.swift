@@ -21,7 +21,8 @@ final class ClientConnection {
     /// How often the client's process could not be read from /proc.
     var introductionAttempts = 0
     private var queuedMessages: [ClientMessage] = []
-    /// Whether a disk thread takes over the files of an enqueue. This may take long, and only the next enqueue waits.
+    /// Whether a disk thread is taking the body files of an enqueue into the store. This may take long, so only later
+    /// enqueues wait for it.
     var isIngestingBodies = false
     private var queuedEnqueues: [ClientMessage] = []
 
@@ -33,8 +34,8 @@ final class ClientConnection {
         var isReadingAhead = false
     }
 
-    /// The handles of creates and attaches that may wait for their session and are in the store thread now. A cancelled
-    /// one is removed.
+    /// The handles of create and attach commands that may wait for their session, while the store thread performs the
+    /// command. When the client cancels the command, its handle is removed.
     private var opening: Set<HandleID> = []
 
     init(
@@ -87,7 +88,7 @@ final class ClientConnection {
     }
 
     /// Whether the client is a consumer in another process, which may be stopped (SIGSTOP). A host that has the engine
-    /// in its own process is stopped together with it.
+    /// in its own process is stopped together with the engine.
     var mayBeStoppedConsumer: Bool { !isLocal && hello != nil && handles.values.contains { $0.role == .consume } }
 
     func reply(_ sequence: UInt64, _ reply: Reply) { deliver(.reply(sequence: sequence, reply)) }

@@ -3,7 +3,7 @@ internal import BackhaulStore
 
 /// The connected clients, and which handle consumes each session.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class ClientRegistry {
     private(set) var connections: [ConnectionID: ClientConnection] = [:]
     private var consumers: [SessionID: HandleAddress] = [:]
@@ -17,7 +17,7 @@ final class ClientRegistry {
 
     func add(_ connection: ClientConnection) { connections[connection.id] = connection }
 
-    /// Removes the connection. The sessions that it consumed have no consumer then.
+    /// Removes the connection. Afterwards the sessions that it consumed have no consumer.
     func remove(_ id: ConnectionID) -> ClientConnection? {
         guard let connection = connections.removeValue(forKey: id) else { return nil }
         for (session, address) in consumers where address.connection == id { consumers[session] = nil }
@@ -52,7 +52,7 @@ final class ClientRegistry {
     }
 }
 
-/// A handle of any client.
+/// A handle and the connection of its client. A handle's id alone is unique only within one connection.
 struct HandleAddress: Hashable {
     var connection: ConnectionID
     var handle: HandleID

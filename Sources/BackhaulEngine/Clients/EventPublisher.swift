@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulStore
 
 /// Sends committed events to clients. The session's consumer gets their contents, within its credit. Every other host
-/// of the application gets the newest id.
+/// of the application gets the id of the newest event.
 ///
-/// Each store has one. Events of one iteration of the loop are announced together.
+/// Each engine has one object of this type. Events of one iteration of the loop are announced together.
 final class EventPublisher {
     private let runtime: any Runtime
     private let clients: ClientRegistry
@@ -15,7 +15,7 @@ final class EventPublisher {
         let session: SessionID
         let name: NamedSession
         var newest: EventID
-        /// The contents of the commits, in order. Each part directly follows the event `after`.
+        /// The events of the commits, in order. Each part directly follows the event `after`.
         var parts: [(after: EventID, events: [Event])] = []
     }
 
@@ -24,17 +24,19 @@ final class EventPublisher {
         self.clients = clients
     }
 
-    /// Whether an event that is committed now is pushed immediately. Then its transaction has to read the contents.
+    /// Whether events of the session can be pushed now. If so, a transaction that adds events has to return their
+    /// contents.
     func pushes(_ session: SessionID) -> Bool {
         guard let (connection, handle) = clients.consumer(of: session) else { return false }
         return !connection.isBackpressured() && connection.handles[handle]?.window.canPush == true
     }
 
-    /// Notifies the connected clients of the application at the end of this iteration of the loop.
+    /// Notifies the connected clients of the application of the new events, at the end of this iteration of the loop.
     func announce(_ change: Change) {
         guard change.newestEvent > .zero else { return }
         if announcements.isEmpty { runtime.afterThisIteration { [unowned self] in flushAnnouncements() } }
-        // The key is the id: a session that is removed and created again in one iteration has the same name.
+        // The key is the id: a session that is removed and created again in one iteration has the same name but another
+        // id.
         var announcement =
             announcements[change.session]
             ?? Announcement(session: change.session, name: NamedSession(change), newest: change.newestEvent)
@@ -43,7 +45,8 @@ final class EventPublisher {
         announcements[change.session] = announcement
     }
 
-    /// Sends all announcements now. Before a reply, so that the client knows the events that its command caused.
+    /// Sends all announcements now. It is called before a reply is sent, so that the client first receives the events
+    /// that its command caused.
     func flushAnnouncements() -> [EngineEffect] {
         let all = announcements
         announcements = [:]
@@ -59,7 +62,7 @@ final class EventPublisher {
         return effects
     }
 
-    /// Pushes the events within the consumer's credit. Returns its connection if everything was pushed.
+    /// Pushes the events within the consumer's credit. Returns the consumer's connection if all events were pushed.
     private func push(_ announcement: Announcement) -> ConnectionID? {
         guard let (connection, handle) = clients.consumer(of: announcement.session),
             var window = connection.handles[handle]?.window
@@ -91,7 +94,7 @@ final class EventPublisher {
         readAhead(connection, handle)
     }
 
-    /// A peer that was behind has read enough of the bytes that were sent to it. Pushes more events to it.
+    /// Pushes more events to a peer that is not backpressured any more.
     func drainedOutput(_ id: ConnectionID) {
         guard let connection = clients[id] else { return }
         for (handle, attached) in connection.handles where attached.role == .consume { readAhead(connection, handle) }
@@ -118,7 +121,7 @@ final class EventPublisher {
     ) {
         guard let connection = clients[id], var current = connection.handles[handle]?.window else { return }
         connection.setReadingAhead(handle, false)
-        // When the store cannot be read for now, the client's next poll reads the events.
+        // If the store could not be read, the client's next poll reads the events.
         guard case .success(let (events, more)) = result else { return }
         let start = current.cursor
         let through = more ? events.last?.id ?? .zero : max(window.newest, events.last?.id ?? .zero)

@@ -1,16 +1,16 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The running tasks, from which progress is read.
+/// The source of progress: the running tasks.
 protocol ProgressSource: AnyObject {
     var runningSessions: Set<SessionID> { get }
     func readings(of session: SessionID) -> [Progress]
 }
 
-/// Sends changed progress, at most once in the interval of each handle. A peer that is behind gets none, and no timer
-/// runs while no task runs.
+/// Sends changed progress to the handles that watch a session, at most once in the interval of each handle. A
+/// backpressured peer gets no progress. No timer runs while no task runs.
 ///
-/// Each loop has one.
+/// Each engine has one object of this type.
 final class ProgressPublisher {
     /// The most watches of one client. Each may contain the last readings of many tasks.
     private static let watchLimit = 256
@@ -64,7 +64,7 @@ final class ProgressPublisher {
         for address in watches.keys where address.connection == connection { watches[address] = nil }
     }
 
-    /// Plans the next notice. Called after a task started, a watch started, or a reading was added.
+    /// Starts the timer of the next notice. It is called after a task started, a watch started, or a reading was added.
     func plan() {
         guard !watches.isEmpty, timer?.isRunning != true else { return }
         let running = source.runningSessions
@@ -72,7 +72,8 @@ final class ProgressPublisher {
         if let due { timer?.start(milliseconds: max(0, due - runtime.now)) }
     }
 
-    /// The task does not run any more. `reading` makes its last reading, which is needed only while a handle watches.
+    /// Adds the last reading of a task that does not run any more. `reading` makes it, and is called only if a handle
+    /// watches progress.
     func ended(_ task: TaskID, of session: SessionID, _ reading: () -> Progress) {
         guard !watches.isEmpty else { return }
         let last = reading()

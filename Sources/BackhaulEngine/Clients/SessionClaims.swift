@@ -13,7 +13,8 @@ struct NamedSession: Hashable, Sendable {
 
     init(_ change: Change) { self.init(application: change.application, identifier: change.identifier) }
 
-    // Compares bytes, as the store does. Swift's `==` also matches different bytes of equal characters.
+    // Compares bytes, as the store does. For Swift's `==`, texts with different bytes may be equal (Unicode canonical
+    // equivalence).
     static func == (left: NamedSession, right: NamedSession) -> Bool {
         left.application.utf8.elementsEqual(right.application.utf8)
             && left.identifier.utf8.elementsEqual(right.identifier.utf8)
@@ -28,7 +29,7 @@ struct NamedSession: Hashable, Sendable {
 /// Creates or attaches a session in a transaction.
 typealias OpenSession = @Sendable (Transaction, String, ConsumerIdentity) throws(Failure) -> OpenedSession
 
-/// A create or an attach that may have to wait until the session has no consumer.
+/// A create or attach command that may have to wait until the session has no consumer.
 struct SessionOpening {
     let address: HandleAddress
     let sequence: UInt64
@@ -39,27 +40,28 @@ struct SessionOpening {
 
 /// The queues of consumers that wait for a session, in the order of their commands.
 ///
-/// Each store has one. The queues are not durable: a client sends its command again to the next engine.
+/// Each engine has one object of this type. The queues are not durable: a client sends its command again to the next
+/// engine.
 final class SessionClaims {
-    /// The delay between two attempts while the consumer is not connected. Then no closed connection shows when the
-    /// session is free.
+    /// The delay between two attempts to open a session whose consumer is not connected. No closed connection can then
+    /// show that the session is free.
     private static let retryMilliseconds: Int64 = 1_000
-    /// How long clients of an earlier engine may take to connect. A library looks for the next engine immediately. A
-    /// process that is stopped for longer loses its claims.
+    /// How long clients of an earlier engine may take to connect to this engine. A client searches for the next engine
+    /// immediately. A process that is stopped for longer loses its claims.
     private static let reconnectMilliseconds: Int64 = 10_000
-    /// The most commands of one client that wait, in all queues together.
+    /// The most commands of one client that may wait, in all queues together.
     private static let waitingLimit = 4_096
 
     private let runtime: any Runtime
     private let clients: ClientRegistry
     private var queues: [NamedSession: Queue] = [:]
     private var timer: (any RuntimeTimer)?
-    /// The time until which clients of an earlier engine may reconnect.
+    /// The timer that runs while clients of an earlier engine may reconnect.
     private var returnTimer: (any RuntimeTimer)?
 
     private struct Queue {
         var waiting: [SessionOpening] = []
-        /// Whether the transaction for the first opening runs. `isDue`: the first is tried again after that.
+        /// `isTrying`: the transaction for the first opening runs. `isDue`: another attempt follows this transaction.
         var isTrying = false
         var isDue = false
     }
@@ -136,7 +138,7 @@ final class SessionClaims {
             return [.opened(opened, opening, consumer)]
         case .failure(let failure) where failure.status == .inUse:
             requestYield(name)
-            // If the client has left meanwhile, the result does not apply to the client that is first now.
+            // If the opening was cancelled meanwhile, its result does not apply to the opening that is first now.
             if queues[name]?.isDue == true || !isWanted { released(name) }
         case .failure(let failure):
             if isWanted {
@@ -158,7 +160,7 @@ final class SessionClaims {
         })
     }
 
-    /// Sends the notice to yield to the consumer. If it is not connected, the openings are tried again later.
+    /// Sends the notice to yield to the consumer. If the consumer is not connected, the openings are tried again later.
     func requestYield(_ name: NamedSession) {
         guard queues[name] != nil else { return }
         var isConnected = false
@@ -172,8 +174,8 @@ final class SessionClaims {
 
     // MARK: Clients of an earlier engine
 
-    /// Starts the time after which clients of an earlier engine lose their claims if they have not reconnected. A
-    /// process that closed its application while no engine ran could not report it.
+    /// Starts the timer after which clients of an earlier engine lose their claims if they have not reconnected. A
+    /// process that closed its application while no engine ran could not release its claims.
     func startReconnectTimer() {
         let timer = runtime.timer { [unowned self] in
             releaseDisconnected()

@@ -3,12 +3,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulWire
 
-/// A client on the socket. It reads and writes frames.
+/// A client on the socket. This object reads and writes its frames.
 ///
 /// The memory for a peer is bounded. No further command is read while many are under way, or while the peer does not
-/// read its replies. Messages that can wait are not sent to a peer that is behind.
+/// read its replies. Notices that can wait are not sent to a backpressured peer.
 final class SocketPeer {
-    /// A peer with more unread bytes than this is behind.
+    /// A peer with more unread bytes than this is backpressured.
     private static let highWaterMark = 256 << 10
     /// A peer with more unread bytes than this loses its connection. A correct client stays far below it.
     private static let outgoingLimit = 32 << 20
@@ -24,13 +24,14 @@ final class SocketPeer {
     private var budget = CommandBudget()
     private var isPaused = false
     private var isOver = false
-    /// Whether the peer has been behind since the last `sendDeferredNotices`, so that notices may have been kept back.
-    /// It lasts over several writes, because one write may send only a part of the bytes.
+    /// Whether the peer has been backpressured since the last `sendDeferredNotices`, so that notices may have been
+    /// deferred. One write may send only a part of the bytes, so the value stays true over several writes.
     private var wasBackpressured = false
-    /// Notices that are sent when the peer has caught up. Only the newest event of each session is kept.
+    /// The notices that are sent when the peer is not backpressured any more. For each session only the newest event is
+    /// kept.
     private var deferredEvents: [ByteString: EventID] = [:]
     private var deferredYields: Set<ByteString> = []
-    /// The time since which a hello or the rest of a frame is missing.
+    /// Since when a hello or the rest of a frame is missing; nil if neither is missing.
     private(set) var inputPendingSince: Int64?
 
     init?(id: ConnectionID, stream: UnixStream, peer: PeerCredential, server: SocketServer) {
@@ -45,7 +46,7 @@ final class SocketPeer {
         self.watch = watch
     }
 
-    /// The received bytes that are not read as frames yet.
+    /// The number of received bytes that are not read as frames yet.
     var bufferedBytes: Int { reader.bufferedBytes }
     var isIntroduced: Bool { server.clients.registry[id]?.hello != nil }
     var isBackpressured: Bool { outgoing.count - sent > Self.highWaterMark }
@@ -157,13 +158,13 @@ final class SocketPeer {
     private func resumeIfPossible() {
         guard isPaused, mayReceive else { return }
         isPaused = false
-        // Later, because this is called from within the reply to a command.
+        // The messages are taken later, because this function is called while the reply to a command is sent.
         server.loop.afterThisIteration { [weak self] in self?.take() }
     }
 
     private func received(_ message: ClientMessage) throws(Failure) {
         if case .hello(let hello) = message {
-            // The kernel's process id is trusted; the one in a message is not.
+            // The process id that the kernel reports is trusted; the process id in a message is not.
             guard hello.process == peer.processID else {
                 throw Failure(.invalidArgument, "the hello names another process than the one that is connected")
             }

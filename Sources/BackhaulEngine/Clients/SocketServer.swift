@@ -10,16 +10,17 @@ internal import Glibc
 final class SocketServer {
     static let socketName = "engine.socket"
     private static let connectionLimit = 512
-    /// The most connections of one process. A process that floods the socket leaves room for others.
+    /// The most connections of one process, so that one process cannot use up all connections.
     private static let connectionLimitOfProcess = 128
     private static let retryMilliseconds: Int64 = 1_000
-    /// The delay before the socket's file is made again. A client waits longer for the engine, and a store is deleted
-    /// within a shorter time.
+    /// The delay before the socket's file is made again, in milliseconds. Clients try to reach the engine for longer
+    /// than this, and the deletion of a store takes less time than this.
     private static let repairDelayMilliseconds: Int64 = 500
-    /// The most connections that one call accepts, so that a flood does not block the loop. More than the listener's
-    /// queue can have.
+    /// The most connections that one call accepts, so that a flood does not block the loop. The listener's queue is
+    /// shorter.
     private static let acceptLimit = 256
-    /// The most bytes of unfinished frames, of all peers together. With more, the server waits for no stopped process.
+    /// The most bytes of unfinished frames, of all peers together. If there are more, the server closes the connection
+    /// of each peer whose hello or rest of a frame is missing.
     private static let partialFrameLimit = 64 << 20
 
     private var listener: UnixListener
@@ -66,15 +67,15 @@ final class SocketServer {
 
     // MARK: The socket's file
 
-    /// Makes the socket's file again after a delay, if it was removed or replaced. The delay is there because the whole
-    /// store may be about to be deleted, and a new file would prevent that.
+    /// Makes the socket's file again after a delay, if it was removed or replaced. Without the delay, the new file
+    /// could prevent the deletion of the whole store.
     func scheduleListenerRepair() {
         guard watch != nil, !listener.isLinked else { return }
         if repairTimer?.isRunning == false { repairTimer?.start(milliseconds: Self.repairDelayMilliseconds) }
     }
 
-    /// Makes the socket's file again. Without it, no new client finds the engine, and none can become the engine, which
-    /// still has the lock.
+    /// Makes the socket's file again. Without the file, a new client neither finds the engine nor becomes the engine,
+    /// because this engine has the store lock.
     private func repairListener() {
         guard !listener.isLinked, services.directory.hasLock else { return }
         let log = services.options.log
@@ -88,14 +89,14 @@ final class SocketServer {
         } catch {
             let failure = Self.failure(error)
             log(LogEntry(.error, "\(failure.message); programs that open the store now do not reach its engine"))
-            // A directory with the socket's name is in the way. The store's watch reports when it is removed.
+            // EADDRINUSE means that a directory has the socket's name. The store's watch reports when it is removed.
             if error.code != EADDRINUSE { repairTimer?.start(milliseconds: Self.retryMilliseconds) }
         }
     }
 
-    /// Fails when too few descriptors are left to serve a client, so that the engine reports it at its start.
+    /// Fails when too few descriptors are left to serve a client, so that the engine reports the lack at its start.
     private static func checkSpareDescriptors() throws(SystemError) {
-        // One each for a client, its process, a file and a connection.
+        // A client needs four descriptors: for its socket, its process, a file, and a connection to a server.
         var spare: [EventFD] = []
         for _ in 0..<4 { spare.append(try EventFD()) }
     }
@@ -122,7 +123,7 @@ final class SocketServer {
             case .wouldBlock: return
             case .exhausted:
                 refuseWithReserve()
-                // The listener stays ready while clients wait: it is watched again after a delay, not in a busy loop.
+                // The listener stays readable while clients wait. A delay without a watch prevents a busy loop.
                 watch?.change([])
                 retry?.start(milliseconds: Self.retryMilliseconds)
                 return
@@ -171,7 +172,8 @@ final class SocketServer {
 
     // MARK: Missing bytes
 
-    /// The hello of a peer or the rest of its frame is missing. Starts the timer, which runs only while this is so.
+    /// Starts the timer that checks for overdue bytes. It runs only while the hello of a peer or the rest of a frame is
+    /// missing.
     func startInputTimer() {
         let limits = services.options.timeoutMilliseconds
         let first = min(limits.hello, limits.frame, Self.retryMilliseconds)

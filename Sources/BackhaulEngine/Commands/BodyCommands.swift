@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Takes over the files of request bodies before their tasks are created: checks them, and copies or links them into
-/// the store. When the tasks are durable, the old names of consumed files are removed. Then the reply is sent.
+/// Takes the files of request bodies into the store before their tasks are created: checks them, and copies or links
+/// them. When the tasks are durable, the old names of consumed files are removed. Then the reply is sent.
 struct BodyCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -27,7 +27,7 @@ struct BodyCommands {
             guard call.isConnected else { return [] }
             switch result {
             case .failure(let failure): refuse(failure)
-            // An earlier engine has applied the command: no file has to be taken over.
+            // An earlier engine has applied the command, so no file has to be taken into the store.
             case .success(nil): insert(items, into: session, bodies: IngestedBodies())
             case .success(let known?):
                 let unknown = needed.enumerated().filter { !known.contains($0.offset) }.map(\.element)
@@ -101,10 +101,10 @@ struct BodyCommands {
     }
 }
 
-/// The files that were taken over for the requests of one enqueue.
+/// The files that were taken into the store for the requests of one enqueue.
 struct IngestedBodies: Sendable {
     var handedOver: [HandedOverBody] = []
-    /// The files to read for the transfers.
+    /// The files that the transfers read, in the order of `handedOver`.
     var files: [BodyFile] = []
     /// The position of the request to which each file belongs.
     var positions: [Int] = []
@@ -121,7 +121,7 @@ struct IngestedBodies: Sendable {
         return items
     }
 
-    /// The consumed files of new tasks, as the host handed them over.
+    /// The files that new tasks have consumed, with the paths that the host has named.
     func consumed(where isNew: (Int) -> Bool) -> [BodyFile] {
         zip(handedOver, positions).filter { $0.0.source == .consume && isNew($0.1) }.map(\.0.file)
     }

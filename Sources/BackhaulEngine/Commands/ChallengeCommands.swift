@@ -3,11 +3,12 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulTransport
 
+/// The commands for challenges and the responses of hosts to them.
 struct ChallengeCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
 
-    /// The most challenges of one reply. This many fit, even with the longest realms.
+    /// The most challenges of one reply. This many fit into a message, even with the longest realms.
     private static let challengeCount = 1_000
 
     func challenges(of session: SessionID) {
@@ -16,8 +17,8 @@ struct ChallengeCommands {
         }
     }
 
-    /// Only the reply of the command is stored. The credential is stored only if the host wants it, or if it replaces a
-    /// URL or header fields of stored requests.
+    /// Applies the host's response to a challenge. The credential is stored only if the host demands it, or if it
+    /// replaces a URL or header fields of stored requests.
     func respond(
         _ id: ChallengeID, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, in session: SessionID
     ) throws(Failure) {

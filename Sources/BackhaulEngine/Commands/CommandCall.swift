@@ -6,7 +6,7 @@ internal import BackhaulWire
 
 /// A command of a client while the engine handles it, with the functions that all commands use.
 final class CommandCall {
-    // Unowned, because the engine retains the call-backs that wait for a result, and they retain the call.
+    // The reference is unowned, because the engine retains closures that wait for a result, and these retain the call.
     unowned let engine: EngineLoop
     let connection: ClientConnection
     let sequence: UInt64
@@ -71,7 +71,7 @@ final class CommandCall {
         read(body, reply: { $0 })
     }
 
-    /// Finishes work that comes before the reply, and then calls the closure, which sends the reply.
+    /// A function that finishes other work, and then calls its argument, which sends the reply.
     typealias ReplyBarrier = (@escaping () -> Void) -> Void
 
     private struct Applied: Sendable {
@@ -80,8 +80,8 @@ final class CommandCall {
         var isNew: Bool
     }
 
-    /// Applies a command once, even if a client sends it several times. Its reply is stored until the client has it.
-    /// `always` is called before each reply, `then` before the first.
+    /// Applies a command once, even if a client sends it several times. Its reply is stored until the client has
+    /// received it. `then` is called only after the command was applied, `always` before every reply to it.
     func applyOnce(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> (Reply, Change?),
         then: @escaping (Change?) -> Void, always: @escaping (Reply) -> Void = { _ in },
@@ -110,8 +110,8 @@ final class CommandCall {
         })
     }
 
-    /// Checks each directory of the destinations once, on a disk thread. Skipped when the client is in the engine's
-    /// process. A failure has the index of its request.
+    /// Checks each directory of the destinations once, on a disk thread, and then calls `then`. The check is skipped
+    /// when the client is in the engine's process. A failure becomes the reply, with the index of its request.
     func inspect(_ requests: [Request], then: @escaping () -> Void) {
         guard !connection.isLocal else { return then() }
         var seen: Set<DirectoryIdentity> = []
@@ -138,7 +138,7 @@ final class CommandCall {
     }
 }
 
-/// A directory as the host identified it.
+/// The identity of a directory, as the host has sent it.
 private struct DirectoryIdentity: Hashable {
     private let device: UInt64
     private let inode: UInt64

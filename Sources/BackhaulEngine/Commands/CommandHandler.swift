@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulWire
 
-/// Calls the function for a command.
+/// Calls the function that performs a command.
 struct CommandHandler {
     let call: CommandCall
 
@@ -74,6 +74,6 @@ struct CommandHandler {
         }
     }
 
-    /// The number of items that a reply may have.
+    /// The most items of a reply: as many as the client wants, within the limit.
     private static func count(_ maximum: UInt32) -> Int { min(Int(maximum), Limits.batchCount) }
 }

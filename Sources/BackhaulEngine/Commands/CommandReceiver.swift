@@ -80,14 +80,14 @@ final class CommandReceiver {
         }
     }
 
-    /// An earlier message was checked: handles the messages that wait behind it.
+    /// Handles the client's queued messages, after the check of an earlier message has ended.
     func receiveQueued(by connection: ClientConnection) {
         while !connection.isInspecting, let message = connection.nextQueuedMessage() {
             received(message, from: connection.id)
         }
     }
 
-    /// The files of an enqueue were taken over: handles the next enqueue of the client.
+    /// Handles the client's next enqueue, after the body files of an earlier enqueue were taken into the store.
     func bodiesIngested(by connection: ClientConnection) {
         connection.isIngestingBodies = false
         while !connection.isIngestingBodies, let message = connection.nextQueuedEnqueue() {
@@ -125,7 +125,7 @@ final class CommandReceiver {
         })
     }
 
-    /// /proc cannot be read because memory or descriptors are missing. Handles the hello again after a delay.
+    /// Handles the hello again after a delay. /proc could not be read, because memory or descriptors are missing.
     private func retryIntroduction(_ connection: ClientConnection, _ hello: Hello) {
         let id = connection.id
         connection.introductionAttempts += 1

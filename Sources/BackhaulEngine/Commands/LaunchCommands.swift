@@ -2,6 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
+/// The commands for launches of hosts.
 struct LaunchCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -29,7 +30,7 @@ struct LaunchCommands {
         }, reply: { listed in .launches(listed.map { engine.hosts.launches.info($0.launch, $0.storedFacts) }) })
     }
 
-    /// The launch that started the client's process, or a process before it with the same token.
+    /// The launch that started the client's process, or an earlier process with the same token.
     func currentLaunch() {
         let application = call.connection.application ?? ""
         let token = call.connection.hello?.launch
@@ -55,7 +56,7 @@ struct LaunchCommands {
     }
 
     /// Ends the launch for the session, and the handle if it belongs to the launch. A repeated command ends the handle
-    /// again, because the client has attached it to this engine before.
+    /// too, because the client has attached the handle again before it repeated the command.
     func complete(_ handle: HandleID, _ session: SessionID, deliveredThrough: EventID) {
         let application = call.connection.application ?? ""
         let client = call.connection.hello?.client

@@ -17,7 +17,8 @@ struct NetworkCommands {
 
     func networks() {
         Clock.readTimeZone()
-        // Waits for the store's queue. The engine has then read the settings of networks, which it does at its start.
+        // The empty transaction ends after all earlier transactions. The first one, which the engine queues at its
+        // start, reads the settings of networks.
         engine.runtime.store({ _ in }, then: { _ in
             engine.readConditions { _ in
                 let (infos, effects) = engine.conditionParts.budgets.networkInfos()

@@ -31,7 +31,7 @@ struct SessionCommands {
         }
     }
 
-    /// Opens a session. The handle is valid from the reply on. The command may be repeated.
+    /// Opens a session for a handle, which is valid after the reply. The command may be repeated.
     private func open(
         _ handle: HandleID, _ role: Role, _ identifier: String, waits: Bool, _ body: @escaping OpenSession
     ) {
@@ -46,7 +46,7 @@ struct SessionCommands {
         let address = HandleAddress(connection: call.connection.id, handle: handle)
         let opening = SessionOpening(address: address, sequence: call.sequence, name: name, role: role, open: body)
         let waits = waits && role == .consume
-        // Other consumers wait for the session, so this one is added to the queue.
+        // Other consumers wait for the session, so this opening is added to the queue.
         if waits, engine.clients.claims.count(of: name) > 0 { return engine.clients.claims.wait(opening) }
         if waits { call.connection.startOpening(handle) }
         engine.runtime.store({ (transaction) throws(Failure) in
@@ -104,7 +104,7 @@ struct SessionCommands {
         let now = engine.base.calendar.milliseconds
         call.applyOnce({ (transaction) throws(Failure) in
             try transaction.sessions.update(session, configuration)
-            // Tasks that wait for a credential are due at the end of their resource time-out.
+            // Tasks that wait for a credential are due at the end of their resource time-out, which may have changed.
             try transaction.challenges.rescheduleParked(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             try transaction.delays.rescheduleRetries(of: session, bootMilliseconds: Clock.bootMilliseconds, now: now)
             return (.done, nil)
@@ -146,7 +146,7 @@ struct SessionCommands {
             if change.sessionRemoved { engine.removed(change) }
             returns.withLock { $0 = change.returnsBodies }
         }, beforeReply: { reply in
-            // Files are returned before the reply is sent.
+            // Consumed files are returned to the host before the reply is sent.
             guard returns.withLock(\.self) else { return reply() }
             engine.housekeeping.requestBodies.returnBodies {
                 reply()

@@ -4,6 +4,7 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 internal import BackhaulWire
 
+/// The commands for tasks: enqueue, list, control and claim.
 struct TaskCommands {
     let call: CommandCall
     private var engine: EngineLoop { call.engine }
@@ -58,7 +59,8 @@ struct TaskCommands {
         }, beforeReply: beforeReply)
     }
 
-    /// The other paths of each destination that has any, by the position of its request.
+    /// The other paths of each destination, by the position of its request. Destinations with only one path are left
+    /// out.
     private func aliases(of items: [(Request, Origin)]) -> [Int: [String]] {
         var found: [Int: [String]] = [:]
         for (index, (request, _)) in items.enumerated() where !request.options.isNamedByServer {
@@ -78,7 +80,7 @@ struct TaskCommands {
         }, reply: { listing in
             var tasks: [TaskInfo] = []
             tasks.reserveCapacity(listing.tasks.count)
-            // In place, because copying a task is slow.
+            // Each task is changed in place, because copying a task is slow.
             for (index, place) in listing.places.enumerated() {
                 tasks.append(listing.tasks[index])
                 engine.base.transfers[tasks[index].id]?.addProgress(to: &tasks[index])

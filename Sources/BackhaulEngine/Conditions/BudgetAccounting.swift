@@ -5,13 +5,15 @@ internal import BackhaulStore
 /// The bytes that were transferred over each network, the rest of the budgets of networks and sessions, and the
 /// administrator's settings of networks.
 ///
-/// Each store has one. Received and sent bytes of bodies are counted in memory, and then added to the ledger.
+/// Each engine has one object of this type. Received and sent bytes of bodies are counted in memory, and then added to
+/// the ledger.
 final class BudgetAccounting {
-    /// The bytes that are counted together while no exact count is needed.
+    /// How many bytes are collected before they are counted together, while no exact count is needed.
     private static let countingStep: UInt64 = 64 << 10
-    /// With less than this left of a budget, each received or sent chunk is counted immediately.
+    /// If a budget has less than this left, each received or sent chunk is counted immediately.
     private static let nearEndBytes: UInt64 = 1 << 20
-    /// How long the network is still read after the last byte, because the next transfer often begins within this time.
+    /// How long the network is still read after the last byte, in milliseconds. The next transfer often begins within
+    /// this time.
     private static let networkReadMilliseconds: Int64 = 10_000
 
     private let runtime: any Runtime
@@ -29,9 +31,9 @@ final class BudgetAccounting {
     /// Bytes that are not in the ledger yet.
     private var moved: [SessionID: UInt64] = [:]
     private var uncountedBytes: UInt64 = 0
-    /// The time of the last byte, by the boot clock; nil: there was none.
+    /// The time of the last byte, by the boot clock; nil before the first byte.
     private var lastTransferTime: Int64?
-    /// The time until which the network is read, by the boot clock.
+    /// The time until which the network is read to count bytes, by the boot clock; nil if this is not needed.
     private(set) var readsNetworkUntil: Int64?
     /// Sessions that need no exact count. At the last check they had no budget, a used-up budget, or at least
     /// `nearEndBytes` left of each.
@@ -41,7 +43,7 @@ final class BudgetAccounting {
     private var exhausted: ExhaustedBudget?
 
     private struct ExhaustedBudget {
-        /// Tasks that wait for the decision.
+        /// The tasks that transfer nothing until the decision.
         var stopped: Set<TaskID> = []
     }
 
@@ -85,14 +87,15 @@ final class BudgetAccounting {
         return uncountedBytes >= Self.countingStep || !sessionsFarFromEnd.contains(task.session) ? count() : []
     }
 
-    /// All sources agree on this network. Bytes that were transferred until now are counted on the former one.
+    /// Sets the network on which all sources agree. Bytes that were transferred until now are counted on the former
+    /// network.
     func networkIdentified(_ network: Network) -> [EngineEffect] {
         let effects = network.name != current?.name ? count() : []
         current = network
         return effects
     }
 
-    /// The network is not read any more. Bytes that were transferred until now are counted on the former one.
+    /// Forgets the network, which is not read any more. Bytes that were transferred until now are counted on it.
     func networkBecameUnknown() -> [EngineEffect] {
         let effects = count()
         current = nil
@@ -100,7 +103,7 @@ final class BudgetAccounting {
     }
 
     /// Updates `readsNetworkUntil`: if there are budgets, the network is read for some seconds after the last byte.
-    /// Returns true if it is.
+    /// Returns true if it has to be read now.
     func updateNetworkReading() -> Bool {
         readsNetworkUntil = nil
         guard let end = lastTransferTime.map({ $0 + Self.networkReadMilliseconds }), end > runtime.now,
@@ -110,9 +113,9 @@ final class BudgetAccounting {
         return true
     }
 
-    /// Adds the transferred bytes to the ledger, and checks the budgets. Called each second during transfers, at the
-    /// end of each transfer, and when the network is known.
-    /// - read: the network that was read just now for a listing.
+    /// Adds the transferred bytes to the ledger, and checks the budgets. It is called each second during transfers, at
+    /// the end of each transfer, and when the network becomes known.
+    /// - read: the network that a listing has just read. It is used while `current` is nil.
     func count(on read: Network? = nil) -> [EngineEffect] {
         guard let network = current ?? read else { return [] }
         kinds[network.name] = network.kind
@@ -141,7 +144,7 @@ final class BudgetAccounting {
             sessionsFarFromEnd.remove(session)
         }
         guard isUsedUp else { return [] }
-        // If all its tasks are held already, the budget is exceeded by tasks that must not be interrupted.
+        // If the budget holds all tasks already, only tasks that must not be interrupted exceed it.
         if exhausted == nil, hasTasksWithinBudgets() { exhausted = ExhaustedBudget() }
         return [.reconsider]
     }
@@ -149,15 +152,15 @@ final class BudgetAccounting {
     /// Whether a budget was used up in this iteration of the loop, and the engine has not decided yet which tasks stop.
     var isDeciding: Bool { exhausted != nil }
 
-    /// Returns false after a budget was used up, until the engine has decided which tasks stop. Other tasks are resumed
-    /// then.
+    /// Whether the task may transfer more bytes now. While the engine decides which tasks a used-up budget stops, no
+    /// task may that uses a network. The tasks that do not stop are then resumed.
     func mayMove(_ task: StoredTask) -> Bool {
         guard exhausted != nil, scheduler.networkScope(of: task) != .loopback else { return true }
         exhausted?.stopped.insert(task.id)
         return false
     }
 
-    /// The tasks that a budget holds have stopped. Resumes the others.
+    /// Ends the decision: the tasks that a budget holds have stopped, and the others are resumed.
     func decided() -> [EngineEffect] {
         sessionsFarFromEnd = []
         guard let stopped = exhausted?.stopped else { return [] }
@@ -167,8 +170,8 @@ final class BudgetAccounting {
 
     // MARK: Budgets
 
-    /// The current network. Nil when there is none, nothing depends on it, or the sources disagree: the kernel's result
-    /// comes before that of the bus, and has another name for the same network.
+    /// The current network. Nil when there is no network, when nothing depends on it, or when the sources disagree. The
+    /// kernel reports before the bus does, and has another name for the same network.
     private var network: Network? { monitor.isNetworkKnown ? monitor.conditions.network.value : current }
 
     private var networksHaveBudgets: Bool { settings.values.contains { $0.budget != ByteBudget() } }

@@ -5,9 +5,9 @@ internal import BackhaulStore
 /// Delays tasks that expect to transfer more bytes than a budget has left, until its next period. Smaller tasks start
 /// meanwhile.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class BudgetAdmission {
-    /// The most delays with wait records at the same time.
+    /// How many delayed tasks may have wait records at the same time.
     private static let recordLimit = 1_024
 
     /// Whether the store has delayed tasks.
@@ -67,7 +67,7 @@ final class BudgetAdmission {
         return fitting
     }
 
-    /// Ends the wait record of the task, because it runs, has ended, or waits for another reason.
+    /// Ends the wait record of the task, because the task runs, has ended, or waits for another reason.
     func endDelay(of task: TaskID) {
         if let row = rows.removeValue(forKey: task) { journal.end(row) }
     }
@@ -89,7 +89,7 @@ final class BudgetAdmission {
         runtime.store({ (transaction) throws(Failure) in
             try transaction.delays.begin(ids, until: due, for: .budget)
         }, then: { result in
-            // A store that is full or failing would return the same tasks immediately.
+            // Without a pause, a store that is full or fails would return the same tasks again and again.
             guard case .success = result else { return [.reloadLater([lane.id])] }
             return [.due(at: due), .tasksWait(in: [lane.id], reload: false)]
         })
@@ -97,9 +97,9 @@ final class BudgetAdmission {
 
     // MARK: Judging delayed tasks
 
-    /// The network, its budgets or the calendar changed, so delayed tasks may fit now. They are judged at the end of
-    /// this iteration of the loop, when all changes are known. The store judges them, so that a task that does not fit
-    /// keeps its reason.
+    /// Judges the delayed tasks again, because the network, its budgets or the calendar changed. This happens at the
+    /// end of this iteration of the loop, when all changes are known. The tasks stay in the store meanwhile, so that a
+    /// task that does not fit keeps its reason.
     func reevaluateDelayed() {
         if pass != nil {
             pass?.isOutdated = true
@@ -114,8 +114,8 @@ final class BudgetAdmission {
         }
     }
 
-    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass have the
-    /// same.
+    /// The budgets of each session, and when the first of them starts its next period. All tasks of a pass are judged
+    /// by the same terms.
     private typealias Terms = [SessionID: (budgets: [BudgetUsage], end: Int64)]
 
     private func terms() -> Terms {
@@ -136,7 +136,7 @@ final class BudgetAdmission {
             }
         }, then: { [unowned self] result in
             guard case .success(let judged) = result else {
-                // The store is full or failing for now. Until it can be read, tasks may be delayed.
+                // The store is full or fails for now. Until it can be read, tasks may be delayed.
                 delayed = .some
                 return [.retryLater { [unowned self] in evaluate(by: terms, after: last) }]
             }
@@ -162,7 +162,7 @@ final class BudgetAdmission {
 
     // MARK: Listing
 
-    /// The present reason of a delayed task; nil: it fits its budgets now.
+    /// The present reason of a delayed task; nil if the task fits its budgets now.
     func sentence(_ info: TaskInfo, _ place: TaskPlace, of session: SessionID) -> String? {
         let stated = DeferralDecision.stated(
             received: info.expectedBytesReceived ?? place.expectedSize,

@@ -2,10 +2,10 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Decides when the parts that hold tasks judge again, and in which order.
+/// Decides when the parts that hold tasks judge these tasks again, and in which order.
 ///
-/// Each store has one. The parts judge after a condition, a budget or the time changed. No condition is read that
-/// nothing depends on.
+/// Each engine has one object of this type. The parts judge after a condition, a budget or the time changed. A
+/// condition is read only while something depends on it.
 final class ConditionsController {
     /// The shortest delay until the next check, in milliseconds, so that a mistake cannot keep the loop busy.
     private static let shortestCheckInterval: Int64 = 20
@@ -59,7 +59,7 @@ final class ConditionsController {
         if findings.isOtherNetwork {
             parts.throughput.networkChanged()
             parts.uplink.networkChanged()
-            // The change may be noticed while a single group is judged.
+            // All groups are judged again, because this function is also called when only some groups are judged.
             effects += [.reevaluateDelayed, .reconsider]
         }
         effects += parts.uplink.connectivity(findings.connectivity)
@@ -92,13 +92,13 @@ final class ConditionsController {
         return effects
     }
 
-    /// The configuration of the session changed.
+    /// Judges all groups again, because the configuration of the session changed.
     func configurationChanged(of session: SessionID) -> [EngineEffect] {
         parts.holds.configurationChanged(of: session)
         return reconsider()
     }
 
-    /// The holds of work that has no task yet. Nil: a condition that it depends on was not read yet.
+    /// The holds of an activity that has no task yet; nil if a condition that it depends on was not read yet.
     func holds(
         for constraints: EffectiveConstraints, of session: SessionID
     ) -> (holds: [Hold]?, effects: [EngineEffect]) {
@@ -125,7 +125,7 @@ final class ConditionsController {
         return isPlanned ? reconsider() : []
     }
 
-    /// Forgets groups without tasks, and reads only the conditions that the others depend on.
+    /// Forgets groups without tasks, and sets the monitor's needs to the conditions that the other groups depend on.
     func prune() -> [EngineEffect] {
         let (holds, budgets) = (parts.holds, parts.budgets)
         guard !isClosed else { return [] }
@@ -136,7 +136,7 @@ final class ConditionsController {
             runningLanes.insert(LaneGroup(of: task))
         }
         holds.noteBusy(runningGroups)
-        // The results of the loads show which groups wait.
+        // The results of the loads that are under way will show which groups wait.
         guard !holds.isLoading else { return [] }
         let lasting = holds.prune(running: runningGroups)
         for key in holds.slow.keys where !holds.waits(key) && !runningLanes.contains(key) {
@@ -156,10 +156,10 @@ final class ConditionsController {
 
     // MARK: The next check
 
-    /// Starts the timer for the first time at which a reading or a clock may change a judgement.
+    /// Starts the timer for the next time at which a reading or a clock may change a judgement.
     func scheduleCheck() {
         guard !isClosed else { return }
-        // From the last judgement on: a probe may have become due since then.
+        // Probes are searched from the time of the last judgement, because a probe may have become due since then.
         let judged = reconsideredAt
         let bootTimes = [
             parts.monitor.nextCheck, parts.throughput.nextProbe(since: judged), parts.uplink.nextProbe(since: judged),

@@ -4,7 +4,7 @@ internal import BackhaulPlatform
 
 /// The conditions that something depends on: power, heat, pressure, the network and sleep.
 ///
-/// Each store has one. Other conditions are read only for a listing.
+/// Each engine has one object of this type. Other conditions are read only for a listing.
 final class ConditionsMonitor {
     /// The results of a check, in addition to the conditions.
     struct Findings {
@@ -51,8 +51,8 @@ final class ConditionsMonitor {
         return made
     }
 
-    /// A condition has changed. A source may report it while a part sets its needs, so the change is handled at the end
-    /// of the iteration, and no decision starts inside of another.
+    /// Takes the source's report that a condition has changed. The source may report while a part sets its needs. So
+    /// the change is handled at the end of this iteration of the loop, and no decision starts inside another one.
     func sourceChanged() {
         guard !isChangePlanned else { return }
         isChangePlanned = true
@@ -78,7 +78,7 @@ final class ConditionsMonitor {
         sourceInUse().needs.formUnion(more)
     }
 
-    /// Sets the conditions that something depends on. Others are not read any more.
+    /// Sets the conditions that something depends on. Other conditions are not read any more.
     func setNeeds(_ needs: ConditionSet) {
         if source != nil || !needs.isEmpty { sourceInUse().needs = needs }
         filter.forget(except: needs)
@@ -89,15 +89,15 @@ final class ConditionsMonitor {
         source?.metered = metered
     }
 
-    /// Whether the network is read and all sources agree on it. The kernel's result comes before that of the bus, and
-    /// has another name for the same network.
+    /// Whether the network is read and all sources agree on it. The kernel reports before the bus does, and has another
+    /// name for the same network.
     var isNetworkKnown: Bool {
         source.map { $0.needs.contains(.network) && !$0.pending.contains(.network) } ?? false
     }
 
     // MARK: Checks
 
-    /// Returns what the source has read until now; `decide` then updates `conditions`. Nil when nothing is read.
+    /// Checks what the source has read until now; `decide` then updates `conditions`. Returns nil when nothing is read.
     func check() -> Findings? {
         guard let source else { return nil }
         let current = source.current

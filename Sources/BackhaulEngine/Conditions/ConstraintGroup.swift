@@ -33,7 +33,7 @@ struct GroupState {
     var needed: ConditionSet = []
     /// Whether a needed condition was not read yet, or is unknown for a moment.
     var isUndecided = true
-    /// The holds of the group; nil: no hold stops its tasks.
+    /// The holds of the group; nil if no hold stops its tasks.
     var held: Held?
     /// The time of the last judgement, in Unix milliseconds.
     var decidedAt: Int64?
@@ -43,9 +43,9 @@ struct GroupState {
     var isHeldOnlyByUplink: Bool { held?.reasons == [.portal] }
 }
 
-/// The reasons for which tasks are held, and the time since then.
+/// The reasons for which tasks are held, and since when.
 struct Held {
-    /// The holds, with the most important first. Never empty.
+    /// The holds, with the most important first. The list is never empty.
     var holds: [Hold]
     /// The time at which the first hold began, in Unix milliseconds.
     var began: Int64

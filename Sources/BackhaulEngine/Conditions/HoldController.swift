@@ -4,11 +4,11 @@ internal import BackhaulStore
 
 /// The constraint groups and slow lanes that are held, and the reasons.
 ///
-/// Each loop has one. It has the groups of tasks that run, are ready, or wait in a lane that was loaded. Its decisions
-/// depend on constraints, conditions, budgets, the uplink and the time.
+/// Each engine has one object of this type. It knows the groups of all tasks that run, are ready, or wait in a lane
+/// that was loaded. Its decisions depend on constraints, conditions, budgets, the uplink and the time.
 final class HoldController {
-    /// The most wait records of one hold. The store keeps the newest thousand of a session, and a hold of many lanes
-    /// must not evict all others.
+    /// The most wait records of one hold. The store keeps the newest thousand records of a session, and a hold of many
+    /// lanes must not evict all other records.
     private static let recordLimit = 64
 
     private let runtime: any Runtime
@@ -25,9 +25,9 @@ final class HoldController {
     private(set) var slow: [LaneGroup: Held] = [:]
     /// The constraints of tasks that wait in the store and are not loaded, as of the last load of each lane.
     private var waiting: [LaneID: Set<ConstraintsID>] = [:]
-    /// The constraints that the present loads leave out.
+    /// For each lane that is being loaded: the constraints whose tasks the load leaves out.
     private var loading: [LaneID: Set<ConstraintsID>] = [:]
-    /// The times since which tasks of each group run. Transfers that last depend on heat and sleep, too.
+    /// Since when tasks of each group run. Transfers that last also depend on heat and sleep.
     private var busy = SustainedActivity<ConstraintGroup>()
 
     init(
@@ -72,14 +72,14 @@ final class HoldController {
         return true
     }
 
-    /// The constraints of the group; nil: they were not read from the store.
+    /// The constraints of the group; nil if they were not read from the store yet.
     private func effectiveConstraints(of group: ConstraintGroup) -> EffectiveConstraints? {
         guard let configuration = sessions[group.session] else { return nil }
         let stated = group.constraints == .session ? TaskConstraints() : stated[group.session]?[group.constraints]
         return stated.map { EffectiveConstraints(session: configuration.constraints, task: $0) }
     }
 
-    /// The configuration of the session changed. The next `decide` judges its groups.
+    /// Gives the session's groups the constraints of its new configuration. The next `decide` judges these groups.
     func configurationChanged(of session: SessionID) {
         for (group, state) in groups where group.session == session {
             guard let constraints = effectiveConstraints(of: group), constraints != state.constraints else { continue }
@@ -96,7 +96,7 @@ final class HoldController {
         for lane in scheduler.lanes(of: session) { waiting[lane.id] = nil }
     }
 
-    /// Notes that a task of the group begins or ends.
+    /// Notes that the task's group is busy now, because the task begins or ends.
     func noteBusy(_ task: StoredTask) { busy.note(group(of: task), now: runtime.now) }
 
     /// Notes that tasks of these groups run. A group that is not noted for some seconds counts as idle.
@@ -154,7 +154,7 @@ final class HoldController {
 
     private func neededAtStart(_ group: ConstraintGroup, _ constraints: EffectiveConstraints) -> ConditionSet {
         var needs = constraints.neededAtStart(isLocal: group.isLocal)
-        // Each network has its own budget.
+        // The rest of a budget depends on the network.
         if !group.isLocal, budgets.hasBudgets(group.session) { needs.insert(.network) }
         return needs
     }
@@ -203,7 +203,7 @@ final class HoldController {
         return holds
     }
 
-    /// The holds of work that has no task yet. The conditions that it needs were read.
+    /// The holds of an activity that has no task yet. The caller has checked that the needed conditions were read.
     func holds(_ constraints: EffectiveConstraints, of session: SessionID) -> [Hold] {
         let group = ConstraintGroup(session: session, constraints: .session, networkScope: .uplink)
         return holds(constraints, group, at: Clock.wallMilliseconds)
@@ -219,8 +219,8 @@ final class HoldController {
             budgets: group.isLocal ? [] : budgets.budgets(of: group.session, at: now))
     }
 
-    /// The time at which a judgement changes by itself, in Unix milliseconds. Computed from the last judgement of each
-    /// group, so that no change since then is missed.
+    /// The next time at which the wall clock changes a judgement, in Unix milliseconds. It is computed from the last
+    /// judgement of each group, so that no change since then is missed.
     var nextChange: Int64? {
         let now = Clock.wallMilliseconds
         return groups.compactMap { group, state in
@@ -249,7 +249,7 @@ final class HoldController {
 
     // MARK: Slow lanes
 
-    /// Sets the hold of a slow lane group; nil: it is fast enough.
+    /// Sets the hold of a slow lane group; nil if the group is fast enough.
     func setSlow(_ key: LaneGroup, _ hold: Hold?) -> [EngineEffect] {
         guard let hold else {
             guard let held = slow.removeValue(forKey: key) else { return [] }
@@ -276,7 +276,7 @@ final class HoldController {
 
     // MARK: Tasks that wait in the store
 
-    /// Drops the ready tasks, which then wait in the store, and stops the running ones.
+    /// Drops the ready tasks, which then wait in the store, and stops the running tasks.
     private func stop(_ tasks: HeldTasks, for reason: WaitReason) -> [EngineEffect] {
         unload(tasks)
         return [.deferTasks(tasks, for: reason)]
@@ -313,8 +313,8 @@ final class HoldController {
         return held
     }
 
-    /// Forgets held groups without tasks after a load of the lane. Their wait records end now, before a task that left
-    /// them starts, because loads of other lanes may delay `prune`.
+    /// Forgets held groups without tasks after a load of the lane. So their wait records end before tasks that have
+    /// left these groups start. `prune` may be late for this, because it waits for the loads of all lanes.
     func forgetEmptyGroups(of lane: Lane, _ running: any RunningTasks) {
         let left = groups.filter { group, state in
             state.held != nil && group.session == lane.session && group.networkScope == lane.networkScope
@@ -429,7 +429,7 @@ extension WaitReason {
         case .heat: .heat
         case .metered, .network, .budget, .portal: .network
         case .sleep: .sleep
-        // The kinds of pressure come from the constraints.
+        // The groups' constraints already need the kinds of pressure.
         default: []
         }
     }

@@ -12,7 +12,7 @@ enum ProbeKind: Equatable {
 
 /// Starts one held task to test whether its hold is over. A probe skips its queue but obeys the limits.
 ///
-/// Each loop has one.
+/// Each engine has one object of this type.
 final class ProbeController {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler
@@ -95,7 +95,7 @@ final class ProbeController {
         return false
     }
 
-    /// Starts a probe that waits for a slot, if one is free now. Called before ready tasks start.
+    /// Starts a probe that waits for a slot, if a slot is free now. It is called before ready tasks start.
     func takeFreeSlot() -> [EngineEffect] {
         guard waitsForSlot else { return [] }
         waitsForSlot = false
@@ -106,7 +106,7 @@ final class ProbeController {
 
     // MARK: Start
 
-    /// Loads the first waiting task of the lane group. Its slot is taken before the load.
+    /// Loads the first waiting task of the lane group. The slot for the task is taken before the load.
     private func load(_ key: LaneGroup, _ kind: ProbeKind) {
         guard let lane = scheduler.lanes[key.lane] else { return cancelProbe(key, kind) }
         loading.insert(key.lane)
@@ -127,7 +127,7 @@ final class ProbeController {
         })
     }
 
-    /// The probe cannot start. Releases its slot, and has the lane's waiting tasks loaded.
+    /// Releases the slot of a probe that cannot start, and schedules the load of the lane's waiting tasks.
     func probeNotStarted(_ key: LaneGroup, _ kind: ProbeKind) -> [EngineEffect] {
         scheduler.released(key.lane)
         cancelProbe(key, kind)
@@ -158,7 +158,7 @@ final class ProbeController {
 
     func isProbe(_ task: TaskID) -> Bool { uplinkProbes.contains(task) || throughput.isProbe(task) }
 
-    /// The task does not run any more.
+    /// Ends the probe of a task that does not run any more. The result of a slow probe may release other lanes.
     func ended(_ task: TaskID, hasResponse: Bool) -> [EngineEffect] {
         uplinkProbes.remove(task)
         return throughput.ended(task, hasResponse: hasResponse) ? reconsiderThroughput() : []

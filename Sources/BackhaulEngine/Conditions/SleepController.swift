@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// Delays the machine's sleep until received bytes are synced, for as long as the system waits.
+/// Delays the machine's sleep until received bytes are synced, but not longer than the system waits.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class SleepController {
     /// The longest delay of a sleep, in milliseconds. logind waits 5 s by default (logind.conf(5), InhibitDelayMaxSec).
     private static let sleepDelayMilliseconds: Int64 = 4_000
@@ -11,7 +11,7 @@ final class SleepController {
     private let monitor: ConditionsMonitor
     private let isSaved: () -> Bool
     private var timer: (any RuntimeTimer)?
-    /// Whether the system was informed that it does not have to wait.
+    /// Whether the system has the report that it does not have to wait for this sleep.
     private var isReady = false
 
     /// - isSaved: whether all tasks that stop for the sleep have stopped.
@@ -27,7 +27,8 @@ final class SleepController {
 
     func close() { timer?.stop() }
 
-    /// Checks whether the machine may sleep. Called after each change of conditions and after each end of a transfer.
+    /// Checks whether the machine may sleep. It is called after each change of conditions and after each end of a
+    /// transfer.
     func consider() {
         guard monitor.conditions.isPreparingForSleep.value == true else {
             timer?.stop()

@@ -5,13 +5,13 @@ internal import BackhaulStore
 /// Pauses lanes that are slower than their constraints demand. One slow probe at a time tests whether a lane is faster
 /// again.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class ThroughputController {
     /// The bytes that a running task transferred in the last second.
     struct Sample {
         var task: TaskID
         var key: LaneGroup
-        /// The transferred bytes; nil: the task waits for something other than the network.
+        /// The transferred bytes; nil if the task waits for something other than the network.
         var bytes: UInt64?
         /// The time at which the task began to run, by the boot clock.
         var began: Int64
@@ -85,7 +85,7 @@ final class ThroughputController {
         return isDecided
     }
 
-    /// Judges the slow lanes and, if any are slow, the lanes with running and ready tasks too.
+    /// Judges the slow lanes. While the watch pauses any lane, the lanes with running and ready tasks are judged too.
     func reconsider() -> [EngineEffect] {
         var keys = Set(holds.slow.keys)
         if watch.isPausingAny {
@@ -123,7 +123,7 @@ final class ThroughputController {
         }
     }
 
-    /// The lane group whose task is started as the probe.
+    /// Chooses the lane group whose task is started as the probe.
     func probe(among keys: [LaneGroup]) -> LaneGroup? {
         let candidates = keys.compactMap { key in terms(of: key).map { (lane: key, terms: $0) } }
         return watch.probe(among: candidates, now: runtime.now)
@@ -139,12 +139,12 @@ final class ThroughputController {
 
     func isProbe(_ task: TaskID) -> Bool { probes[task] != nil }
 
-    /// The task does not run any more. Returns true when lanes have to be judged again.
+    /// Ends the probe of a task that does not run any more. Returns true when lanes have to be judged again.
     func ended(_ task: TaskID, hasResponse: Bool) -> Bool {
         guard let probe = probes.removeValue(forKey: task) else { return false }
         return watch.endProbe(probe.key, hasResponse: hasResponse, now: runtime.now)
     }
 
-    /// The time of the next probe that could not start at `time`, by the boot clock.
+    /// The next time after `time` at which a probe becomes due, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
 }

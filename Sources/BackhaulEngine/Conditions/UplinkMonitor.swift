@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// Whether the uplink, the route to other networks, works. If all origins fail, the uplink is the cause: a portal
+/// Judges whether the uplink works, the route to other networks. If all origins fail, the uplink is the cause: a portal
 /// demands a login, or the uplink is broken.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class UplinkMonitor {
     private let runtime: any Runtime
     private let scheduler: TaskScheduler
@@ -25,13 +25,13 @@ final class UplinkMonitor {
 
     // MARK: Input
 
-    /// The task has received the beginning of a response.
+    /// Notes that the task has received the beginning of a response.
     func responded(_ task: StoredTask) -> [EngineEffect] {
         guard scheduler.networkScope(of: task) == .uplink else { return [] }
         return watch.moved(now: runtime.now) ? [.reconsider] : []
     }
 
-    /// Takes the end of an attempt.
+    /// Notes how an attempt of the task ended.
     func ended(_ task: StoredTask, _ ending: UplinkWatch.Ending) -> [EngineEffect] {
         guard scheduler.networkScope(of: task) == .uplink else { return [] }
         if ending == .responded { return responded(task) }
@@ -58,7 +58,7 @@ final class UplinkMonitor {
 
     // MARK: Probes
 
-    /// The user has resumed tasks that the uplink holds: the next probe starts now.
+    /// Makes the next probe due now, because the user has resumed tasks that the uplink holds.
     func probeNow() -> [EngineEffect] {
         watch.probeNow(now: runtime.now)
         return [.reconsider]
@@ -67,12 +67,12 @@ final class UplinkMonitor {
     /// Whether a task may be started as a probe now.
     var mayProbe: Bool { watch.isHeld && watch.nextProbe(now: runtime.now) == nil }
 
-    /// The origin whose task is started as the probe.
+    /// Chooses the origin whose task is started as the probe.
     func probe(among origins: [Origin]) -> Origin? { watch.probe(among: origins, now: runtime.now) }
 
     func cancelProbe() { watch.cancelProbe(now: runtime.now) }
 
-    /// The time of the next probe that could not start at `time`, by the boot clock.
+    /// The next time after `time` at which a probe becomes due, by the boot clock.
     func nextProbe(since time: Int64) -> Int64? { watch.nextProbe(now: time) }
 
     // MARK: State

@@ -3,15 +3,15 @@ internal import BackhaulStore
 
 /// The bytes that were transferred over each network, and their records in the store.
 ///
-/// Each store has one. It saves after 10 seconds, with a budget after 1 second or 1 MiB. An engine that is killed loses
-/// the bytes since the last save.
+/// Each engine has one object of this type. New bytes are saved after 10 seconds. Bytes that count against a budget are
+/// saved after 1 second or 1 MiB. An engine that is killed loses the bytes since the last save.
 final class UsageLedger {
     private static let saveMilliseconds: Int64 = 10_000
     private static let budgetSaveMilliseconds: Int64 = 1_000
     private static let budgetSaveBytes: UInt64 = 1 << 20
 
     private let runtime: any Runtime
-    /// Adds bytes that are not counted yet. Called before a save.
+    /// Adds bytes that are not counted yet. It is called before a save.
     private let count: () -> [EngineEffect]
     private(set) var usage = ByteUsage()
     private var timer: (any RuntimeTimer)?
@@ -30,7 +30,8 @@ final class UsageLedger {
 
     func open(_ entries: [ByteUsage.Entry]) { usage = ByteUsage(entries) }
 
-    /// Adds bytes. `hasBudget`: they are saved soon, so that a crash loses few of them.
+    /// Adds bytes. `hasBudget`: the bytes count against a budget, so they are saved soon, and a crash loses few of
+    /// them.
     func add(_ bytes: UInt64, on network: String, by session: SessionID, day: Int64, hasBudget: Bool) {
         usage.add(bytes, network: network, session: session, day: day)
         startTimer(isSoon: hasBudget)

@@ -2,7 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// Adds the reasons of waiting tasks that are not in their rows: the present holds, budgets and missing routes.
+/// Adds reasons to waiting tasks in listings. These reasons are not in the tasks' rows: the present holds, budgets and
+/// missing routes.
 struct WaitExplainer {
     let scheduler: TaskScheduler
     let holds: HoldController
@@ -45,8 +46,8 @@ struct WaitExplainer {
 
     // MARK: All holds
 
-    /// The holds of each constraint group and slow lane, with their numbers of tasks. A hold of the group comes before
-    /// one of the lane, as in the listing of tasks.
+    /// The holds of each constraint group and slow lane, with their numbers of tasks. If a group and its lane are both
+    /// held, only the hold of the group is listed, as in the listing of tasks.
     func holdInfos(
         _ counts: [WaitingCount], _ names: [SessionID: (application: String, session: String)]
     ) -> [HoldInfo] {

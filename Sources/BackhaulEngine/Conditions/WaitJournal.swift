@@ -4,10 +4,10 @@ internal import BackhaulStore
 
 /// Writes wait records: the times and reasons for which tasks waited, for `backhaul why`.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class WaitJournal {
     /// How long open records of an earlier engine may be continued. By then the present holds are known, because
-    /// `ConditionsWatch` waits no longer for missing readings.
+    /// `ConditionsWatch` does not wait longer for missing readings.
     private static let inheritanceMilliseconds: Int64 = 5_000
 
     private let runtime: any Runtime
@@ -20,7 +20,8 @@ final class WaitJournal {
 
     func close() { timer?.stop() }
 
-    /// Begins a record, or continues that of an earlier engine. Returns it and its begin, in Unix milliseconds.
+    /// Begins a record, or continues the record of an earlier engine. Returns the record and the time of its begin, in
+    /// Unix milliseconds.
     func begin(_ scope: WaitScope, _ hold: Hold) -> (row: WaitRow, began: Int64) {
         if let open = inherited[scope], open.reason == hold.reason {
             inherited[scope] = nil

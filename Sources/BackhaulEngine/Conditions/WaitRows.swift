@@ -29,17 +29,17 @@ struct WaitRows {
         return row
     }
 
-    /// The store has written the record. Returns the end of the wait, if it has ended meanwhile.
+    /// Stores the id of a record that was written. Returns the end of the wait, if it has ended meanwhile.
     mutating func inserted(_ row: WaitRow, _ id: WaitID) -> Int64? {
         guard case .inserting(let end) = states[row] else { return nil }
         states[row] = end == nil ? .row(id) : nil
         return end
     }
 
-    /// The store could not write the record, so this wait is not listed later.
+    /// Forgets a record that the store could not write. Its wait will not be listed.
     mutating func insertFailed(_ row: WaitRow) { states[row] = nil }
 
-    /// Ends the record. Returns the id of the row that the caller has to end in the store.
+    /// Ends the record. Returns the id that the caller has to end in the store; nil while the record is being written.
     mutating func end(_ row: WaitRow, at time: Int64) -> WaitID? {
         switch states[row] {
         case .row(let id):

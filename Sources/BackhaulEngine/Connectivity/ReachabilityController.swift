@@ -5,9 +5,9 @@ internal import BackhaulStore
 internal import BackhaulTransport
 
 /// The lanes to whose origins the kernel has no route for now. None of their tasks starts until the network changes or
-/// the time of the next check comes.
+/// the next check is due.
 ///
-/// Each loop has one. It listens to changes of routes only while there are such lanes.
+/// Each engine has one object of this type. It listens to changes of routes only while there are such lanes.
 final class ReachabilityController {
     private let runtime: any Runtime
     private let journal: WaitJournal
@@ -21,7 +21,7 @@ final class ReachabilityController {
     private var rows: [LaneID: WaitRow] = [:]
     /// Whether the timer runs because the network has changed.
     private var hasChanged = false
-    /// Whether a name server has a route, and when that was checked.
+    /// Whether the kernel has a route to a name server, and when that was checked.
     private var hasRouteToNameServer: (value: Bool, at: Int64)?
 
     /// - hasTasks: whether a task of the lane runs or is ready.
@@ -40,7 +40,8 @@ final class ReachabilityController {
 
     var heldLanes: Set<LaneID> { lanes }
 
-    /// Whether the attempt failed because the task's server has no route. The next attempt then waits for one.
+    /// Whether the attempt failed because the kernel has no route to the task's server. The next attempt then waits for
+    /// a route.
     func isUnreachable(_ task: StoredTask, _ failure: Failure, _ failureContext: FailureContext) -> Bool {
         Connectivity.isRouteMissing(
             failure, server: task.origin.server,
@@ -49,7 +50,8 @@ final class ReachabilityController {
                 hasRouteToNameServer: failure.status == .nameNotResolved && canReachNameServer()))
     }
 
-    /// Whether a name server has a route. The result is kept for a second, because many tasks may fail together.
+    /// Whether the kernel has a route to a name server. The result is kept for a second, because many tasks may fail
+    /// together.
     private func canReachNameServer() -> Bool {
         if let known = hasRouteToNameServer, runtime.now - known.at < 1_000 { return known.value }
         let value = Routes.hasRouteToNameServer()
@@ -59,7 +61,7 @@ final class ReachabilityController {
 
     // MARK: Holds
 
-    /// Holds the lane of the task. Returns the most milliseconds until the next check.
+    /// Holds the lane of the task. Returns the milliseconds after which the next check begins at the latest.
     func hold(_ task: StoredTask) -> (millisecondsUntilCheck: Int64, effects: [EngineEffect]) {
         lanes.insert(task.lane)
         if rows[task.lane] == nil {
@@ -82,7 +84,7 @@ final class ReachabilityController {
                 return []
             }
         } catch {
-            // Sockets of this kind may be forbidden. Then only the timer tries the lanes.
+            // Sockets of this kind may be forbidden. Then only the timer releases the lanes.
             let what = "tasks without a network are tried again later"
             log(LogEntry(.warning, "\(error.description); \(what)"))
         }
@@ -118,7 +120,7 @@ final class ReachabilityController {
         return effects + [.schedule]
     }
 
-    /// Releases these lanes: the host has resumed their tasks, or the tasks are due.
+    /// Releases these lanes, because the host has resumed their tasks, or the tasks are due.
     func retryNow(_ tried: Set<LaneID>) -> [EngineEffect] {
         let released = lanes.intersection(tried)
         guard !released.isEmpty else { return [] }
@@ -141,7 +143,7 @@ final class ReachabilityController {
 
     // MARK: Ends of waits
 
-    /// The server of the lane has responded.
+    /// Ends the lane's wait record, because its server has responded.
     func responded(_ lane: LaneID) { endWait(lane) }
 
     func connected() { pacing.connected() }
@@ -150,14 +152,15 @@ final class ReachabilityController {
         if let row = rows.removeValue(forKey: lane) { journal.end(row, at: time) }
     }
 
-    /// Ends the wait record if the lane is released and none of its tasks runs or is ready: they wait for another
-    /// reason.
+    /// Ends the wait record if the lane is released and none of its tasks runs or is ready. Then its tasks wait for
+    /// another reason.
     func endWaitIfIdle(_ lane: LaneID, since time: Int64 = Clock.wallMilliseconds) {
         guard rows[lane] != nil, !lanes.contains(lane), !hasTasks(lane) else { return }
         endWait(lane, since: time)
     }
 
-    /// Tasks of these lanes ended or stopped. Releases the lanes in which no other task waits for a route.
+    /// Releases each of these lanes in which no task waits for a route any more. It is called after tasks ended or
+    /// stopped.
     func tasksStopped(_ left: Set<LaneID>, isRunning: @escaping (LaneID) -> Bool) {
         let asked = left.filter { rows[$0] != nil }
         guard !asked.isEmpty else { return }

@@ -2,10 +2,10 @@ internal import BackhaulModel
 internal import BackhaulStore
 internal import BackhaulTransport
 
-/// The cookie jars of all sessions, and the cookies of each that are in the store.
+/// The cookie jars of all sessions, and the cookies of each jar that are in the store.
 ///
-/// Each store has one. Servers set the same cookie with each response, so changes of half a second are saved together.
-/// A crash may lose them.
+/// Each engine has one object of this type. Many servers set the same cookie with each response. So the changes of half
+/// a second are saved together, and a crash may lose them.
 final class CookieController {
     private static let delayMilliseconds: Int64 = 500
 
@@ -23,11 +23,11 @@ final class CookieController {
 
     init(_ runtime: any Runtime) { self.runtime = runtime }
 
-    /// The jar of the session; nil: the session stores no cookies.
+    /// The jar of the session; nil if the session stores no cookies.
     func jar(of session: SessionID) -> CookieJar? { jars[session]?.jar }
 
-    /// Makes the jar for the session's cookie policy. The stored cookies are in it before a task starts that is read
-    /// from the store later.
+    /// Makes the jar for the session's cookie policy. A task that is read from the store after this call starts only
+    /// when the stored cookies are in the jar.
     func configure(_ policy: CookiePolicy, of session: SessionID) {
         guard policy != .none else { return forget(session) }
         let isPersistent = policy == .persistent
@@ -37,7 +37,7 @@ final class CookieController {
             jars[session]?.stored = []
             return noteChange(of: session)
         }
-        // Without memory for a jar there is none for transfers either.
+        // If there is no memory for a jar, there is none for transfers either.
         guard let jar = try? CookieJar() else { return }
         jars[session] = SessionJar(jar: jar, isPersistent: isPersistent)
         jar.onChange = { [weak self] in self?.noteChange(of: session) }
@@ -83,7 +83,7 @@ final class CookieController {
         let (added, removed) = (wanted.subtracting(known.stored), known.stored.subtracting(wanted))
         guard !added.isEmpty || !removed.isEmpty else { return }
         jars[session]?.stored = wanted
-        // A cookie that could not be stored is set again by its server in the next engine.
+        // If a cookie cannot be stored, its server sets it again when the next engine sends a request.
         runtime.store({ (transaction) throws(Failure) in
             try transaction.cookies.change(of: session, adding: added, removing: removed)
         }, then: { _ in [] })

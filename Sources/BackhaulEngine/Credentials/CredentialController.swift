@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// The credentials and open challenges of all sessions. It decides which tasks wait for a credential.
 ///
-/// Each store has one. Credentials are in memory only, unless the host wants them stored.
+/// Each engine has one object of this type. Credentials are in memory only, unless the host wants them stored.
 final class CredentialController {
     private let runtime: any Runtime
     private let sessions: SessionTable
@@ -18,7 +18,7 @@ final class CredentialController {
         self.calendar = calendar
     }
 
-    /// The credentials of the session; nil: it has no credentials and no challenges.
+    /// The credentials of the session; nil if the session has no credentials and no challenges.
     subscript(_ session: SessionID) -> SessionCredentials? { credentials[session] }
 
     /// Whether the lane may run only one task at a time, because its server has not accepted a credential yet.
@@ -39,36 +39,37 @@ final class CredentialController {
         }
     }
 
-    /// A response demands a credential. `commitChallenge` follows.
+    /// Notes that a response demands a credential. A call of `commitChallenge` follows.
     func noteChallenge(_ authChallenge: AuthenticationChallenge, _ task: StoredTask) -> [EngineEffect] {
         credentials[task.session, default: SessionCredentials()].noteChallenge(authChallenge, in: task.origin.text)
         return [.credentialsChanged(task.session)]
     }
 
-    /// The result of a challenge is in the store. `challenge`: the challenge that was opened for it; nil: none.
+    /// Notes that the store has handled the challenge of a response. `challenge`: the stored challenge that was opened
+    /// for it; nil if none was opened.
     func commitChallenge(_ space: ProtectionSpace, _ challenge: ChallengeID?, _ session: SessionID) -> [EngineEffect] {
         credentials[session]?.commitChallenge(space, challenge: challenge)
         return (challenge == nil ? [] : [.parkReadyTasks(of: session)]) + changed(session)
     }
 
-    /// A response shows that the credentials with these numbers are valid.
+    /// Notes that a server or proxy has accepted the credentials with these numbers.
     func accepted(_ numbers: [UInt64], _ task: StoredTask) -> [EngineEffect] {
         let isNew = credentials[task.session]?.accepted(numbers, in: task.origin.text) ?? false
         if task.refreshed?.url != nil { acceptedURL(of: task.id, task.session) }
         return isNew ? changed(task.session) : []
     }
 
-    /// The URL that the host has given is valid, or its task has ended.
+    /// Forgets that the host has replaced the task's URL, because the new URL is valid or the task has ended.
     func acceptedURL(of task: TaskID, _ session: SessionID) {
         credentials[session]?.acceptedURL(of: task)
         if credentials[session]?.isEmpty ?? false { credentials[session] = nil }
     }
 
-    /// The host has given a credential for the challenge.
+    /// Stores the host's response to the challenge in memory.
     func responded(
         to challenge: Challenge, _ response: ChallengeResponse, _ lifetime: CredentialLifetime, _ session: SessionID
     ) -> [EngineEffect] {
-        // The refreshed request itself is in the store.
+        // The new URL or header fields are in the store. An empty response stands for them here.
         let isRefreshed = challenge.space.kind == .refresh && response != .standard
         credentials[session, default: SessionCredentials()].storeResponse(
             challenge, isRefreshed ? .headers([]) : response, expires: isRefreshed ? nil : lifetime.expiresMilliseconds)
@@ -97,13 +98,13 @@ final class CredentialController {
 
     func setRepeats(_ value: CredentialRepeats?, of task: TaskID) { repeats[task] = value }
 
-    /// Whether a challenge for the protection space may be opened. A session without state has no open challenge: its
-    /// state may have been removed while a second task waits for its own challenge.
+    /// Whether a challenge for the protection space may be opened. A session without state has no open challenge. Its
+    /// state may have been removed while a second task was about to open its own challenge.
     func mayOpen(_ space: ProtectionSpace, of session: SessionID) -> Bool {
         credentials[session]?.mayOpen(space) ?? true
     }
 
-    /// Nil when none is open, or its end is already known.
+    /// The open challenge for the protection space; nil when no challenge is open, or when its end is already known.
     func openChallenge(of space: ProtectionSpace, in session: SessionID) -> ChallengeID? {
         credentials[session]?.openChallenge(of: space)
     }
@@ -116,8 +117,8 @@ final class CredentialController {
 
     // MARK: Tasks that wait for a credential
 
-    /// The challenge that the task has to wait for before it starts; nil: none. A task whose resource time-out is over
-    /// starts, so that it can end.
+    /// The challenge that the task has to wait for before it starts; nil if there is none. A task whose resource
+    /// time-out is over starts, so that it can end.
     func wait(before task: StoredTask) -> (wait: SessionCredentials.PendingChallenge?, effects: [EngineEffect]) {
         guard let configuration = sessions[task.session], task.intent == nil,
             calendar.remainingMilliseconds(of: task, configuration) > 0
@@ -137,7 +138,7 @@ final class CredentialController {
         return (wait, effects)
     }
 
-    /// Returns the tasks that may start. The others wait for their challenge in the store.
+    /// Returns the tasks that may start. The other tasks wait in the store for their challenges.
     func admit(_ tasks: [StoredTask]) -> (startable: [StoredTask], effects: [EngineEffect]) {
         var startable: [StoredTask] = []
         var parked: [SessionCredentials.PendingChallenge: [StoredTask]] = [:]
@@ -194,11 +195,11 @@ final class CredentialController {
     }
 }
 
-/// The attempts of a task with credentials, since a server or proxy demanded one.
+/// The repeats of a task's request with credentials, since a server or proxy demanded a credential.
 struct CredentialRepeats {
-    /// How often the request was repeated immediately with a credential that was there.
+    /// How often the request was repeated immediately with a credential that the engine had already.
     var count = 0
-    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next demand has another
+    /// The numbers of the credentials that were sent. Each counts as rejected, even if the next challenge has another
     /// realm.
     var sent: Set<UInt64> = []
 }

@@ -4,10 +4,10 @@ internal import BackhaulStore
 
 /// The clock by which tasks age (the age calendar). It stays correct when the machine's clock is set.
 ///
-/// Each store has one. The calendar advances with the boot clock. After a clock step, it moves together with the times
-/// of all rows. So the step does not change the age of a task.
+/// Each engine has one object of this type. The calendar advances with the boot clock. After a clock step, it moves
+/// together with the times of all rows. So the step does not change the age of a task.
 final class CalendarWatch {
-    /// The upper limit, in milliseconds, for a timer that waits for a calendar time. When such a timer ends, the engine
+    /// The longest time of a timer that waits for a calendar time, in milliseconds. When this timer ends, the engine
     /// computes the wait again. So an error of the clock has an effect for this long at most.
     static let longestCheckInterval: Int64 = 86_400_000
 

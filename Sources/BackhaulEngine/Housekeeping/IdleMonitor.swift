@@ -4,19 +4,20 @@ internal import BackhaulStore
 /// Notices that an engine has nothing to do. A daemon then returns memory to the system, and ends after its linger
 /// time.
 ///
-/// Each loop has one. An engine inside of a host does neither: it ends with the host, and shares the host's memory.
+/// Each engine has one object of this type. An engine inside a host does neither: it ends with the host, and shares the
+/// host's memory.
 final class IdleMonitor {
-    /// The delays before memory is returned, in milliseconds: first after the last work, and again when `Transport` has
-    /// closed its idle connections. After that a daemon makes no system call until something is due.
+    /// The delays before memory is returned, in milliseconds: for the first time after the last work, and again when
+    /// `Transport` has closed its idle connections. After that a daemon makes no system call until something is due.
     private static let memoryReleaseDelays: [Int64] = [2_000, 31_000]
 
     private let runtime: any Runtime
-    /// The linger time; nil: the engine does not end by itself.
+    /// The linger time in milliseconds; nil if the engine does not end by itself.
     private let lingerMilliseconds: Int64?
     private let facts: () -> IdleExitPolicy.Facts?
     private var memoryTimer: (any RuntimeTimer)?
     private var lingerTimer: (any RuntimeTimer)?
-    /// Whether work was done since the rest timer was started.
+    /// Whether work was done since `memoryTimer` was started.
     private var hasWorked = false
     /// How often memory was returned since the last work.
     private var memoryReleaseStage = 0
@@ -60,7 +61,7 @@ final class IdleMonitor {
 
     // MARK: The end
 
-    /// Work ended that may have been the last. The linger time starts again.
+    /// Starts the linger time again, because work ended that may have been the last.
     func mayBeIdle() {
         guard let lingerMilliseconds, let facts = facts(), IdleExitPolicy.mayExit(facts) else { return }
         lingerTimer?.start(milliseconds: lingerMilliseconds)

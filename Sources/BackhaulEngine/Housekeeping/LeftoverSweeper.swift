@@ -6,7 +6,8 @@ internal import BackhaulStore
 /// Removes files that no task needs any more: part files of cancelled tasks, and kept files that were not claimed
 /// before the acknowledgement.
 ///
-/// Each store has one. The transaction after which a file is not needed lists it, so that a crash leaves no file.
+/// Each engine has one object of this type. The transaction that makes a file unnecessary also lists it as a leftover,
+/// so that the file is removed even after a crash.
 final class LeftoverSweeper {
     private static let batchSize = 256
 
@@ -16,8 +17,9 @@ final class LeftoverSweeper {
     private let isInUse: (Leftover) -> Bool
     private(set) var isSweeping = false
 
-    /// - path: the path of the file.
-    /// - isInUse: whether a running download still uses the file. It removes the file itself, and a sweep follows.
+    /// - path: returns the path of the file.
+    /// - isInUse: whether a running download still uses the file. The download removes the file itself, and a sweep
+    ///   follows.
     init(
         _ runtime: any Runtime, _ disk: DiskThreads, path: @escaping (Leftover) -> String,
         isInUse: @escaping (Leftover) -> Bool

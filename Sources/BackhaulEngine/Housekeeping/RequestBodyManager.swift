@@ -6,7 +6,7 @@ internal import BackhaulStore
 /// The store's directory of request bodies. It makes names that no other engine has used, removes bodies that no task
 /// needs any more, and returns consumed files to their old paths.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class RequestBodyManager {
     private static let batchSize = 256
 
@@ -19,9 +19,9 @@ final class RequestBodyManager {
     private var lastNumber: UInt64 = 0
     private var isSweeping = false
     private var isReturning = false
-    /// Called when this walk has tried all files that were listed before it.
+    /// The closures that are called at the end of the present pass over the files to return.
     private var waiting: [() -> [EngineEffect]] = []
-    /// Called after the next walk, because this walk may have passed their entries already.
+    /// The closures that are called at the end of the next pass. The present pass may have missed their files.
     private var waitingForNextPass: [() -> [EngineEffect]] = []
     /// Whether files could not be returned. Each sweep tries them again.
     private var hasUnreturned = false
@@ -70,7 +70,7 @@ final class RequestBodyManager {
         })
     }
 
-    /// Removes the files of these names that no task needs.
+    /// Removes those of the named files that no task needs.
     func discardUnused(_ names: [String]) {
         guard !names.isEmpty else { return }
         runtime.store({ (transaction) throws(Failure) in
@@ -141,7 +141,7 @@ final class RequestBodyManager {
     // MARK: Return of consumed files
 
     /// Returns consumed files to their old paths, if their tasks have not succeeded and the events are acknowledged.
-    /// Calls `then` when all files that are listed now were returned or could not be.
+    /// Calls `then` after each file that is listed now was returned or could not be returned.
     func returnBodies(then: @escaping () -> [EngineEffect] = { [] }) {
         guard !isReturning else { return waitingForNextPass.append(then) }
         isReturning = true

@@ -1,6 +1,6 @@
 /// Repeats work that failed because the store had no memory or no space.
 ///
-/// Each store has one. It owns the work to repeat and the timer for it.
+/// Each engine has one object of this type. It owns the work to repeat and the timer for it.
 final class StoreRetries {
     private static let retryMilliseconds: Int64 = 1_000
 
@@ -16,7 +16,7 @@ final class StoreRetries {
 
     func close() { timer?.stop() }
 
-    /// Adds work. All waiting work runs one second after the first was added.
+    /// Adds work. All waiting work runs one second after the first part of it was added.
     func add(_ work: @escaping () -> Void) {
         self.work.append(work)
         if self.work.count == 1 { timer?.start(milliseconds: Self.retryMilliseconds) }

@@ -4,7 +4,8 @@ internal import BackhaulStore
 
 /// Notices that the store's socket was removed, or that the whole store was moved or deleted.
 ///
-/// Each store has one. Only a daemon ends when its store is gone. The store of an embedded engine is left to its host.
+/// Each engine has one object of this type. When the store is moved or deleted, a daemon ends. An embedded engine
+/// continues, because its host decides about the store.
 final class StoreWatch {
     private var watch: (any RuntimeWatch)?
 
@@ -17,7 +18,8 @@ final class StoreWatch {
                 return [.storeDirectoryChanged]
             }
         } catch {
-            // The limits of inotify are small, and all programs of a user share them. Everything else works without it.
+            // The limits of inotify are small, and all programs of a user share them. The engine works without this
+            // watch.
             let what = "its deletion, and that of its socket, will go unnoticed"
             services.options.log(LogEntry(.warning, "\(error.description); \(what)"))
         }

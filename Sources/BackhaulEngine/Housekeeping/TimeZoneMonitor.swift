@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 
 /// Watches the time zone while quiet hours or budgets depend on it.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class TimeZoneMonitor {
     private let runtime: any Runtime
     private var zone: TimeZoneWatch?
@@ -25,8 +25,8 @@ final class TimeZoneMonitor {
             watch = try runtime.watch(zone.number) { [unowned self] in zoneChanged() }
             self.zone = zone
         } catch {
-            // Inotify is exhausted. The zone is read again with each check of the conditions. There is a check whenever
-            // quiet hours or a budget's period begin or end.
+            // inotify has no watch left. The zone is read again with each check of the conditions. There is a check
+            // whenever quiet hours or a budget's period begin or end.
         }
         Clock.readTimeZone()
     }

@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 
 /// A process of a launched host.
 protocol HostProcess: Sendable {
-    /// A descriptor that is readable when the process has ended; nil: the system has none.
+    /// A descriptor that is readable when the process has ended; nil if the system has no such descriptors.
     var endDescriptor: Int32? { get }
     var hasEnded: Bool { get }
     /// Sends SIGTERM.
@@ -18,11 +18,12 @@ extension WatchedProcess: HostProcess {
 
 /// The known living processes of one launched host.
 ///
-/// Each application with a launch command has one. It owns the processes and the watches of their ends.
+/// Each application with a launch command has one object of this type. It owns the processes and the watches of their
+/// ends.
 final class HostProcesses {
     private struct Watched {
         var process: any HostProcess
-        /// The watch of the process's end; nil: the process has no descriptor and is polled.
+        /// The watch of the process's end; nil if the process has no descriptor and is polled.
         var watch: (any RuntimeWatch)?
     }
 
@@ -30,7 +31,7 @@ final class HostProcesses {
     private let find: (ProcessIdentity) -> (any HostProcess)?
     private var watched: [ProcessIdentity: Watched] = [:]
 
-    /// - find: returns the process; nil: it has ended.
+    /// - find: returns the process, or nil if it has ended.
     init(_ runtime: any Runtime, find: @escaping (ProcessIdentity) -> (any HostProcess)?) {
         self.runtime = runtime
         self.find = find

@@ -9,7 +9,8 @@ protocol HostStarter: AnyObject {
         _ launch: StoredLaunch, _ token: LaunchToken,
         then: @escaping (Result<LaunchedProcess, Failure>) -> [EngineEffect])
 
-    /// Sends SIGTERM to all processes of the unit, or to the given processes.
+    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends it to the given
+    /// processes.
     func terminate(_ processes: [any HostProcess], unit: String?)
 
     /// Sends SIGKILL to the processes.
@@ -21,7 +22,7 @@ protocol HostStarter: AnyObject {
 
 /// Starts programs with the environment of a launched host of this store.
 ///
-/// Each store has one. It owns the thread for launches, which starts with the first launch.
+/// Each engine has one object of this type. It owns the thread for launches, which starts with the first launch.
 final class ProgramStarter: HostStarter {
     private let runtime: any Runtime
     private let services: Services

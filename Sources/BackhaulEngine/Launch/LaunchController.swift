@@ -5,9 +5,11 @@ internal import BackhaulStore
 /// Launches hosts when their sessions need them. It reads the state from the store, lets `LaunchDecision` decide, and
 /// performs the decision.
 ///
-/// Each store has one. It owns the applications with a launch command, and the list of stopped hosts.
+/// Each engine has one object of this type. It owns the applications with a launch command, and the list of stopped
+/// hosts.
 final class LaunchController {
-    /// The time after the engine's start in which hosts of an earlier engine may connect. No host is launched in it.
+    /// How long hosts of an earlier engine may connect after this engine's start, in milliseconds. No host is launched
+    /// during this time.
     private static let reconnectGraceMilliseconds: Int64 = 1_000
     /// The delay before a store that cannot be read, or processes without a pidfd, are checked again.
     private static let pauseMilliseconds: Int64 = 1_000
@@ -21,7 +23,7 @@ final class LaunchController {
     private var timer: (any RuntimeTimer)?
     private let startedAt: Int64
 
-    /// - findProcess: returns the process; nil: it has ended.
+    /// - findProcess: returns the process, or nil if it has ended.
     /// - isStopped: whether the process with this id is stopped or frozen.
     init(
         _ runtime: any Runtime, _ clients: ClientRegistry, _ starter: any HostStarter,
@@ -54,10 +56,11 @@ final class LaunchController {
         starter.close()
     }
 
-    /// The application's command was registered or, with nil, removed.
+    /// Handles a change of the application's launch command, which was registered or, with nil, removed.
     func registered(_ launch: StoredLaunch?, of name: String) {
         guard let launch else {
-            // A living host is still watched. If a command is registered again, no second launch runs beside it.
+            // A living host is still watched. If a command is registered again, no second host is launched beside this
+            // host.
             applications[name]?.remove()
             return check(at: name)
         }
@@ -102,8 +105,8 @@ final class LaunchController {
         check(at: hello.application)
     }
 
-    /// A host of the launch has attached a session of the launch, and its row is up to date. It may have closed its
-    /// connection meanwhile.
+    /// Notes that a host of the launch has attached a session of the launch. The row of the launch is up to date. The
+    /// host may have closed its connection meanwhile.
     func attached(_ name: String, _ consumer: ConsumerIdentity) {
         guard let application = applications[name], application.stored.current?.token == consumer.launch else { return }
         watch(consumer.process, of: application)
@@ -111,14 +114,14 @@ final class LaunchController {
         check(at: name)
     }
 
-    /// A session was completed, by any process. `hasRead`: the process had received events before.
+    /// Handles the completion of a session by any process. `hasRead`: the process had received events before.
     func completed(in name: String, _ completion: LaunchCompletion, hasRead: Bool) {
         guard let application = applications[name] else { return }
         if application.completed(completion, hasRead: hasRead) { save(application) }
         check(at: name)
     }
 
-    /// A host that may be stopped gets an event.
+    /// Notes that a host, which may be stopped, gets an event.
     func eventArrived(for connection: ClientConnection) {
         guard let process = connection.process, let application = connection.application else { return }
         if stopped.noteEvent(for: process.processID, now: runtime.now) { check(at: application) }
@@ -235,7 +238,8 @@ final class LaunchController {
     private func began(_ name: String, _ result: Result<StoredLaunch?, Failure>, _ before: LaunchBackoff) {
         guard let application = applications[name] else { return }
         guard case .success(let launch?) = result, let current = launch.current else {
-            // The events of its sessions were read meanwhile, or the store cannot be written for now.
+            // The launch did not begin: the events of its sessions were read meanwhile, or the store cannot be written
+            // for now.
             application.restoreBackoff(before)
             return wake(application, at: runtime.now + Self.pauseMilliseconds)
         }
@@ -292,7 +296,8 @@ final class LaunchController {
         return info
     }
 
-    /// Adds what is not in the rows: the state of the launch, if it is for the session, and stopped consumers.
+    /// Adds to each session what its row does not have: the state of a launch for the session, and since when its
+    /// consumer is stopped.
     func describe(_ sessions: inout [SessionInfo], of name: String, _ storedFacts: LaunchedApplication.StoredFacts) {
         var stoppedSince: [Int64: Int64] = [:]
         for consumer in Set(sessions.map(\.consumer)) where consumer != 0 {

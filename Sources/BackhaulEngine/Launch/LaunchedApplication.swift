@@ -2,7 +2,7 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The state of an application's launch, and its changes. `LaunchController` writes its row after each change.
+/// The state of an application's launch, and its changes. `LaunchController` writes the launch's row after each change.
 final class LaunchedApplication {
     /// The facts that are read from the store before each decision.
     struct StoredFacts: Sendable {
@@ -16,7 +16,8 @@ final class LaunchedApplication {
     var check = CheckState.idle
     /// The time of the next check, by the boot clock.
     var wakeAt: Int64?
-    /// Whether the host completed sessions for which it was launched only because servers rejected earlier credentials.
+    /// Whether the host completed a session that the launch included only because servers had rejected earlier
+    /// credentials.
     private var onlyRepeatedChallenges = false
     /// Whether the command was removed. A host that was launched before may still live.
     private(set) var isRemoved = false
@@ -110,8 +111,9 @@ final class LaunchedApplication {
 
     /// Notes a completed session. Returns whether the row has changed.
     func completed(_ completion: LaunchCompletion, hasRead: Bool) -> Bool {
-        // The backoff ends only if the host did its work. Otherwise the engine would launch a host again without a
-        // delay that completes without reading, completes other sessions, or gives credentials that servers reject.
+        // The backoff ends only if the host did its work. A host may complete sessions without reading events, complete
+        // other sessions, or give credentials that servers reject. The engine must not launch this host again without a
+        // delay.
         if completion.wasRepeated {
             onlyRepeatedChallenges = true
             return false
@@ -148,7 +150,7 @@ final class LaunchedApplication {
         updateRunning { $0.attachBy = attachBy }
     }
 
-    /// The launch is over. Removes it.
+    /// Removes the launch, which is over.
     func end() {
         forgetRun()
         stored.current = nil
@@ -160,10 +162,10 @@ final class LaunchedApplication {
         }
     }
 
-    /// The launched host has ended, and the application still needs a host.
+    /// Ends a failed launch: the launched host has ended, and the application still needs a host.
     func fail(now: Int64) {
         forgetRun()
-        // The token stays valid: a wrapper may end before the host that it has started connects.
+        // The token stays valid: a wrapper program may end before the host that it has started connects.
         stored.current?.process = nil
         stored.backoff.ended(now: now, policy)
     }

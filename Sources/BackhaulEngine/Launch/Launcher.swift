@@ -14,9 +14,9 @@ struct LaunchRequest: Sendable {
 
 /// The process of a launch.
 struct LaunchedProcess: Sendable {
-    /// The started process; nil: it has ended already.
+    /// The started process; nil if it has ended already.
     var process: ProcessIdentity?
-    /// The unit's name; nil: the program was started without a user manager.
+    /// The unit's name; nil if the program was started without a user manager.
     var unit: String?
 }
 
@@ -38,7 +38,8 @@ final class Launcher: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the engine has stopped"))) }
     }
 
-    /// Sends SIGTERM to all processes of the unit, or to the given processes and their group.
+    /// Sends SIGTERM to all processes of the unit. If there is no unit, or no user manager, sends it to the given
+    /// processes and their group.
     func terminate(_ processes: [any HostProcess], unit: String?) {
         worker.post { _ in
             if let unit, let manager = UserManager.connect(), (try? manager.stopService(unit)) == true { return }
@@ -63,8 +64,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop it. Nil:
-    /// no user manager replies, or it runs where it sees another file system.
+    /// Starts the program as a unit of the user manager, so that a stop of the engine's service does not stop it.
+    /// Returns nil if no user manager replies, or if it sees another file system than the engine.
     private static func startUnit(_ order: LaunchRequest) throws(Failure) -> LaunchedProcess? {
         guard access(order.command.program, F_OK) == 0, let manager = UserManager.connect(),
             manager.sees(order.command.program) != false
@@ -92,7 +93,8 @@ final class Launcher: Sendable {
         }
     }
 
-    /// The working directory. The home of a service's user may not exist.
+    /// The command's working directory, or the user's home. It is "/" if there is no home, as for users of some
+    /// services.
     private static func workingDirectory(of order: LaunchRequest) -> String {
         if let chosen = order.command.workingDirectory { return chosen }
         guard let home = order.environment["HOME"], access(home, X_OK) == 0 else { return "/" }

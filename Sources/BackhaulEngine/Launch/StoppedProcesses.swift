@@ -1,7 +1,7 @@
 internal import BackhaulPlatform
 
-/// The hosts that are stopped (SIGSTOP) or frozen, and the times since then. The system does not report a stop. So the
-/// time counts from the first check that found it, for a listing or for an event of the host.
+/// The hosts that are stopped (SIGSTOP) or frozen, and since when. The system does not report a stop. So the time
+/// counts from the first check that finds it. Listings, and events for the host, cause checks.
 struct StoppedProcesses {
     struct StoppedSince: Equatable {
         /// The time in Unix milliseconds.
@@ -22,7 +22,7 @@ struct StoppedProcesses {
         ProcessIdentity.isStopped(processID: process) || ControlGroup.isFrozen(processID: process)
     }
 
-    /// Checks the process. Returns since when it is stopped; nil: it runs. `now`: milliseconds since boot.
+    /// Checks the process. Returns since when it is stopped, or nil if it runs. `now`: milliseconds since boot.
     mutating func check(at process: Int32, now: Int64) -> StoppedSince? {
         guard isStopped(process) else {
             since[process] = nil
@@ -33,8 +33,9 @@ struct StoppedProcesses {
         return known
     }
 
-    /// The process got an event. Returns true when it is stopped and was not before. A process is checked at most once
-    /// a second, because there may be thousands of events, and a check costs as much as several of them.
+    /// Checks a process that gets an event. Returns true when it is stopped now and was not at the last check. A
+    /// process is checked at most once a second: there may be thousands of events, and a check costs more than an
+    /// event.
     mutating func noteEvent(for process: Int32, now: Int64) -> Bool {
         if let before = checkedAt[process], now - before < Self.pauseMilliseconds { return false }
         checkedAt[process] = now

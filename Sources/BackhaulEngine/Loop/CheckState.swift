@@ -2,10 +2,10 @@
 enum CheckState {
     case idle
     case checking
-    /// A check is under way, and another one follows it.
+    /// A check is under way, and another check follows it.
     case checkingAgain
 
-    /// Returns false when a check is under way. Another one then follows it.
+    /// Returns false when a check is under way. Another check then follows it.
     mutating func begin() -> Bool {
         guard self == .idle else {
             self = .checkingAgain

@@ -53,7 +53,8 @@ enum EngineEffect {
     case reloadLater(Set<LaneID>)
     /// These lanes as a whole are held now, or are not held any more.
     case holdChanged(Set<LaneID>)
-    /// These ends of tasks of one session are in the store. Nil: all tasks had ended before or were removed.
+    /// These ends of tasks of one session are in the store. The change is nil if all tasks had ended before or were
+    /// removed.
     indirect case ended([Ending], Change?)
     /// The store could not write the end for now.
     indirect case notEnded(Ending, Failure)

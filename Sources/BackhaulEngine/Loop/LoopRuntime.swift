@@ -3,11 +3,12 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import BackhaulStore
 
-/// The loop for the engine's parts. It applies the effects that their call-backs return.
+/// The `Runtime` of an engine: its loop and its store thread. It applies the effects that the call-backs of the parts
+/// return.
 final class LoopRuntime: Runtime {
     let loop: Loop
     private let services: Services
-    /// Applies effects. Set once, before the first call-back.
+    /// Applies effects. This closure is set once, before the first call-back.
     var apply: ([EngineEffect]) -> Void = { _ in }
     private var pending: [UInt64: (any Sendable) -> [EngineEffect]] = [:]
     private var lastNumber: UInt64 = 0

@@ -6,8 +6,8 @@ internal import BackhaulStore
 /// The functions of the loop for a part of the engine: time, timers, descriptors, the store, and results of other
 /// threads.
 ///
-/// All call-backs run on the loop's thread, and return the effects outside of the part. Tests use a fake, without a
-/// thread and without a database.
+/// All call-backs run on the loop's thread, and return effects for other parts. Tests use a fake, without a thread and
+/// without a database.
 protocol Runtime: AnyObject {
     /// Milliseconds since boot, at the start of the present iteration of the loop.
     var now: Int64 { get }
@@ -33,7 +33,7 @@ protocol Runtime: AnyObject {
 /// A timer that calls its body once after `start`. It may be started again.
 protocol RuntimeTimer: AnyObject {
     var isRunning: Bool { get }
-    /// The milliseconds until the timer fires; 0: it does not run.
+    /// The milliseconds until the timer fires; 0 if it does not run.
     var millisecondsLeft: Int64 { get }
     func start(milliseconds: Int64)
     func stop()
@@ -53,8 +53,8 @@ extension Runtime {
         return { done(true) }
     }
 
-    /// As `store`, for work that no client repeats. While the store has no memory or no space for it, it is tried again
-    /// each second, because tasks would wait for ever without the result.
+    /// Does the same as `store`, for work that no client repeats. If the store has no memory or no space for the work,
+    /// the work is tried again each second. Without the result, tasks would wait for ever.
     func storeWithRetry<Value: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Value,
         then: @escaping (Value) -> [EngineEffect]

@@ -4,8 +4,8 @@ internal import BackhaulStore
 /// Limits the bytes per second of the engine, of each session and of each task. All three limits apply together. A
 /// transfer calls `mayMove` before it receives or sends bytes, and is paused until it may.
 ///
-/// Each loop has one. libcurl's own limits are not used: each applies to one transfer only, and they stall on loops
-/// like this one.
+/// Each engine has one object of this type. libcurl's own limits are not used: each applies to one transfer only, and
+/// transfers stall with them on a loop like this one.
 final class RateLimiter {
     typealias Level = TokenBucketTree<SessionID, TaskID>.Level
 
@@ -21,7 +21,7 @@ final class RateLimiter {
 
     func close() { timer?.stop() }
 
-    /// Sets a limit; nil: none. It applies immediately, also to paused transfers.
+    /// Sets a limit, or removes it with nil. The change applies immediately, also to paused transfers.
     func setRate(_ bytesPerSecond: UInt64?, of level: Level) {
         budget.setRate(bytesPerSecond, of: level, now: runtime.now)
         plan()
@@ -37,7 +37,7 @@ final class RateLimiter {
 
     func isWaiting(_ task: TaskID) -> Bool { budget.isWaiting(task) }
 
-    /// Whether a byte may be received or sent now. If not, the effect `.resume` has the task when it may.
+    /// Whether a byte may be received or sent now. If not, a later effect `.resume` names the task.
     func mayMove(_ task: TaskID, of session: SessionID) -> Bool {
         if budget.isUnlimited || budget.mayMove(task, of: session, now: runtime.now) { return true }
         plan()

@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import BackhaulStore
 
 /// The deadlines of waiting tasks: the ends of their resource time-outs, and their latest starts, after which the
-/// conditions of their presets do not apply any more.
+/// constraints of their presets do not apply any more.
 ///
-/// Each store has one. Running tasks check their own time-outs.
+/// Each engine has one object of this type. Running tasks check their own time-outs.
 final class DeadlineController {
     private static let checkIntervalMilliseconds: Int64 = 5_000
     private static let retryMilliseconds: Int64 = 1_000
@@ -33,8 +33,8 @@ final class DeadlineController {
 
     // MARK: Resource time-outs
 
-    /// Ends ready tasks whose resource time-out is over. They are the next of their lanes, and mostly the oldest.
-    /// Called each second while tasks run.
+    /// Ends ready tasks whose resource time-out is over. Ready tasks are the next of their lanes, and mostly the
+    /// oldest. This function is called each second while tasks run.
     func endOverdueReadyTasks() -> [EngineEffect] {
         guard runtime.now - lastCheck >= Self.checkIntervalMilliseconds else { return [] }
         lastCheck = runtime.now
@@ -44,7 +44,7 @@ final class DeadlineController {
         return [.endOverdue(Array(overdue.prefix(Self.overdueLimit)))]
     }
 
-    /// Tasks of the session are held. Reads when their next resource time-out ends.
+    /// Reads when the next resource time-out in the session ends, because tasks of the session are held.
     func tasksHeld(of session: SessionID) {
         if sessionsWithUnknownEnd.isEmpty {
             runtime.afterThisIteration { [unowned self] in
@@ -84,7 +84,7 @@ final class DeadlineController {
         }
     }
 
-    /// The calendar was set, and the times of all rows moved with it.
+    /// Moves the known ends, because the calendar was set and the times of all rows moved with it.
     func calendarStepped(by step: Int64) -> [EngineEffect] {
         nextEnds = nextEnds.mapValues { end in
             let (moved, overflow) = end.addingReportingOverflow(step)
@@ -95,7 +95,8 @@ final class DeadlineController {
 
     // MARK: Latest starts
 
-    /// Sets the next latest start if it is earlier. `time`: Unix milliseconds; nil: there is none.
+    /// Sets the next latest start if it is earlier than the known one. `time`: Unix milliseconds, or nil if there is
+    /// none.
     func latestStart(at time: Int64?) -> [EngineEffect] {
         guard let time, time < latestStart ?? .max else { return [] }
         latestStart = time
@@ -125,7 +126,7 @@ final class DeadlineController {
         endOverdueHeldTasks()
     }
 
-    /// The milliseconds until the next deadline; nil: there is none.
+    /// The milliseconds until the next deadline; nil if there is none.
     var untilNext: Int64? {
         let ends = nextEnds.values.map { $0 - calendar.milliseconds }
         let start = latestStart.map { $0 - Clock.wallMilliseconds }

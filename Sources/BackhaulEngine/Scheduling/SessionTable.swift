@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulStore
 
-/// The configurations of sessions that have tasks or are attached. Each store has one.
+/// The configurations of sessions that have tasks or are attached. Each engine has one object of this type.
 final class SessionTable {
     private(set) var configurations: [SessionID: SessionConfiguration] = [:]
 

@@ -4,7 +4,7 @@ internal import BackhaulStore
 
 /// Loads the next tasks of a lane from the store ahead of their slots. Held tasks stay in the store.
 ///
-/// Each loop has one.
+/// Each engine has one object of this type.
 final class TaskLoader {
     /// The result of a load.
     struct Loaded: Sendable {
@@ -15,7 +15,8 @@ final class TaskLoader {
         var constraints: Set<ConstraintsID>
         /// The contents of those constraints that were not in memory.
         var stated: [StoredConstraints]
-        /// The time at which the next task is due that was left out because of its earliest start, by the boot clock.
+        /// When the next delayed task is due, by the boot clock; nil if no task was left out because of its earliest
+        /// start.
         var nextDue: Int64?
     }
 
@@ -80,7 +81,7 @@ final class TaskLoader {
         scheduler.loaded(lane, startable, isAll: loaded.isAll)
         reachability.endWaitIfIdle(lane)
         var effects = heldEffects
-        // More tasks wait behind those that became held or were left out.
+        // More tasks wait in the lane after those that became held or were left out.
         if !loaded.isAll, mayStart.count < loaded.tasks.count || loaded.nextDue != nil {
             effects.append(.tasksWait(in: [lane], reload: false))
         }

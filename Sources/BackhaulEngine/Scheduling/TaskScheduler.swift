@@ -4,10 +4,10 @@ internal import BackhaulStore
 
 /// Gives slots to ready tasks within the limits, and releases delayed tasks when they are due.
 ///
-/// Each loop has one. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of each, which are loaded
-/// from the store before they get a slot.
+/// Each engine has one object of this type. Tasks wait in lanes. The scheduler has the lanes, and the next tasks of
+/// each, which are loaded from the store before they get a slot.
 final class TaskScheduler {
-    /// With more lanes than this, unused lanes are forgotten.
+    /// If there are more lanes than this, unused lanes are forgotten.
     private static let laneCacheSize = 256
     private static let retryMilliseconds: Int64 = 1_000
 
@@ -50,7 +50,7 @@ final class TaskScheduler {
 
     func lanes(of session: SessionID) -> [Lane] { lanes.values.filter { $0.session == session } }
 
-    /// Tasks wait in the lane. `reload`: its loaded tasks may be in the wrong order.
+    /// Adds a lane in which tasks wait. `reload`: its loaded tasks may be in the wrong order.
     func add(_ lane: Lane, reload: Bool) {
         lanes[lane.id] = lane
         for task in schedule.add(lane.id, of: lane.session, to: lane.origin, reload: reload) { ready[task] = nil }
@@ -86,7 +86,7 @@ final class TaskScheduler {
         plan()
     }
 
-    /// Credentials changed. Updates which lanes of the session may run only one task at a time.
+    /// Updates which lanes of the session may run only one task at a time, after credentials changed.
     func credentialsChanged(of session: SessionID) {
         for lane in lanes(of: session) { schedule.setProbed(lane.id, credentials.isProbed(lane)) }
     }
@@ -95,13 +95,13 @@ final class TaskScheduler {
         for lane in lanes { schedule.setHeld(lane, reachability.isHeld(lane)) }
     }
 
-    /// The origin of the lane uses HTTP/2, so more of its tasks may run over one connection.
+    /// Notes that the origin of the lane uses HTTP/2, so that more of its tasks may run over one connection.
     func becameMultiplexed(_ lane: LaneID) {
         schedule.setMultiplexed(lane)
         plan()
     }
 
-    /// The lane's tasks need separate connections, because they have a rate limit.
+    /// Notes that the lane's tasks need separate connections, because they have a rate limit.
     func needsSeparateConnections(_ lane: LaneID) { schedule.setMultiplexed(lane, false) }
 
     func isProbed(_ lane: LaneID) -> Bool { schedule.isProbed(lane) }
@@ -132,7 +132,7 @@ final class TaskScheduler {
 
     func hasReadyTask(in lane: LaneID) -> Bool { ready.values.contains { $0.lane == lane } }
 
-    /// Removes a ready task: it ended, runs, or waits in the store again.
+    /// Removes a ready task, because it has ended, runs, or waits in the store again.
     @discardableResult
     func drop(_ id: TaskID) -> StoredTask? {
         guard let task = ready.removeValue(forKey: id) else { return nil }
@@ -162,8 +162,8 @@ final class TaskScheduler {
         }
     }
 
-    /// The next task to start, lane to load, or task to preempt. Called again after each effect is applied, because a
-    /// start may change the state of its lane.
+    /// Returns the next task to start, lane to load, or task to preempt; nil if there is none. It is called again after
+    /// each effect is applied, because a start may change the state of its lane.
     func next() -> EngineEffect? {
         while let step = schedule.next() {
             switch step {
@@ -201,7 +201,7 @@ final class TaskScheduler {
     /// Whether the limits allow to start a task of the lane that is not loaded.
     func hasSlot(_ lane: Lane) -> Bool { schedule.hasFreeSlot(lane.id, of: lane.session, to: lane.origin) }
 
-    /// Takes a slot for such a task, in addition to the ready tasks.
+    /// Takes a slot for a task of the lane that is not loaded.
     func takeSlot(_ lane: Lane) { schedule.takeSlot(lane.id, of: lane.session, to: lane.origin) }
 
     // MARK: Delays

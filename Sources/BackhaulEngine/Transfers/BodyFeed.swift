@@ -8,7 +8,7 @@ internal import BackhaulTransport
 final class BodyFeed: TransferBody {
     let layout: BodyLayout
     var size: UInt64 { layout.size }
-    /// Called once, when the first bytes were read.
+    /// The closure is called once, after the first bytes were read.
     private var opened: (() -> Void)?
     private let failed: (Failure) -> Void
     private weak var attempt: RunningAttempt?
@@ -22,7 +22,7 @@ final class BodyFeed: TransferBody {
     private var offset: UInt64 = 0
     private var reader: BodyReader?
     private var isReading = false
-    /// The number of rewinds. A block that was requested before the last one is dropped.
+    /// The number of rewinds. A block that was requested before the last rewind is dropped.
     private var generation: UInt64 = 0
     private var isAtStart = true
 

@@ -35,7 +35,8 @@ extension DownloadRunner {
         return outcome
     }
 
-    /// Notes how much space was missing when the file system was full. The next attempt checks it before its request.
+    /// Notes how much space was missing when the file system was full. The next attempt checks for this space before
+    /// its request.
     private func recordMissingSpace(_ conclusion: DownloadMachine.Conclusion, _ checkpoint: Checkpoint?) {
         let (transfers, task) = (attempt.context.transfers, attempt.task.id)
         guard case .retry(_, reason: .diskFull, _, _) = conclusion else {

@@ -25,7 +25,7 @@ final class DownloadRunner: TransferRunner {
         location = context.files.location(of: task)
         part = context.services.disk.partFile(location)
         var terms = DownloadTerms(task.request, attempt.configuration)
-        // Only before the first request. Later, an existing file does not end the task.
+        // An existing file ends the task only before its first request.
         terms.skipsExisting = terms.skipsExisting && task.attempts == 0
         terms.hadMismatch = task.hadMismatch
         terms.neededSpace = context.transfers.neededSpace(of: task.id)
@@ -132,7 +132,7 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: Received bytes
 
-    /// Returns false when the bytes cannot be taken now. The transfer is resumed when they can.
+    /// Returns false when the bytes cannot be taken now. The transfer is resumed when they can be taken.
     private func receive(_ bytes: RawSpan) -> Bool {
         guard machine.wantsBytes, mayMove() else { return false }
         attempt.takeFromRate(bytes.byteCount)
@@ -158,8 +158,8 @@ final class DownloadRunner: TransferRunner {
 
     // MARK: The disk
 
-    /// Returns a call-back for a disk thread, which makes an event of its result. `writing`: the number of bytes that
-    /// are in memory until then.
+    /// Returns a call-back for a disk thread. It makes an event for the machine from the thread's result. `writing`:
+    /// the number of bytes that stay in memory until the call.
     private func disk<Value: Sendable>(
         writing count: Int = 0, _ event: @escaping (Value) -> DownloadMachine.Event?
     ) -> @Sendable (Result<Value, Failure>) -> Void {

@@ -11,10 +11,10 @@ struct Ending: Sendable {
     let also: (@Sendable (Transaction) throws(Failure) -> Void)?
 }
 
-/// Writes the ends of running tasks. Many small files may end together. So one transaction writes all ends of a session
-/// in an iteration of the loop, with the session's counters and events.
+/// Writes the ends of running tasks. Many tasks with small files may end together. So one transaction writes all ends
+/// of a session in an iteration of the loop, with the session's counters and events.
 ///
-/// Each loop has one. It owns the ends of the present iteration.
+/// Each engine has one object of this type. It owns the ends of the present iteration.
 final class EndingWriter {
     private let runtime: any Runtime
     private let events: EventPublisher
@@ -36,7 +36,7 @@ final class EndingWriter {
         endings[ending.session, default: []].append(ending)
     }
 
-    /// Writes an end again that could not be written, alone and immediately.
+    /// Repeats the write of an end that failed, alone and immediately.
     func retryWrite(_ ending: Ending) { write([ending], of: ending.session) }
 
     private func writeAll() {
@@ -56,7 +56,7 @@ final class EndingWriter {
             case .success(let change):
                 CrashPoint.afterEnd.reach()
                 return [.ended(endings, change)]
-            // Each end is repeated alone, so that one that cannot be written does not delay the others.
+            // Each end is repeated alone, so that an end that cannot be written does not delay the others.
             case .failure(let failure): return endings.map { .notEnded($0, failure) }
             }
         })

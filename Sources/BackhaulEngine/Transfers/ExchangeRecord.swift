@@ -17,12 +17,12 @@ struct ExchangeRecord {
     var rate = RateMeter()
     /// The time of the last byte, by the loop's clock.
     var lastByte: Int64
-    /// The attempt that is in the store already.
+    /// The record of this attempt that is in the store already; nil if there is none.
     var recorded: Attempt?
 
     init(now: Int64) { lastByte = now }
 
-    /// A request for the file from this offset on is about to be sent.
+    /// Notes that a request is about to be sent, for the file from this offset on.
     mutating func begin(from offset: UInt64, now: Int64) {
         requests += 1
         requestOffset = offset
@@ -44,10 +44,11 @@ struct ExchangeRecord {
         rate.add(count)
     }
 
-    /// The bytes of all requests. `transfer`: the one that is under way.
+    /// The sent bytes of all requests. `transfer`: the transfer that is under way, or nil.
     func bytesSent(_ transfer: Transfer?) -> UInt64 { sentBefore &+ (transfer?.bytesSent ?? 0) }
 
-    /// The sent bytes of the body, of the present or the last request.
+    /// The sent bytes of the body in the present or the last request. `transfer`: the transfer that is under way, or
+    /// nil.
     func bodySent(_ transfer: Transfer?) -> UInt64 { transfer?.bodySent ?? bodySentBefore }
 
     /// Adds bytes to the body of an error response, up to the limit.

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Writes buffered bytes that have been in memory for the longest allowed time, because a kill loses them. All
+/// Writes buffered bytes that have been in memory for the longest allowed time, because a kill would lose them. All
 /// downloads share one timer: a timer for each would cost more than the writes.
 final class FlushTimer {
     private var timer: (any RuntimeTimer)?
@@ -17,7 +17,7 @@ final class FlushTimer {
         }
     }
 
-    /// Writes the runner's buffer after at most `milliseconds`. It is written together with those of other runners.
+    /// Writes the runner's buffer after at most `milliseconds`. The buffers of several runners are written together.
     func add(_ runner: DownloadRunner, within milliseconds: Int64) {
         if waiting.isEmpty || timer.map({ $0.millisecondsLeft > milliseconds }) == true {
             timer?.start(milliseconds: milliseconds)

@@ -7,7 +7,7 @@ struct RateMeter {
 
     mutating func add(_ count: Int) { sinceTick += UInt64(count) }
 
-    /// Called once a second. Each second has half the weight of the one after it.
+    /// Ends a second. It is called once a second. Each second has half the weight of the next second.
     mutating func tick() {
         bytesPerSecond = bytesPerSecond == 0 ? sinceTick : (bytesPerSecond + sinceTick) / 2
         lastSecond = sinceTick

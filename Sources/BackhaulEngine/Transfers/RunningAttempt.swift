@@ -12,9 +12,10 @@ final class RunningAttempt {
 
     /// The state of credentials in this attempt.
     struct Authentication {
-        /// The demand of a server or proxy, until its result is in the store.
+        /// The challenge of a server or proxy, until the store has handled it.
         var authChallenge: AuthenticationChallenge?
-        /// The number of the credential that was sent to the server or proxy of the demand.
+        /// The number of the credential that was sent to the server or proxy before its challenge; nil if none was
+        /// sent.
         var sentCredential: UInt64?
         /// Secrets that were sent. They are removed from responses before these are stored, because a server may repeat
         /// them.
@@ -36,10 +37,10 @@ final class RunningAttempt {
     let began: Int64
     var task: StoredTask
     private(set) var holdsSlot: Bool
-    /// Whether the lane runs only one task at a time, and the server has not responded to this one yet.
+    /// Whether the lane runs only one task at a time, and the server has not responded to this task yet.
     var isProbe: Bool
     var transfer: Transfer?
-    /// The source of the request's body; nil: it has none.
+    /// The source of the request's body; nil if the request has none.
     var feed: BodyFeed?
     var exchange: ExchangeRecord
     var authentication = Authentication()
@@ -79,15 +80,16 @@ final class RunningAttempt {
         context.scheduler.released(task.lane)
     }
 
-    /// Allows other tasks of the lane, because the server has responded or the attempt is over.
+    /// Allows the lane to start other tasks, because the server has responded or the attempt is over.
     func endProbe() {
         guard isProbe else { return }
         isProbe = false
         context.scheduler.endedProbe(task.lane)
     }
 
-    /// Whether a rate limit applies to the task. It then uses HTTP/1.1 with its own connection. A paused HTTP/2 stream
-    /// would block the others of its connection, and libcurl 7.88 buffers up to 10 MiB of it.
+    /// Whether a rate limit applies to the task. The task then uses HTTP/1.1 with its own connection. A paused HTTP/2
+    /// stream would block the other streams of its connection, and libcurl 7.88 would buffer up to 10 MiB of the paused
+    /// stream.
     private var isLimited: Bool { context.rates.isLimited(task.id, of: task.session) }
 
     var waitsForRate: Bool { context.rates.isWaiting(task.id) }
@@ -170,7 +172,8 @@ final class RunningAttempt {
         transfer.cancel()
     }
 
-    /// The origin that sent the response after redirects, which may be those of a portal; nil: the task's own origin.
+    /// The origin that sent the response after redirects, which may be those of a portal; nil if it is the task's own
+    /// origin.
     func redirectTarget(_ head: ResponseHead) -> Origin? {
         guard head.finalURL != task.request.url, let last = try? URLParser.origin(of: head.finalURL),
             last != task.origin
@@ -180,7 +183,7 @@ final class RunningAttempt {
 
     // MARK: Commits
 
-    /// The failure of the last commit; nil: it succeeded.
+    /// The failure of the last commit that failed; nil if none has failed.
     var commitFailure: Failure? { failedCommit?.failure }
 
     /// Commits again after a second. The store's file system may have space then, and nothing is lost meanwhile.

@@ -12,7 +12,7 @@ struct RunningTask {
 
 /// The running tasks, for parts that decide about tasks.
 protocol RunningTasks: AnyObject {
-    /// Calls `body` with each running task, in no order.
+    /// Calls `body` with each running task, in no particular order.
     func visit(_ body: (RunningTask) -> Void)
     func isRunning(_ task: TaskID) -> Bool
     var isEmpty: Bool { get }

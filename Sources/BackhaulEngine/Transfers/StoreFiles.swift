@@ -5,12 +5,12 @@ internal import BackhaulStore
 
 /// The paths of tasks' files: part files, kept files and request bodies.
 ///
-/// Each store has one.
+/// Each engine has one object of this type.
 final class StoreFiles {
     private let directory: StoreDirectory
     private let kept: Destination
     private let bodies: Destination
-    /// A part of the names of this store's part files, which differs from other stores. Set when the store is open.
+    /// A text in the names of all part files of this store, which no other store has. It is set when the store is open.
     private var tag = ""
     private var aliases = DirectoryAliases()
 
@@ -23,8 +23,8 @@ final class StoreFiles {
 
     func open(tag: String) { self.tag = tag }
 
-    /// The part file of a task, and its destination. The task always has the same name, so that a later engine finds
-    /// the file. No two tasks of any stores have the same name.
+    /// The part file of a task, and its destination. The part file's name depends only on stored values, so that a
+    /// later engine finds the file. No two tasks have the same name, even in different stores.
     func location(of task: StoredTask) -> PartLocation {
         PartLocation(
             destination: task.request.destination ?? keptDestination(of: task.id),
@@ -32,7 +32,8 @@ final class StoreFiles {
             replace: task.request.destination == nil || task.request.ifExists != .fail)
     }
 
-    /// - part: a random number that makes the name unpredictable. 0: an earlier version of the library made the task.
+    /// - part: a random number that makes the name unpredictable. It is 0 if an earlier version of the library made the
+    ///   task.
     func partName(of task: TaskID, _ part: UInt64) -> String {
         let secret = part == 0 ? "" : "-" + String(part, radix: 16)
         return ".backhaul-\(tag)-\(task.rawValue)\(secret).part"
@@ -53,7 +54,7 @@ final class StoreFiles {
             directoryInode: kept.directoryInode)
     }
 
-    /// The other paths of the same file, if its directory has several paths.
+    /// The other paths of the destination, if its directory has several paths.
     func otherPaths(of destination: Destination) -> [String] { aliases.others(of: destination) }
 
     /// Device and inode of the store's own directories.

@@ -9,7 +9,7 @@ final class TransferContext {
         let apply: ([EngineEffect]) -> Void
         /// Writes the end of a task. Ends of one iteration of the loop are committed together.
         let end: (Ending) -> Void
-        /// Called when the attempt is over and its descriptors are closed.
+        /// This closure is called when an attempt is over and its descriptors are closed.
         let finished: (any TransferRunner) -> Void
         /// Whether the engine stops.
         let isDraining: () -> Bool

@@ -45,14 +45,15 @@ extension TransferRunner {
         }
         guard attempt.configuration.asksForCredentials, var asked = AuthenticationChallenge(head) else { return nil }
         let credentials = attempt.context.credentials[task.session]
-        // A known realm is in the store already, so it may stay.
+        // A known realm is in the store already, so it is not redacted.
         if credentials?.knows(asked.space) != true {
             asked.space.realm = asked.space.realm.map(transfer.secrets.redacted)
         }
         return credentials?.proceeds(without: asked.space, after: task.challenge) == true ? nil : asked
     }
 
-    /// Parks the task until its challenge has a credential, or repeats it with a credential that it has not sent.
+    /// Parks the task until its challenge has a credential. If there is already a credential that the task has not
+    /// sent, its request is repeated instead.
     func park(_ authChallenge: AuthenticationChallenge, _ checkpoint: Checkpoint?) {
         let (task, credentials) = (attempt.task, attempt.context.credentials)
         var record = attemptRecord(checkpoint, failure: authChallenge.failure)
@@ -68,7 +69,7 @@ extension TransferRunner {
         case .resend:
             repeats.count += 1
             credentials.setRepeats(repeats, of: task.id)
-            // A server that sends another realm each time gets no request without a delay.
+            // A server that sends another realm each time must not get requests without a delay.
             if repeats.count > Self.repeatLimit {
                 retry(FailedAttempt(authChallenge.failure), checkpoint)
             } else {

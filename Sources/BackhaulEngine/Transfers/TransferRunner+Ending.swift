@@ -27,7 +27,8 @@ extension TransferRunner {
                 attempt: attempt.number, session: task.session, also: also))
     }
 
-    /// Tries the task again, or fails it. `failed`: the facts that the runner has; this function adds the others.
+    /// Tries the task again, or fails it. `failed`: the facts about the failure that the runner has; this function adds
+    /// the other facts.
     func retry(_ failed: FailedAttempt, _ checkpoint: Checkpoint?) {
         let (task, context) = (attempt.task, attempt.context)
         let failed = completed(failed)
@@ -53,8 +54,8 @@ extension TransferRunner {
             record.attempts = task.attempts
             let (millisecondsUntilCheck, effects) = context.reachability.hold(task)
             context.apply(effects)
-            // Due one second after the lane's next check. The check releases all tasks of the lane, so their own due
-            // times cause no second check.
+            // The task is due one second after the lane's next check. The check releases all tasks of the lane, so
+            // their own due times cause no second check.
             record.wait(min(millisecondsUntilCheck + 1_000, max(0, attempt.remainingMilliseconds)), for: .connectivity)
             return commit(record)
         }
@@ -82,7 +83,7 @@ extension TransferRunner {
         return failed
     }
 
-    /// The task stops without a failure: it was suspended, held or preempted, or the engine stops.
+    /// Commits a stop without a failure: the task was suspended, held or preempted, or the engine stops.
     func stop(_ checkpoint: Checkpoint?, isUnderWay: Bool = false) {
         var record = attemptRecord(checkpoint)
         record.attempt = storedAttempt(.stopped)
@@ -121,7 +122,7 @@ extension TransferRunner {
 
     var bytesReceived: UInt64 { attempt.task.bytesReceived &+ receivedInAttempt }
 
-    /// The attempt for listings; nil: no request was sent.
+    /// The attempt for listings; nil if no request was sent.
     func storedAttempt(_ next: AttemptNext, failure: Failure? = nil, nextAttemptMilliseconds: Int64 = 0) -> Attempt? {
         let exchange = attempt.exchange
         guard exchange.requests > 0 else { return nil }
@@ -135,7 +136,7 @@ extension TransferRunner {
         stored.metrics.responseBodyBytes = max(exchange.metrics.responseBodyBytes, receivedInAttempt)
         let request = attempt.task.request
         let url = head?.finalURL ?? attempt.authentication.secrets.redacted(exchange.metrics.url)
-        // The request's own URL is not stored again with each attempt, unless the next request may have another.
+        // The request's own URL is not stored again with each attempt, unless the next request may have another URL.
         let isRequests = url == request.url && request.options.refresh != .url
         stored.metrics.url = isRequests ? "" : url
         return stored

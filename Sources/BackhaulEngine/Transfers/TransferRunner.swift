@@ -8,7 +8,7 @@ enum RunnerEvent: Equatable {
     case start
     /// The conclusion of the runner is in the store.
     case concluded
-    /// Sent in place of `concluded`: there is no further attempt, so the task fails.
+    /// The runner gets this event instead of `concluded` if there is no further attempt, so that the task fails.
     case retryRefused
     /// The host cancelled the task, and its row has ended.
     case cancel
@@ -16,7 +16,7 @@ enum RunnerEvent: Equatable {
     case stop
     /// The task's resource time-out is over.
     case expire(Failure)
-    /// Sent once a second.
+    /// The engine sends this event once a second.
     case tick
     case transferComplete
     case transferFailed(Failure, isTransient: Bool)
@@ -31,13 +31,13 @@ protocol TransferRunner: AnyObject {
     var isFinishing: Bool { get }
     /// Whether all bytes of the body have arrived, and only its end is missing.
     var hasAllBytes: Bool { get }
-    /// The head of the response; nil: none has come yet.
+    /// The head of the response; nil if none has come yet.
     var head: ResponseHead? { get }
     /// The body bytes that this attempt has received.
     var receivedInAttempt: UInt64 { get }
     /// The greatest offset that any attempt has reached.
     var furthest: UInt64 { get }
-    /// Whether this attempt made bytes durable, after which the next one can continue.
+    /// Whether this attempt made bytes durable, after which the next attempt can continue.
     var madeProgress: Bool { get }
     /// The bytes that would have to be transferred again if the attempt stopped now.
     var bytesLostByStop: UInt64 { get }
@@ -45,13 +45,13 @@ protocol TransferRunner: AnyObject {
     var file: (offset: UInt64, size: UInt64?)? { get }
     /// The sent bytes and the size of an upload's body; nil for a download.
     var body: (sent: UInt64, size: UInt64?)? { get }
-    /// The sentence for the work after the last byte; nil: there is none yet.
+    /// The sentence about the work after the last byte; nil before this work begins.
     var finishing: String? { get }
     /// Whether the server has not reacted yet.
     var hasNoResponse: Bool { get }
     /// Whether received bytes can be taken now.
     var canReceive: Bool { get }
-    /// The verb of the sentence about a silent server.
+    /// The words for a silent server in the task's reason, such as "sent nothing".
     var silenceDescription: String { get }
 }
 
@@ -76,7 +76,7 @@ extension TransferRunner {
         take(.cancel)
     }
 
-    /// Stops the task, so that a more important one gets its slot.
+    /// Stops the task, so that a more important task gets its slot.
     func preempt() {
         attempt.stopReason = .preempted
         attempt.stoppedState = (.waiting, .slot)
@@ -108,7 +108,7 @@ extension TransferRunner {
 
     // MARK: Bytes
 
-    /// Whether a byte may be received or sent now. If not, `goOn` is called when it may.
+    /// Whether a byte may be received or sent now. If not, the engine calls `resumeTransfer` when it may.
     func mayMove() -> Bool {
         let budgets = attempt.context.budgets
         if budgets.isDeciding, mayBeDeferred, !budgets.mayMove(attempt.task) { return false }
@@ -122,16 +122,16 @@ extension TransferRunner {
 
     // MARK: The transport
 
-    /// Makes the source of the request's body; nil: the request has none.
+    /// Makes the source of the request's body; nil if the request has none.
     func makeFeed(opened: @escaping () -> Void = {}, failed: @escaping (Failure) -> Void) -> BodyFeed? {
         guard let body = attempt.task.request.options.body else { return nil }
         return BodyFeed(BodyLayout(body), of: attempt, opened: opened, failed: failed)
     }
 
-    /// The body, limited to the rate of the task.
+    /// The body, which is read within the rate limits of the task.
     func limited(_ body: (any TransferBody)?) -> (any TransferBody)? { body.map { RateLimitedBody($0, self) } }
 
-    /// The runner's event for the end of its transfer.
+    /// Stores the results of a transfer that has ended. Returns the runner's event for its end.
     func ended(_ transfer: Transfer, _ end: TransferEnd) -> RunnerEvent {
         attempt.transferEnded(transfer)
         switch end {
@@ -144,7 +144,7 @@ extension TransferRunner {
 
     // MARK: The uplink
 
-    /// Reports the end of the attempt to the monitor of the uplink.
+    /// Reports the end of the attempt to the `UplinkMonitor`.
     func noteUplink(_ failure: Failure?) {
         guard attempt.exchange.requests > 0 else { return }
         let ending = UplinkWatch.Ending(

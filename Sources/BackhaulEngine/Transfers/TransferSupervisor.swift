@@ -4,9 +4,9 @@ internal import BackhaulStore
 
 /// The running tasks, with one runner for each. A runner is identified by its task and its attempt.
 ///
-/// Each loop has one.
+/// Each engine has one object of this type.
 final class TransferSupervisor {
-    /// The limit of bytes in memory that are not written to the disk yet. With more of them no task starts, so that a
+    /// The limit of bytes in memory that are not written to the disk yet. With more bytes no task starts, so that a
     /// network that is faster than the disk does not fill the memory.
     private static let unwrittenLimit = 24 << 20
     /// The most runners, for running and finishing tasks together.
@@ -28,7 +28,7 @@ final class TransferSupervisor {
 
     // MARK: Late results
 
-    /// Whether this is still the task's attempt. A result that comes for another one is dropped.
+    /// Whether this is still the task's attempt. A result for another attempt is dropped.
     func isRunning(_ attempt: RunningAttempt) -> Bool { runners[attempt.task.id]?.attempt === attempt }
 
     /// The task's runner, if it still has this attempt.
@@ -56,7 +56,7 @@ final class TransferSupervisor {
 
     func add(_ runner: any TransferRunner) { runners[runner.attempt.task.id] = runner }
 
-    /// Returns false when another attempt of the task has taken its place.
+    /// Removes the runner. Returns false when it is not the task's present runner.
     func remove(_ runner: any TransferRunner) -> Bool {
         guard isRunning(runner.attempt) else { return false }
         runners[runner.attempt.task.id] = nil
@@ -65,7 +65,7 @@ final class TransferSupervisor {
 
     func removeAll() { runners = [:] }
 
-    /// The running task to preempt for a more important one, of this origin or, with nil, of all.
+    /// The running task to preempt for a more important one, of this origin or, with nil, of all origins.
     func leastImportant(at origin: Origin?) -> (any TransferRunner)? {
         let candidates = runners.values.lazy.filter {
             $0.mayBePreempted && (origin == nil || $0.attempt.task.origin == origin)
@@ -91,7 +91,7 @@ final class TransferSupervisor {
 
     func neededSpace(of task: TaskID) -> UInt64? { neededSpace[task] }
 
-    /// Notes a full file system. `missing`: the missing bytes of the file; nil: its size is unknown.
+    /// Notes a full file system. `missing`: the missing bytes of the file, or nil if its size is unknown.
     func recordFullFileSystem(_ task: TaskID, missing: UInt64?) {
         if neededSpace.count >= Self.neededSpaceLimit { neededSpace.removeAll() }
         neededSpace[task] = missing ?? neededSpace[task] ?? Self.unknownSpace

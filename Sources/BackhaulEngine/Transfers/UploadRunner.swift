@@ -40,7 +40,7 @@ final class UploadRunner: TransferRunner {
         case .cancel: handle(.cancel)
         case .stop: handle(.stop)
         case .expire(let failure): handle(.expire(failure))
-        // While the transfer waits for the engine, its server is not slow.
+        // A second in which the transfer waits for the engine does not count as silence of the server.
         case .tick where attempt.transfer?.isWaiting == true: break
         case .tick: handle(.tick(wasBodySent: attempt.transfer?.isBodySent ?? true))
         case .transferComplete: handle(.transferComplete(wasBodySent: wasBodySent))
@@ -78,7 +78,7 @@ final class UploadRunner: TransferRunner {
                 + "\(method) is repeated only if retry.unsafe_methods allows it")
     }
 
-    /// Records that the request is under way, and sends it then. After a crash the next engine knows that the server
+    /// Records that the request is under way, and then sends it. After a crash the next engine knows that the server
     /// may have processed the request.
     private func recordAndStart() {
         let (id, attempts) = (attempt.task.id, attempt.task.attempts &+ 1)
@@ -118,8 +118,8 @@ final class UploadRunner: TransferRunner {
             retry(failed, nil)
         case .credential(let authChallenge): park(authChallenge, nil)
         case .stopped:
-            // When a host suspends the task, it wants the request to be sent again. A stop of the engine does not mean
-            // that.
+            // A host that suspends and resumes the task wants its request to be sent again. A stop of the engine does
+            // not imply this.
             let wasSent = attempt.exchange.requests > 0 && (attempt.bodySent > 0 || attempt.feed?.size == 0)
             stop(nil, isUnderWay: attempt.context.hooks.isDraining() && wasSent && !attempt.mayRepeat)
         }
