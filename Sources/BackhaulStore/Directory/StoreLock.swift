@@ -3,8 +3,8 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The lock of a store. The process that has it is the engine. It is released with its last reference and with the
-/// process. Forked children close their copies of it.
+/// The lock of a store. The process that has the lock is the engine. The lock is released when this object is freed or
+/// the process ends. Forked children close their copies of its descriptor.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 
@@ -17,8 +17,8 @@ public final class StoreLock: Sendable {
 extension StoreDirectory {
     static let lockName = "lock"
 
-    /// Takes the lock, and writes the process's identity into the file. Nil when another open file description, of this
-    /// process or another, has the lock.
+    /// Takes the lock, and writes the process's identity into the lock file. Returns nil when another open file
+    /// description, of this process or another, has the lock.
     public func acquireLock() throws(Failure) -> StoreLock? {
         while true {
             let file = try openFile(Self.lockName)
@@ -30,8 +30,8 @@ extension StoreDirectory {
         }
     }
 
-    /// Whether an engine, of this process or another, has the lock. This never takes the lock, not even briefly: a
-    /// daemon that starts at that moment would find it taken, and exit.
+    /// Whether an engine, of this process or another, has the lock. The test never takes the lock, not even briefly: a
+    /// daemon that starts at that moment would find the lock taken, and exit.
     public var isLocked: Bool {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
@@ -39,7 +39,8 @@ extension StoreDirectory {
         return bhl_is_locked(file.number) != 0
     }
 
-    /// The process whose identity is in the lock file, or nil if that cannot be read. For messages, not for decisions.
+    /// The process whose identity is in the lock file, or nil if the file cannot be read. The value is for messages
+    /// only: the file may name a process that has ended.
     public func lockHolder() -> ProcessIdentity? {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -71,7 +72,8 @@ extension StoreDirectory {
             && ours.st_ino == named.st_ino
     }
 
-    /// A failure is ignored: the lock does not depend on the text.
+    /// Writes the process's identity into the lock file. A failure is ignored, because the lock does not depend on the
+    /// file's text.
     private func write(_ identity: ProcessIdentity, into file: Descriptor) {
         var text = Array("\(identity.processID) \(identity.startTime) \(identity.bootID)\n".utf8)
         ftruncate(file.number, 0)
