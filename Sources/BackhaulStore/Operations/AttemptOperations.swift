@@ -58,8 +58,8 @@ public struct AttemptOperations {
     public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
 
     /// Gives the task another part file, so that the task starts from the beginning. It is called when an operation on
-    /// the old file cannot be stopped and may still change that file. Does nothing when the old file is sealed, because
-    /// then it is the finished file.
+    /// the old file cannot be stopped and may still change that file. Does nothing when the task has a finish intent,
+    /// because then the old file is the finished file.
     public func renewPart(of task: TaskID) throws(Failure) {
         guard try tables.leftovers.insertPart(of: task) else { return }
         try tables.tasks.renewPart(of: task)
