@@ -1,9 +1,9 @@
-/// The method and body that a transfer sends. Redirects may change them.
+/// The method and body of the request that a transfer sends. Redirects may change both.
 struct OutgoingRequest {
     private(set) var method: String
     private(set) var body: (any TransferBody)?
     private(set) var expectation: Expectation
-    /// The bytes of the body that were passed to libcurl in the current request.
+    /// How many bytes of the body were passed to libcurl in the current request.
     private(set) var sent: UInt64 = 0
     /// How many bytes of bodies were passed to libcurl in all requests of the transfer.
     private(set) var total: UInt64 = 0
@@ -95,7 +95,7 @@ struct OutgoingRequest {
 }
 
 extension Transfer {
-    /// The bytes of the body that were passed to libcurl in the current request.
+    /// How many bytes of the body were passed to libcurl in the current request.
     public var bodySent: UInt64 { outgoing.sent }
     /// How many bytes of bodies were passed to libcurl in all requests, including redirected ones.
     public var bytesSent: UInt64 { outgoing.total }

@@ -6,7 +6,7 @@ internal import Glibc
 /// mistake and its number belongs to another file now, that file is not closed.
 ///
 /// Unsafe: libcurl has a pointer to this object until its last connection is closed. The `CurlStack`, which owns this
-/// object, lives longer.
+/// object, closes all connections before it is freed.
 final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
     /// The sockets that have carried a request, by their ports.
