@@ -11,8 +11,8 @@ final class GroupCommit {
     static let checkpointFrames: Int32 = 8_192
     /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
     static let truncatingFrames: Int32 = 32_768
-    /// A transaction ends after this many changed rows, even if more bodies are queued: the reply to the first body
-    /// waits until the whole transaction is committed.
+    /// A transaction ends after this many changed rows, even if more bodies are queued. A longer transaction would
+    /// delay the reply to its first body, which is sent after the commit.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database

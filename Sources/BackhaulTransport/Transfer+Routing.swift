@@ -48,8 +48,8 @@ extension Transfer {
         if isTunnelled { proxy = nil }
     }
 
-    /// Returns the header lines for libcurl's list: the fields of the request if this hop may have them, the fields of
-    /// the credential, and the fields that the transport adds.
+    /// Returns the header lines for libcurl's list. These are the fields of the request, if this hop may have them, the
+    /// fields of the credential, and the fields that the transport adds.
     func headerLines(with credentials: HopCredentials) -> [String] {
         var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }

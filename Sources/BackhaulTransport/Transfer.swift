@@ -3,8 +3,7 @@ internal import CCurl
 
 /// A running transfer. All calls are on the loop's thread.
 ///
-/// Unsafe: libcurl's call-backs pass pointers to bytes. The bytes live until the call-back returns, and are not used
-/// later.
+/// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
     /// The number of body bytes that the delegate has taken.
     public private(set) var bytesReceived: UInt64 = 0
@@ -22,8 +21,7 @@ public final class Transfer {
 
     enum Phase {
         case waitingForHead
-        /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request. If it does, another
-        /// head follows.
+        /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
         case holdingHead
         /// The body of a redirect is read and dropped, so that the connection can be reused. Its size is limited, and
         /// so is the time: `until` is in milliseconds of the boot clock.
@@ -60,8 +58,7 @@ public final class Transfer {
     var lastUnsent: Int32?
     /// Whether the kernel still had bytes of the body when the response began or ended.
     var hasUndrainedBody = false
-    /// Set while the response is complete, but the server has not taken the whole body. `until` is in milliseconds of
-    /// the boot clock.
+    /// Set when the response is complete before the server has taken the body. The wait ends at `until` (boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
     /// Whether HTTP/2 was agreed for the connection.
     private(set) var isOverHTTP2 = false
@@ -187,8 +184,7 @@ public final class Transfer {
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
-        // After a 307 or 308 the first server has not acted on the request. After other redirects it may have acted on
-        // it.
+        // With 307 and 308 the server has not acted on the request; with other statuses it may have acted on it.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
         beginHop()
     }
@@ -273,8 +269,7 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, the start of a TLS record may be a session ticket, and libcurl itself reports the
-        // connection's end.
+        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the end.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -314,8 +309,7 @@ public final class Transfer {
             if head.status == 401 { easy?.noteChallenge() }
             if authExchange.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
-                // libcurl does not check the body that it drops, nor bytes after that body, so the connection is not
-                // reused.
+                // The connection is not reused, because libcurl does not check the body that it drops.
                 if !head.isHTTP2 { easy?.forbidReuse() }
                 phase = .holdingHead
                 return bytes.count
@@ -336,13 +330,12 @@ public final class Transfer {
         authExchange.requestIsRepeated()
     }
 
-    /// Prepares to check the end of the body independently of libcurl. Returns false if the head violates the rules of
-    /// HTTP.
+    /// Prepares to check the end of the body independently of libcurl. Returns false if the head violates HTTP.
     private func watchBody() -> Bool {
         bodyEnd = .no
         guard !head.isHTTP2 else {
-            // libcurl trusts the version in the status line. A server that states HTTP/2 over HTTP/1.1 would avoid the
-            // checks for HTTP/1.x.
+            // A server that states HTTP/2 over HTTP/1.1 would avoid the checks for HTTP/1.x. libcurl does not notice
+            // it.
             guard maySpeakHTTP2 else {
                 violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
                 return false
@@ -365,8 +358,7 @@ public final class Transfer {
         return true
     }
 
-    /// Whether the connection uses HTTP/2, or may use it. That is not known after an upgrade without TLS, or if libcurl
-    /// does not use OpenSSL.
+    /// Whether the connection may use HTTP/2. This is not known after an upgrade without TLS, or without OpenSSL.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"

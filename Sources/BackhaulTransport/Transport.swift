@@ -295,7 +295,7 @@ public final class Transport {
     /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not
     /// cover all cases, and they include time in which libcurl only waits for a connection.
     func endTimedOut() -> Int64? {
-        // This check comes first: if the host has closed the sockets, their numbers may belong to its own files, which
+        // This check comes first. If the host has closed the sockets, their numbers may belong to its own files, which
         // must not be used or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))

@@ -104,9 +104,9 @@ static inline void bhl_tls_report_records(
 
 enum { bhl_input_none, bhl_input_partial, bhl_input_data, bhl_input_end };
 
-// Returns what the received TLS bytes contain: a part of a record, application data, the end of the connection, or none
-// of these, for example only a session ticket. No application data is consumed. During the call OpenSSL reads the
-// socket itself, because libcurl's own reader works only during a call of libcurl.
+// Returns what the received TLS bytes contain: a part of a record, application data, or the end of the connection. It
+// may be none of these, for example only a session ticket. No application data is consumed. During the call OpenSSL
+// reads the socket itself, because libcurl's own reader works only during a call of libcurl.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_bio(session), *writer = functions->write_bio(session);
     void *side = reader && writer ? functions->new_bio(socket, 0) : NULL;

@@ -1,6 +1,6 @@
-// Adds to Swift's Glibc module what it lacks: variadic system calls with the arguments that are used, macros, and
-// functions that libc declares only for _GNU_SOURCE. Swift parses libc's headers without that macro, and this header
-// must not see them differently. So these few declarations are repeated here.
+// Adds functions that Swift's Glibc module lacks. These are variadic system calls with the arguments that are used,
+// macros, and functions that libc declares only for _GNU_SOURCE. Swift parses libc's headers without that macro, and
+// this header must not see them differently. So these few declarations are repeated here.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>

@@ -114,8 +114,8 @@ final class BodyReturn {
         throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
     }
 
-    /// Returns whether the file was moved to this name before a crash. If so, the name is a hard link to the file in
-    /// the store, or a copy on another file system with the same time and content.
+    /// Returns whether the file was moved to this name before a crash. Then the name is a hard link to the file in the
+    /// store, or a copy with the same time and content on another file system.
     private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {

@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Moves files that the database does not know from `folder` into its folder "lost", because each may be the only
-    /// copy of a file that a host enqueued. Snapshots and files with another hard link are deleted instead, because the
-    /// host still has them. `then` is called when the changes are synced, or have failed.
+    /// Moves files that the database does not know from `folder` into its folder "lost". Each may be the only copy of a
+    /// file that a host enqueued. Snapshots and files with another hard link are deleted instead, because the host
+    /// still has them. `then` is called when the changes are synced, or have failed.
     public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
         guard !names.isEmpty else { return then() }
         worker(for: folder).post { context in

@@ -66,9 +66,9 @@ public final class StoreDirectory: Sendable {
 
     /// Opens the directory, or makes it with mode 0700 if its parent exists.
     ///
-    /// Throws invalidArgument for a path that is not absolute, too long or not a directory; storeOnNetworkFileSystem;
-    /// storeReadOnly; storeFull; storeUnavailable when the directory cannot be made, has another owner or is open to
-    /// other users.
+    /// Throws invalidArgument for a path that is not absolute, too long or not a directory. Throws storeUnavailable
+    /// when the directory cannot be made, has another owner or is open to other users. Also throws
+    /// storeOnNetworkFileSystem, storeReadOnly and storeFull.
     public static func open(path: String) throws(Failure) -> StoreDirectory {
         try open(path: path, fileSystemType: FileSystemType.of)
     }

@@ -10,7 +10,8 @@ public final class StoreLock: Sendable {
 
     fileprivate init(_ lock: FileLock) { self.lock = lock }
 
-    /// False when the host has closed the lock's descriptor. Then another engine may run.
+    /// Whether this process still has the lock. False when the host has closed the lock's descriptor. Then another
+    /// engine may run.
     public var isHeld: Bool { lock.isHeld }
 }
 

@@ -12,11 +12,11 @@ internal import Glibc
 /// Another program with SQLite may write to the database while no engine has it open. That program does not update the
 /// checksums. The next engine detects this in the first page, in one of two ways. The page's checksum is zero, if the
 /// program applied the log: each log has the first page (`Connection.commit`). Or the change counter is new, if the
-/// program made a transaction: the stored header says that there is no log, and then SQLite counts each transaction.
-/// Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
+/// program made a transaction. The stored header says that there is no log, so SQLite increments the counter with each
+/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
 struct CheckedFile {
-    /// The number of bytes that the header reserves in each page: four for a mark, which is zero except in the first
-    /// page, and four for the checksum.
+    /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
+    /// first page has a mark; in other pages its bytes are zero.
     static let reserve = 8
     /// SQLITE_IOERR_DATA. Swift does not import this macro.
     static let failure = SQLITE_IOERR | 32 << 8
@@ -27,7 +27,8 @@ struct CheckedFile {
     // VFS. SQLite frees that memory after xClose, and only one thread at a time uses a file.
     private var methods: sqlite3_io_methods
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// False if another program with SQLite has written to the file, or if the file was made without checksums.
+    /// Whether all pages have valid checksums. False if another program with SQLite has written to the file, or if the
+    /// file was made without checksums.
     private(set) var isTrusted = true
     /// Whether the header reserves the bytes. Also true for a new database without a header: SQLite may write other
     /// pages before the first page.
@@ -84,7 +85,7 @@ private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let number: Int64
 
-    /// Nil if the bytes are not a whole page: SQLite also reads parts of the header.
+    /// Returns nil if the bytes are not a whole page, because SQLite also reads parts of the header.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard bytes.count >= 512, bytes.count & (bytes.count - 1) == 0, offset % Int64(bytes.count) == 0 else {
             return nil
@@ -107,8 +108,8 @@ private struct Page {
         bhl_crc32c(UInt32(truncatingIfNeeded: number), bytes.baseAddress, bytes.count - 4)
     }
 
-    /// Whether the checksum matches. A page of zeros is valid too: SQLite does not write a page that it allocates and
-    /// frees again, so the file has a hole there.
+    /// Whether the checksum matches. A page of zeros is valid too. SQLite does not write a page that it allocates and
+    /// frees again, so the file may have a hole there.
     var isValid: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {
@@ -152,7 +153,7 @@ private struct Header {
     private static let log: UInt8 = 2
     let bytes: UnsafeMutableRawBufferPointer
 
-    /// Nil if the bytes are not the beginning of a database.
+    /// Returns nil if the bytes are not the beginning of a database.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard offset == 0, bytes.count >= Self.size, let start = bytes.baseAddress,
             memcmp(start, "SQLite format 3", 16) == 0

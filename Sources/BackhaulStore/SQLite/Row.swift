@@ -7,7 +7,7 @@ internal import CSQLite
 struct Row {
     // Unsafe: the pointer is valid until the statement is stepped or reset. A row is passed to a closure that does not
     // store it.
-    /// Nil while `Query` lists the columns.
+    /// The statement; nil while `Query` lists the columns.
     private let statement: OpaquePointer?
     private let list: ColumnList?
     private var column: Int32 = 0

@@ -34,7 +34,7 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that needs its host: it has finished a round, has an event of an activity, or has an open challenge that
+/// A session that needs its host. It has finished a round, has an event of an activity, or has an open challenge that
 /// its host has not seen.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String

@@ -15,7 +15,7 @@ public struct DelayedTask: Equatable, Sendable {
     public var lane: LaneID
     /// Until when the task waits, in milliseconds of the boot clock.
     public var due: Int64
-    /// How many bytes the task will transfer, as the host stated; nil if the host did not state it, or if a part of the
+    /// How many bytes the task will transfer, as the host stated. Nil if the host did not state it, or if a part of the
     /// file is stored.
     public var statedBytes: UInt64?
 }

@@ -46,6 +46,6 @@ final class EasyHandlePool {
     /// Whether a server has ended one of the connections that carry no request now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
 
-    /// False if the host has closed one of the sockets.
+    /// Whether the sockets still belong to this pool. False if the host has closed one of them.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

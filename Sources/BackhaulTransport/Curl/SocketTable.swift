@@ -49,7 +49,8 @@ final class SocketTable {
         return nil
     }
 
-    /// False if the host has closed a socket that has carried a request. libcurl may have closed other sockets.
+    /// Whether the sockets still belong to this table. False if the host has closed a socket that has carried a
+    /// request. Other sockets are not checked, because libcurl may have closed them without a call-back.
     var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
 
     var hasConnections: Bool { !connected.isEmpty }
