@@ -10,7 +10,7 @@ internal import Glibc
 /// removes.
 enum ChecksumConversion {
     private static let newName = Schema.fileName + "-new"
-    /// Files that SQLite makes for the new database.
+    /// The names of the new database and of the files that SQLite makes for it.
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
     /// Converts the database, closes the connection, and returns the lock of the new file. Returns nil when no new

@@ -9,7 +9,7 @@ struct Database {
     let descriptors: DatabaseDescriptors
     private let lock: FileLock
 
-    /// `migrations`: the step at index N brings version N to version N + 1.
+    /// Opens the database. The migration at index N of `migrations` changes version N to version N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
         // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
         // mode to the log.
@@ -86,7 +86,8 @@ struct Database {
             """)
     }
 
-    /// The schema version of the database; 0 for an empty one.
+    /// Returns the schema version of the database, or 0 for an empty database. Throws for other databases and unknown
+    /// versions.
     private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
         let application = try number(connection, "PRAGMA application_id")
         let version = try number(connection, "PRAGMA user_version")

@@ -60,7 +60,7 @@ public final class Transfer {
     var hasUndrainedBody = false
     /// Set when the response is complete before the server has taken the body. The wait ends at `until` (boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
-    /// Whether HTTP/2 was agreed for the connection.
+    /// Whether the connection uses HTTP/2.
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
@@ -76,7 +76,7 @@ public final class Transfer {
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
-    /// Whether a server may have received at least a part of the request and may act on it.
+    /// Whether a server may have received at least a part of the request, and may act on it.
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?

@@ -27,7 +27,8 @@ public struct TransferRequest: Sendable {
     public var method = "GET"
     public var expectation = Expectation.whenLarge
     /// Whether the request may be sent again after it may have reached the server. False for a method that is not
-    /// idempotent (RFC 9110, section 9.2.2). Such a request is sent again only if no server has acted on it.
+    /// idempotent (RFC 9110, section 9.2.2), unless the task's policy allows it. Such a request is sent again only if
+    /// no server has acted on it.
     public var canBeRepeated = true
     /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false

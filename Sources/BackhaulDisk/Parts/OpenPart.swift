@@ -22,7 +22,7 @@ final class OpenPart {
     private var check: PartVerification?
     /// The times of the file after this engine's last write.
     private var lastWritten: FileTimes?
-    /// The state in which this engine left the file when it closed it.
+    /// The state in which this engine left the file, after a close or a failed write; nil if it is not known.
     private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.

@@ -55,8 +55,8 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Appends the bytes to the file, and calls `then` with the new length. The first call creates the file, with mode
-    /// 0600. A failed append does not change the length.
+    /// Appends the bytes to the file, and calls `then` with the new length. The first call creates a file that only its
+    /// owner may read (mode 0600). A failed append does not change the length.
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
@@ -103,7 +103,8 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Fails with `destinationExists` when the destination's directory contains this name.
+    /// Checks that no file in the destination's directory has this name. If a file has it, fails with
+    /// `destinationExists`.
     public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [location] context in
             then(

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// The state in which this engine left a part file when it closed it.
+/// The state in which this engine left a part file, after a close or a failed write.
 struct PartFootprint {
     let checksum: UInt32?
     private let status: FileStatus

@@ -6,7 +6,7 @@ internal import Glibc
 struct FileSystemType: Equatable, Sendable {
     var magic: UInt32
 
-    /// Returns the type; nil if the kernel does not report it.
+    /// Returns the type of the file system of an open file, or nil if the kernel does not report it.
     static func of(_ descriptor: Descriptor) -> FileSystemType? {
         var status = statfs()
         guard fstatfs(descriptor.number, &status) == 0 else { return nil }

@@ -38,14 +38,14 @@ extension StoreDirectory {
     /// the store is renamed.
     func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
-    /// The size of a file of the store in bytes, or nil if the file does not exist.
+    /// Returns the size of a file of the store in bytes, or nil if the file does not exist.
     public func sizeOfFile(_ name: String) -> Int? {
         var status = stat()
         guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
         return Int(status.st_size)
     }
 
-    /// The last `size` bytes of a file of the store as text, or nil if they cannot be read.
+    /// Returns the last `size` bytes of a file of the store as text, or nil if they cannot be read.
     public func endOfFile(_ name: String, size: Int) -> String? {
         let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -69,7 +69,7 @@ extension StoreDirectory {
         return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
     }
 
-    /// The failure for errno, after a failed system call on a file of the store.
+    /// Returns the failure for the present errno, after a failed system call on a file of the store.
     func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
         let reason = SystemError.reason(of: code)

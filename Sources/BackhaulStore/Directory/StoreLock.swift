@@ -24,7 +24,7 @@ extension StoreDirectory {
         while true {
             let file = try openFile(Self.lockName)
             guard let lock = try lock(file) else { return nil }
-            // A lock on a file that was removed in the meantime excludes no other process.
+            // If the lock file was removed after it was opened, the lock on it excludes no other process.
             guard isLockFile(file) else { continue }
             write(.current, into: file)
             return StoreLock(lock)

@@ -42,7 +42,7 @@ public struct ActivityOperations {
         }
     }
 
-    /// Returns the session's activities, by identifier.
+    /// Returns the session's activities, sorted by identifier.
     public func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
         try tables.activities.infos(of: session, now: now)
     }
@@ -126,7 +126,7 @@ public struct ActivityOperations {
         return (request, stored.origin)
     }
 
-    /// Returns the options of the activity's request; nil when it has none.
+    /// Returns the options of the activity's request, or nil when it has none.
     private func options(
         of activity: ActivityID, stating constraints: ConstraintsID
     ) throws(Failure) -> RequestOptions? {

@@ -21,7 +21,8 @@ public struct AttemptOperations {
         try tables.parts.removeIntent(of: task)
     }
 
-    /// Records that an attempt will now send a request whose method is not idempotent.
+    /// Records that an attempt will now send a request that must not be repeated. After a crash, the next engine then
+    /// does not send it again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }

@@ -33,14 +33,14 @@ public struct BodyOperations {
         return unknown
     }
 
-    /// Records those of the names that no task uses as leftovers. An engine has ended before it made the tasks of these
-    /// files.
+    /// Adds those of the names that no task uses to the leftovers. An engine has ended before it made the tasks of
+    /// these files.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
 
-    /// Records files of an ended task as leftovers: its snapshots, and after a success also its consumed files. Returns
-    /// whether the task has such files.
+    /// Adds files of an ended task to the leftovers: its snapshots, and after a success also its consumed files.
+    /// Returns whether the task has such files.
     func addLeftovers(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
         let names = try tables.bodies.stored(of: task, snapshotsOnly: !hasSucceeded)
         guard !names.isEmpty else { return false }
@@ -54,7 +54,7 @@ public struct BodyOperations {
         try tables.bodies.insertSnapshotsOfSelected()
     }
 
-    /// The name and size of the consumed file of a task that has not succeeded.
+    /// Returns the name and size of the consumed file of a task that has not succeeded, or nil if it has none.
     public func consumedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
         try tables.bodies.storedFile(of: task)
     }

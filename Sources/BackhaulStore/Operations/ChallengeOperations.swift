@@ -102,7 +102,7 @@ public struct ChallengeOperations {
 
     // MARK: Reading
 
-    /// Returns the session's open challenges, by id.
+    /// Returns the session's open challenges, sorted by id.
     public func all(of session: SessionID) throws(Failure) -> [Challenge] {
         try tables.challenges.all(of: session).sorted { $0.id < $1.id }
     }
@@ -162,7 +162,7 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Removes challenges that no task waits for, with their events.
+    /// Removes the session's challenges for which no task waits, and their events. Returns these challenges.
     func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
         for challenge in unused { try close(challenge, of: session) }

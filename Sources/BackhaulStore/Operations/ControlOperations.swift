@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Commands of hosts that change many tasks at once.
+/// Operations for commands of hosts that change many tasks at once.
 public struct ControlOperations {
     let tables: Tables
     private var challenges: ChallengeOperations { ChallengeOperations(tables: tables) }

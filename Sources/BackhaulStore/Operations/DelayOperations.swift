@@ -4,7 +4,7 @@ public import BackhaulModel
 public struct DelayOperations {
     let tables: Tables
 
-    /// Delays those of the tasks that are ready until `due`, in milliseconds of the boot clock.
+    /// Delays tasks until `due`, in milliseconds of the boot clock. Skips tasks that are not ready.
     public func begin(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
         for task in tasks { try tables.delays.delayReady(task, until: due, for: reason) }
     }
@@ -63,7 +63,7 @@ public struct DelayOperations {
         try tables.delays.shortenRetries(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
-    /// When the next delayed task is due, in milliseconds of the boot clock.
+    /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
     /// Detects whether the wall clock was set since the last call. If it was, moves the times of live tasks by the

@@ -21,7 +21,7 @@ public struct LaneOperations {
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = [], notOf held: Set<ConstraintsID> = []
     ) throws(Failure) -> [StoredTask] {
         guard limit > 0 else { return [] }
-        // The index alone gives the ids, so skipped tasks cost little.
+        // The ids are read from the index alone, so skipped tasks take little time.
         return try options.tasks(try readyTasks(of: lane, limit: limit, afterKnown: known, notOf: held))
     }
 

@@ -61,8 +61,8 @@ public struct LaunchOperations {
     }
 
     /// Records that the launched host has attached, if the consumer has the launch's token and the session is listed.
-    /// Then returns the application. The row keeps the consumer's process, which differs from the launched process if
-    /// that is a wrapper.
+    /// Returns the application, or nil if that is not so. The row gets the consumer's process, which differs from the
+    /// launched process if that is a wrapper.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)

@@ -27,8 +27,8 @@ struct CheckedFile {
     // VFS. SQLite frees that memory after xClose, and only one thread at a time uses a file.
     private var methods: sqlite3_io_methods
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// Whether all pages have valid checksums. False if another program with SQLite has written to the file, or if the
-    /// file was made without checksums.
+    /// Whether the checksums in the file are trusted. False if another program with SQLite has written to the file, or
+    /// if the file was made without checksums.
     private(set) var isTrusted = true
     /// Whether the header reserves the bytes. Also true for a new database without a header: SQLite may write other
     /// pages before the first page.
@@ -79,8 +79,8 @@ extension CheckedFile {
 
 // MARK: Pages
 
-/// One page, or the first bytes of the file.
-// Unsafe: SQLite's buffer, used during one call.
+/// A page of the database, in SQLite's buffer.
+// Unsafe: the bytes are SQLite's buffer, which is used only during one call.
 private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let number: Int64
@@ -145,8 +145,8 @@ private struct Page {
     }
 }
 
-/// The first bytes of the file (https://www.sqlite.org/fileformat.html#the_database_header).
-// Unsafe: SQLite's buffer, used during one call.
+/// The first bytes of the database (https://www.sqlite.org/fileformat.html#the_database_header).
+// Unsafe: the bytes are SQLite's buffer, which is used only during one call.
 private struct Header {
     static let size = 100
     private static let rollback: UInt8 = 1
@@ -207,7 +207,7 @@ extension CheckedFile {
     private static func read(_ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64)
         -> Int32
     {
-        // Unsafe: SQLite's file and buffer, used during this call.
+        // Unsafe: the file and the buffer are SQLite's, and are used only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let code = state.pointee.original.pointee.xRead(file, buffer, count, offset)
         // After a short read, the original VFS has filled the rest of the buffer with zeros.

@@ -216,7 +216,7 @@ extension OpenActivity {
     }
 }
 
-/// An activity as listings show it.
+/// The values of an activity that listings show.
 private struct ActivityRow {
     let open: OpenActivity
     let lastStarted: Int64?

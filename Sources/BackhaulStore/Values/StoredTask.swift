@@ -21,7 +21,7 @@ public struct StoredTask: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// The sent bytes of the request's body in all attempts.
     public var bytesSent: UInt64 = 0
-    /// Whether an earlier engine ended during a request whose method is not idempotent.
+    /// Whether an earlier engine ended during a request that must not be repeated.
     public var isUnderWay = false
     public var enqueuedMilliseconds: Int64
     /// The greatest offset of the part file that was ever durable.
@@ -80,11 +80,11 @@ public struct AttemptRecord: Equatable, Sendable {
     public var bytesReceived: UInt64
     /// The sent bytes of the request's body in all attempts. A value below the stored one has no effect.
     public var bytesSent: UInt64 = 0
-    /// Whether the engine ends during a request of this attempt whose method is not idempotent.
+    /// Whether the engine ends during a request of this attempt that must not be repeated.
     public var isUnderWay = false
     /// Why the attempt failed; nil when it did not fail, for example when the task was suspended.
     public var failure: Failure?
-    /// The status of the response; 0 when no response came.
+    /// The status of the response; 0 when no response arrived.
     public var httpStatus: Int32
     /// When the task may start again, in milliseconds of the boot clock; nil if it is ready now.
     public var nextAttempt: Int64?

@@ -1,7 +1,7 @@
 /// The 401 and 407 responses of one hop that libcurl handles itself. After such a response libcurl repeats the request
 /// with Digest. Others are a proxy's responses to CONNECT.
 struct AuthExchange {
-    /// The credentials that the request carries.
+    /// The credentials of the request.
     var credentials = HopCredentials()
     /// Whether the request was sent. Heads that arrive before that are a proxy's responses to CONNECT.
     private(set) var isRequestSent = false

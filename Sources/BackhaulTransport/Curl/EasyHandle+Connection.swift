@@ -26,7 +26,7 @@ extension EasyHandle {
         }
     }
 
-    /// Whether the TLS handshake agreed on HTTP/2.
+    /// Whether the TLS handshake selected HTTP/2.
     var speaksHTTP2: Bool {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return false }
         return bhl_tls_is_http2(&functions, session) == 1

@@ -3,8 +3,8 @@ internal import CCurl
 
 /// Sets the method and body of a request.
 ///
-/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and it outlives the transfer. libcurl's buffer
-/// lives until the call-back returns, and is not used after that.
+/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and its object lives while libcurl uses the
+/// handle. The buffer from libcurl lives until the call-back returns, and is not used after that.
 extension EasyHandle {
     /// Sets the method and the body, and clears those of an earlier request. With `canBeRepeated`, libcurl may send the
     /// request again if it finds a reused connection closed.

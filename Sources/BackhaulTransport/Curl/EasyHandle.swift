@@ -33,7 +33,8 @@ final class EasyHandle {
         reasonText.deallocate()
     }
 
-    /// Sets the options of one request. `receiver` is passed to the call-backs and must outlive the transfer.
+    /// Sets the options of one request. `receiver` is passed to the call-backs; its object must live while libcurl uses
+    /// the handle.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, bypassesDNSCache: Bool,
         needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,

@@ -43,7 +43,7 @@ final class EasyHandlePool {
     /// Whether connections that have carried a request are open.
     var haveConnections: Bool { sockets.hasConnections }
 
-    /// Whether a server has ended one of the connections that carry no request now.
+    /// Whether a server has ended one of the connections that no request uses now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
 
     /// Whether the sockets still belong to this pool. False if the host has closed one of them.

@@ -55,7 +55,7 @@ final class SocketTable {
 
     var hasConnections: Bool { !connected.isEmpty }
 
-    /// Whether a server has ended one of the connections that carry no request now.
+    /// Whether a server has ended one of the connections that no request uses now.
     var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
     func close(_ number: Int32) { forget(number) }
@@ -75,11 +75,11 @@ final class SocketTable {
 final class ConnectionSocket {
     let descriptor: Descriptor
     fileprivate(set) var endpoints: ConnectionEndpoints?
-    /// Whether the connection uses HTTP/2. Frames may then arrive at any time.
+    /// Whether a response over HTTP/2 has arrived on the connection. Frames may then arrive at any time.
     var isMultiplexed = false
     /// Whether libcurl has closed the socket.
     fileprivate(set) var isClosed = false
-    /// The number of requests that the socket carries.
+    /// The number of requests that use the socket.
     var users = 0
     fileprivate var receivedAtEnd: Int64?
 

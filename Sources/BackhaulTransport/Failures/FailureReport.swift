@@ -17,7 +17,7 @@ struct FailureReport {
     var respondent: String?
     /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false
-    /// The bytes received since the request began, or nil without a connection.
+    /// The number of bytes received since the request began, or nil without a connection.
     var receivedBytes: Int64?
     /// Whether the request uses, or would have used, a tunnel through a proxy.
     var mayBeTunnel = false
