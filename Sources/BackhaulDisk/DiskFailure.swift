@@ -3,7 +3,7 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension Failure {
-    /// The failure for a failed system call on a file. `subject` ends the first half of the sentence, for example
+    /// Returns the failure for a failed system call on a file. `subject` names the file in the message, for example
     /// "/home/me/song.flac".
     static func disk(_ error: SystemError, _ subject: String) -> Failure {
         let sentence = "\(error.attempt) \(subject): \(error.reason)"

@@ -1,7 +1,7 @@
 #if DEBUG
 internal import BackhaulPlatform
 
-/// The system calls that fail, for tests: a real disk cannot be made to fail at the third sync.
+/// The system calls that must fail in a test. A test cannot make a real disk fail at the third sync, for example.
 final class FaultPlan: Sendable {
     private struct Fault {
         var operation: FileOperation
@@ -12,12 +12,12 @@ final class FaultPlan: Sendable {
     private let faults = Lock<[Fault]>([])
     private let performed = Lock<[FileOperation]>([])
 
-    /// Makes one call of this kind fail with this errno, after `callsBefore` successful ones.
+    /// Makes one call of this kind fail with this errno, after `callsBefore` successful calls.
     func fail(_ operation: FileOperation, after callsBefore: Int = 0, with code: Int32) {
         faults.withLock { $0.append(Fault(operation: operation, callsBefore: callsBefore, code: code)) }
     }
 
-    /// All calls so far, in order.
+    /// The operations of all calls so far, in order.
     var operations: [FileOperation] { performed.withLock { $0 } }
 
     func next(_ operation: FileOperation) -> Int32? {

@@ -18,7 +18,7 @@ enum FileOperation: Sendable {
     case openDirectory
     case syncDirectory
 
-    /// The start of an error sentence. A path follows it.
+    /// The beginning of an error message. A path follows it.
     var attempt: String {
         switch self {
         case .open: "Cannot open"

@@ -2,14 +2,14 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The system calls on files, each with its error. Debug builds check a fault plan first; release builds do not contain
-/// it.
+/// The system calls on files, each with its error. In debug builds, a call first checks whether the fault plan of a
+/// test makes it fail. Release builds do not contain fault plans.
 struct FileSystem: Sendable {
     #if DEBUG
     var faults: FaultPlan?
     #endif
 
-    /// The activity of the thread that makes the calls.
+    /// The activity of the thread that makes the calls. When it is revoked, all calls fail.
     var activity: DiskActivity?
 
     init() {}
@@ -25,7 +25,7 @@ struct FileSystem: Sendable {
             let result = body()
             if result >= 0 { return result }
             let code = bhl_errno()
-            // A sync is never repeated: a second result does not cover the first one's data (fsync(2)).
+            // A sync is never repeated: a second sync may succeed although the data of the first was lost (fsync(2)).
             if code != EINTR || operation == .sync || operation == .syncDirectory {
                 throw SystemError(code: code, attempt: operation.attempt)
             }
@@ -37,7 +37,7 @@ struct FileSystem: Sendable {
     }
 
     func open(in directory: Int32, _ name: String) throws(SystemError) -> Descriptor {
-        // Non-blocking: a pipe with that name must not block the thread.
+        // O_NONBLOCK is set, so that a pipe with this name does not block the thread.
         Descriptor(owning: try call(.open) { bhl_openat(directory, name, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
@@ -45,8 +45,8 @@ struct FileSystem: Sendable {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0) })
     }
 
-    /// Follows symbolic links: the file's identity was recorded when it was handed over, and is compared after the
-    /// open.
+    /// Opens a file of a request's body, and follows symbolic links. The caller then compares the file's identity with
+    /// that at the enqueue.
     func openToSend(_ path: String) throws(SystemError) -> Descriptor {
         Descriptor(owning: try call(.open) { bhl_open(path, O_RDONLY | O_NONBLOCK, 0) })
     }
@@ -54,7 +54,7 @@ struct FileSystem: Sendable {
     /// Creates the file; one with that name must not exist. The process's umask applies to `mode`.
     func create(in directory: Int32, _ name: String, mode: UInt32 = 0o600) throws(SystemError) -> Descriptor {
         let number = try call(.create) { bhl_openat(directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode) }
-        // The engine has stopped waiting for this thread and will not remove the file later.
+        // The engine has given up this thread, and will not remove the new file later.
         if activity?.isRevoked == true { unlinkat(directory, name, 0) }
         return Descriptor(owning: number)
     }
@@ -64,7 +64,7 @@ struct FileSystem: Sendable {
         try call(.read) { pread(file, &buffer, buffer.count, off_t(offset)) }
     }
 
-    /// Writes all bytes. After an error an unknown number of them is written.
+    /// Writes all bytes. After an error, some of the bytes may be written.
     func write(_ file: Int32, _ bytes: ArraySlice<UInt8>, at offset: UInt64) throws(SystemError) {
         var rest = bytes
         var end = off_t(offset)
@@ -88,18 +88,19 @@ struct FileSystem: Sendable {
         _ = try call(.changeTimes) { bhl_set_modified(file, nanoseconds) }
     }
 
-    /// Starts to write the file's dirty pages to the disk, and does not wait. This is a hint: a later sync reports
-    /// errors.
+    /// Makes the kernel start to write the file's dirty pages to the disk, without waiting. Errors are ignored, because
+    /// a later sync reports them.
     func startWriteBack(_ file: Int32) {
         _ = try? call(.startWriteBack) { sync_file_range(file, 0, 0, UInt32(SYNC_FILE_RANGE_WRITE)) }
     }
 
-    /// Syncs data and length. An error is final for what was written before: the kernel may have dropped it.
+    /// Syncs the file's data and length. After an error, the data since the last sync may be lost, because the kernel
+    /// may have dropped its pages.
     func syncData(_ file: Int32) throws(SystemError) {
         _ = try call(.sync) { fdatasync(file) }
     }
 
-    /// Syncs data and all attributes.
+    /// Syncs the file's data and all its attributes.
     func sync(_ file: Int32) throws(SystemError) {
         _ = try call(.sync) { fsync(file) }
     }
@@ -114,7 +115,7 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// The status of the name itself; a symbolic link is not followed. Nil if there is no such file.
+    /// Returns the status of the file with this name, or nil if there is none. A symbolic link is not followed.
     func status(in directory: Int32, _ name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
@@ -125,7 +126,7 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// The status of the file to which the path leads; symbolic links are followed. Nil if there is no such file.
+    /// Returns the status of the file to which the path leads, or nil if there is none. Symbolic links are followed.
     func status(of path: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         do {
@@ -136,43 +137,46 @@ struct FileSystem: Sendable {
         return FileStatus(status)
     }
 
-    /// The space of the file system of this file or directory.
+    /// Returns the space of the file system that has this file or directory.
     func space(_ descriptor: Int32) throws(SystemError) -> FileSystemSpace {
         var status = statvfs()
         _ = try call(.space) { fstatvfs(descriptor, &status) }
         return FileSystemSpace(status)
     }
 
-    /// Checks the effective user's rights, which also apply to open and rename.
+    /// Checks the rights of the effective user, because the kernel also uses that user for open and rename.
     func checkAccess(_ path: String, _ rights: Int32) throws(SystemError) {
         _ = try call(.status) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
     }
 
-    /// Renames in one atomic step: `to` always exists if it existed, and is replaced only with `replace`. A directory
-    /// is never replaced.
+    /// Renames a file in one atomic step. If a file `to` exists, it is replaced only with `replace`, and at no moment
+    /// is the name missing. A directory is never replaced.
     func rename(
         _ from: String, in fromDirectory: Int32, to: String, in toDirectory: Int32, replace: Bool
     ) throws(SystemError) {
         do {
             _ = try call(.rename) { bhl_rename(fromDirectory, from, toDirectory, to, replace ? 1 : 0) }
         } catch where !replace && (error.code == EINVAL || error.code == ENOSYS) {
-            // NFS and some FUSE file systems do not support RENAME_NOREPLACE; link(2) never replaces either.
+            // NFS and some FUSE file systems do not support RENAME_NOREPLACE. Instead, link(2) is used, which never
+            // replaces a file.
             _ = try call(.link) { linkat(fromDirectory, from, toDirectory, to, 0) }
             try remove(from, in: fromDirectory)
         }
     }
 
-    /// Adds a name for the file in this directory. A symbolic link is not followed.
+    /// Adds a hard link to the file in this directory. A symbolic link is not followed.
     func link(_ path: String, to name: String, in directory: Int32) throws(SystemError) {
         _ = try call(.link) { linkat(AT_FDCWD, path, directory, name, 0) }
     }
 
-    /// Shares the content if the file system supports it (Btrfs, XFS); false if not.
+    /// Makes the new file share the content of the other (reflink). Returns false if the file system does not support
+    /// this.
     func clone(_ from: Int32, to: Int32) -> Bool {
         (try? call(.copy) { bhl_clone(to, from) }) != nil
     }
 
-    /// Copies within the kernel. Returns 0 if that is not possible, or at the end.
+    /// Copies bytes within the kernel. Returns their number: 0 at the end of the file, or if the file systems do not
+    /// support this copy.
     func copyRange(_ from: Int32, to: Int32, at offset: UInt64, size: Int) throws(SystemError) -> Int {
         do {
             return try call(.copy) { Int(bhl_copy_range(from, to, Int64(clamping: offset), size)) }
@@ -181,7 +185,7 @@ struct FileSystem: Sendable {
         }
     }
 
-    /// Removes the file. A missing file is no error.
+    /// Removes the file. It is not an error if the file is missing.
     func remove(_ name: String, in directory: Int32) throws(SystemError) {
         do {
             _ = try call(.unlink) { unlinkat(directory, name, 0) }
@@ -221,8 +225,8 @@ struct FileStatus: Equatable, Sendable {
         owner = status.st_uid
     }
 
-    /// Whether the file is regular, belongs to this user and has only one name. Such a file was not placed by another
-    /// user.
+    /// Whether the file is regular, belongs to this user and has only one hard link. Another user cannot have made such
+    /// a file.
     var isOurs: Bool { isRegular && owner == geteuid() && linkCount == 1 }
 
     func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }

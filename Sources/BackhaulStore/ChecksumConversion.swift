@@ -2,20 +2,23 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Adds a checksum to each page of a database that has none. An earlier version of the library made such a database, or
-/// another program copied or changed it.
+/// Adds a checksum to each page of a database without checksums. Earlier versions of the library made such databases.
+/// Other programs make them when they copy or change a database.
 ///
 /// The conversion writes a new database beside the old one, syncs it, and renames it over the old one. A crash before
-/// the rename leaves the old database, and a file that the next conversion removes.
+/// the rename leaves the old database in use. It also leaves the unfinished new file, which the next conversion
+/// removes.
 enum ChecksumConversion {
     private static let newName = Schema.fileName + "-new"
-    /// Files that SQLite makes for the new database.
+    /// The names of the new database and of the files that SQLite makes for it.
     private static let names = [newName, newName + "-wal", newName + "-journal"]
 
-    /// Closes the connection, and returns the lock of the new file. Returns nil when no new database was made, for
-    /// example on a full disk. Then the old one stays in use, and the next engine tries again.
+    /// Converts the database, closes the connection, and returns the lock of the new file. Returns nil when no new
+    /// database was made, for example on a full disk. Then the old database stays in use, and the next engine tries
+    /// again.
     ///
-    /// Throws storeDamaged when SQLite itself finds damage, which a checksum would only hide.
+    /// Throws storeDamaged when SQLite's integrity check finds damage: checksums of damaged pages would hide the
+    /// damage.
     static func convert(_ connection: Connection, _ directory: StoreDirectory) throws(Failure) -> FileLock? {
         removeFiles(directory)
         try refuseDamage(connection)
@@ -23,7 +26,7 @@ enum ChecksumConversion {
             let file = try directory.openFile(newName)
             let lock = try Database.lockDatabaseFile(file)
             try copy(connection, to: directory.reachablePath(of: newName), file)
-            // SQLite would apply a log that is left here to the new database.
+            // The log must be empty before the rename: SQLite would apply the old database's log to the new one.
             connection.checkpoint(truncating: true)
             guard directory.sizeOfFile(Schema.walName) ?? 0 == 0, try isCopy(directory, of: connection) else {
                 removeFiles(directory)
@@ -43,7 +46,7 @@ enum ChecksumConversion {
 
     private static func copy(_ connection: Connection, to path: String, _ file: Descriptor) throws(Failure) {
         try connection.reserveChecksums()
-        // SQLite accepts an empty file as the target, and does not sync what it writes.
+        // SQLite accepts an empty file as the target of VACUUM INTO, and does not sync it.
         try connection.run(Query("VACUUM INTO ?"), .text(path))
         guard fsync(file.number) == 0 else {
             throw Failure.system(
@@ -51,7 +54,7 @@ enum ChecksumConversion {
         }
     }
 
-    /// Whether the new database is complete. In an SQLite that was built without VACUUM, VACUUM does nothing.
+    /// Whether the new database is complete. VACUUM does nothing if SQLite was built without it.
     private static func isCopy(_ directory: StoreDirectory, of connection: Connection) throws(Failure) -> Bool {
         let copy = try Database.open(directory, newName)
         defer { copy.close() }
@@ -61,7 +64,7 @@ enum ChecksumConversion {
 
     private static func refuseDamage(_ connection: Connection) throws(Failure) {
         let found = try connection.pragma("PRAGMA integrity_check(1)")
-        // Nil if SQLite was built without this pragma.
+        // `found` is nil if SQLite was built without this pragma.
         guard let found, found != "ok" else { return }
         throw .damaged(found)
     }

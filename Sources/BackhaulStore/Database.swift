@@ -2,16 +2,17 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CSQLite
 
-/// Opens the database of a store: checks that it is a store's and that this library knows its version, and migrates it.
+/// Opens the database of a store. The initializer checks that the file is a store's database, and that this library
+/// knows its version. Then it migrates an older version.
 struct Database {
     let connection: Connection
     let descriptors: DatabaseDescriptors
     private let lock: FileLock
 
-    /// `migrations`: the step at index N brings version N to version N + 1.
+    /// Opens the database. The migration at index N of `migrations` changes version N to version N + 1.
     init(directory: StoreDirectory, migrations: [String] = Schema.migrations) throws(Failure) {
-        // Backhaul makes the file before SQLite opens it, so that its mode does not depend on the umask. SQLite gives
-        // the same mode to its log.
+        // The file is made before SQLite opens it, so that its mode does not depend on the umask. SQLite gives the same
+        // mode to the log.
         try directory.refuseWALWithoutDatabase()
         var lock = try Self.lockDatabaseFile(try directory.openFile(Schema.fileName))
         try WALCheck.refuseDamage(directory)
@@ -23,8 +24,8 @@ struct Database {
         } else if !connection.hasChecksums, let file = try ChecksumConversion.convert(connection, directory) {
             lock = file
             connection = try Self.open(directory)
-            // This commit changes the change counter of the file. A copy that another program makes begins with
-            // SQLite's first value of that counter.
+            // This commit changes the file's change counter. A copy by another program begins with SQLite's first value
+            // of that counter, so the two files differ.
             try connection.execute("BEGIN IMMEDIATE")
             try connection.commit()
         }
@@ -46,9 +47,10 @@ struct Database {
         return connection
     }
 
-    /// Locks the database file against other programs that use SQLite, such as its shell. The store's own lock only
-    /// keeps other engines out. SQLite locks bytes of the file itself (https://www.sqlite.org/lockingv3.html). Without
-    /// this lock another program could move or remove the log.
+    /// Locks the database file against other programs that use SQLite, such as the shell `sqlite3`. The store lock only
+    /// excludes other engines. Programs with SQLite lock bytes of the database file
+    /// (https://www.sqlite.org/lockingv3.html), so this lock excludes them. Without it, another program could move or
+    /// remove the log.
     static func lockDatabaseFile(_ file: Descriptor) throws(Failure) -> FileLock {
         let lock: FileLock?
         do {
@@ -68,8 +70,8 @@ struct Database {
         connection.configure(SQLITE_DBCONFIG_DEFENSIVE, true)
         connection.configure(SQLITE_DBCONFIG_ENABLE_TRIGGER, false)
         connection.configure(SQLITE_DBCONFIG_ENABLE_VIEW, false)
-        // Exclusive mode is set before the first access. Then the log's index is in memory, and SQLite makes no
-        // shared-memory file.
+        // The exclusive mode is set before the first access, so that SQLite keeps the log's index in memory and makes
+        // no shared-memory file.
         try connection.execute(
             """
             PRAGMA locking_mode = EXCLUSIVE;
@@ -84,7 +86,8 @@ struct Database {
             """)
     }
 
-    /// The schema version of the database; 0 for an empty one.
+    /// Returns the schema version of the database, or 0 for an empty database. Throws for other databases and unknown
+    /// versions.
     private static func checkedVersion(of connection: Connection, newest: Int) throws(Failure) -> Int {
         let application = try number(connection, "PRAGMA application_id")
         let version = try number(connection, "PRAGMA user_version")
@@ -129,8 +132,8 @@ struct Database {
         }
     }
 
-    /// Removes what has no meaning after another boot: delays, which use the clock since boot, and device numbers,
-    /// which the kernel may assign differently.
+    /// Removes values that are valid only until the next boot. These are delays, which use the clock since boot, and
+    /// device numbers, which the kernel may assign differently.
     private static func clearValuesOfOtherBoots(_ connection: Connection) throws(Failure) {
         let (boot, tables) = (ProcessIdentity.currentBootID, Tables(connection: connection))
         guard try tables.meta.bootID() != boot else { return }

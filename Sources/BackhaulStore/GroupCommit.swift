@@ -3,16 +3,16 @@ internal import BackhaulPlatform
 internal import CSQLite
 
 /// Runs queued bodies in as few transactions as possible, and reports to each caller when its result is durable. A body
-/// that fails has no effect. All calls are on the store's thread.
+/// is a closure that performs one command's work; a body that fails has no effect. All calls are on the store's thread.
 final class GroupCommit {
-    /// Size limit, in bytes, of the log file that stays in place after a checkpoint.
+    /// After a checkpoint, SQLite truncates the log file to this size, in bytes.
     static let walSizeLimit = 32 << 20
     /// A checkpoint is due when the log has this many frames (pages of 4 KiB).
     static let checkpointFrames: Int32 = 8_192
-    /// A log of this many frames comes from one huge transaction. Its checkpoint also truncates the file.
+    /// Only a huge transaction makes a log of this many frames. The checkpoint of such a log also truncates the file.
     static let truncatingFrames: Int32 = 32_768
-    /// Changed rows after which a transaction ends although more bodies are queued, because the first body's reply
-    /// waits for the last one.
+    /// A transaction ends after this many changed rows, even if more bodies are queued. A longer transaction would
+    /// delay the reply to its first body, which is sent after the commit.
     static let changesOfOneTransaction: Int64 = 16_384
 
     private let database: Database
@@ -21,13 +21,13 @@ final class GroupCommit {
     private let lock: StoreLock
     private var connection: Connection { database.connection }
 
-    /// Why this object runs no further transaction; nil while it does.
+    /// Why this object refuses all further transactions; nil while it accepts them.
     private var end: Failure?
-    /// Why the current transaction will not be committed; nil while it can be.
+    /// Why the current transaction cannot be committed; nil while it can.
     private var batchFailure: Failure?
     private var changesAtBegin: Int64 = 0
-    /// Whether each body has a savepoint of its own. True only while a transaction is repeated: SQLite copies each page
-    /// that changes for the first time after a savepoint, which is most of the cost of a small transaction.
+    /// Whether each body has its own savepoint. True only while a transaction is repeated. SQLite copies each page that
+    /// changes for the first time after a savepoint, and these copies are most of the cost of a small transaction.
     private var hasSavepoints = false
     /// A body without a savepoint has failed after it changed a row, so the transaction must be repeated with
     /// savepoints.
@@ -44,16 +44,17 @@ final class GroupCommit {
 
     deinit {
         let isAbandoned = !isOurs
-        // On close SQLite deletes the log by its name, and another file has that name now.
+        // On close SQLite would delete the log by its name, but another file has that name now.
         if database.descriptors.isNameReplaced(Schema.walName) {
             connection.configure(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         }
-        // The numbers leave the fork guard before the close: afterwards they may belong to other files of the process.
+        // The descriptors' numbers are removed from the fork guard before the close. After the close, the numbers may
+        // belong to other files of the process.
         database.descriptors.excludeFromForkGuard()
         connection.close(abandoning: isAbandoned)
     }
 
-    /// Performs jobs, each of which calls `run`.
+    /// Performs jobs, in one or more transactions. Each job calls `run`.
     func perform(_ jobs: [@Sendable (GroupCommit) -> Void]) {
         var rest = jobs[...]
         while !rest.isEmpty {
@@ -119,8 +120,8 @@ final class GroupCommit {
         }
     }
 
-    /// Undoes what one body did. If SQLite has ended the whole transaction by itself (a full disk, an I/O error), the
-    /// bodies before it are undone too.
+    /// Undoes the changes of one body. SQLite may have rolled the whole transaction back by itself, for example after
+    /// an I/O error; then the changes of earlier bodies are undone too.
     private func undo(after failure: Failure, hasChanged: Bool) {
         if failure.endsStore { end = failure }
         guard connection.isInTransaction else {
@@ -146,7 +147,7 @@ final class GroupCommit {
 
     private var isOurs: Bool { lock.isHeld && directory.descriptor.isOurs && database.descriptors.areUnchanged }
 
-    /// Why a commit would be lost; nil if it would not.
+    /// Why a commit would be lost, because a file of the store was removed or replaced; nil if it would last.
     private var lossFailure: Failure? {
         if let name = database.descriptors.lostName {
             return Failure(
@@ -168,9 +169,9 @@ final class GroupCommit {
         }
         guard end == nil else { return }
         do throws(Failure) {
-            // SQLite may have failed to roll the last transaction back, for lack of memory.
+            // The last transaction may still be open: its rollback fails when memory is short.
             if connection.isInTransaction { try connection.run(Self.rollBack) }
-            // Deferred: a transaction whose bodies only read does not write or sync.
+            // The transaction is deferred: if its bodies only read, SQLite does not write or sync.
             try connection.run(Self.begin)
         } catch {
             batchFailure = error

@@ -6,8 +6,8 @@ internal import BackhaulPlatform
 public final class StoreThread: Sendable {
     private let worker: Worker<GroupCommit>
 
-    /// Opens, checks and migrates the database on the new thread, and waits until that is done. The lock is held until
-    /// the database is closed.
+    /// Starts the thread, which opens, checks and migrates the database, and waits until that is done. The thread keeps
+    /// the lock until the database is closed.
     ///
     /// Throws storeDamaged, storeNewer, storeReadOnly, storeFull, storeUnavailable, engineFailed or outOfResources.
     public convenience init(directory: StoreDirectory, lock: StoreLock) throws(Failure) {
@@ -31,10 +31,10 @@ public final class StoreThread: Sendable {
 
     deinit { worker.close() }
 
-    /// Runs `body` inside the next transaction. If it throws, only its own changes are undone. It may run twice, so it
-    /// must have no effect outside of the transaction. `then` is called on the store's thread, in the order of the
-    /// calls: with the result once that is durable, or with a failure. After `close` it is called on the calling thread
-    /// with engineFailed. Neither closure may block.
+    /// Runs `body` inside the next transaction. If `body` throws, only its own changes are undone. It may run twice, so
+    /// it must have no effect outside of the transaction. `then` is called on the store's thread, in the order of the
+    /// calls to `perform`. It gets the result when that is durable, or a failure. After `close`, `then` is called with
+    /// engineFailed on the calling thread. Neither closure may block.
     public func perform<Result: Sendable>(
         _ body: @escaping @Sendable (Transaction) throws(Failure) -> Result,
         then: @escaping @Sendable (Swift.Result<Result, Failure>) -> Void
@@ -43,7 +43,7 @@ public final class StoreThread: Sendable {
         if !isPosted { then(.failure(Failure(.engineFailed, "the store is closed"))) }
     }
 
-    /// Frees the database's cached pages and the prepared statements, which are prepared again when needed. `then` is
+    /// Frees the database's cached pages and prepared statements, which are made again when they are needed. `then` is
     /// called on the store's thread.
     public func releaseMemory(then: @escaping @Sendable () -> Void) {
         worker.post { commit in commit.afterTransaction { $0.releaseMemory(then: then) } }

@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-/// The operations on the database within a transaction, in one family for each subject. `StoreThread.perform` passes a
-/// transaction to the bodies that it runs on the store's thread. A body must not keep the transaction or a family. The
-/// caller passes all times: the store reads no clock.
+/// The operations on the database within a transaction, in one operation family for each subject. `StoreThread.perform`
+/// passes a transaction to the bodies that it runs on the store's thread. A body must not store the transaction or a
+/// family. The caller passes all times: the store reads no clock.
 ///
-/// A family is a struct of one or two references. They are constants, so a call of an operation retains nothing.
+/// A family is a struct of one or two references. The families are constants, so Swift retains no object for the call
+/// of an operation.
 public final class Transaction {
     let connection: Connection
     let tables: Tables

@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The origins that get requests over HTTP/1.1, because an HTTP/2 connection ended before the end of a response was
-/// marked.
+/// The origins to which requests are sent over HTTP/1.1. From each of them, an HTTP/2 connection ended before it marked
+/// the end of a response.
 ///
-/// A fallback ends early when a request over HTTP/1.1 gets no response. The server may support HTTP/2 only, or another
-/// server may have the address. Otherwise it ends after an hour, because the server may have been repaired.
+/// A fallback ends after an hour, because the server may have been repaired by then. It ends early when a request over
+/// HTTP/1.1 gets no response: the server may support only HTTP/2, or another server may have the address now.
 struct HTTP1Fallback {
-    /// The end of each origin's fallback, in boot-clock milliseconds.
+    /// When each origin's fallback ends, in milliseconds of the boot clock.
     private var ends: [Origin: Int64] = [:]
 
     private static let limit = 1_000
@@ -21,8 +21,8 @@ struct HTTP1Fallback {
 
     mutating func end(_ origin: Origin) { ends[origin] = nil }
 
-    /// The failure of a request that the fallback sent over HTTP/1.1 and that got no response. The server did not
-    /// choose HTTP/1.1, so a failure of the protocol becomes a lost connection, and the next request uses HTTP/2.
+    /// Returns the failure of a request that was sent over HTTP/1.1 by the fallback and got no response. The server did
+    /// not choose HTTP/1.1. So a failure of the protocol becomes a lost connection, and the next request uses HTTP/2.
     static func failure(_ failure: Failure, of origin: Origin) -> Failure {
         guard [.badResponse, .tlsFailed].contains(failure.status) else { return failure }
         return Failure(

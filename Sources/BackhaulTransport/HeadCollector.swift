@@ -1,7 +1,8 @@
 internal import BackhaulModel
 
 /// Collects the lines of a response's head, which libcurl passes one by one. It also gets interim responses before the
-/// head and trailers after the body. Size and number of lines are bounded: an endless head ends the transfer.
+/// head and trailers after the body. The size and the number of the lines are limited, so an endless head ends the
+/// transfer.
 struct HeadCollector {
     static let sizeLimit = 256 * 1024
     static let fieldLimit = 1_000
@@ -10,17 +11,17 @@ struct HeadCollector {
         case more
         /// The empty line after the fields of a final response was added.
         case complete
-        /// The head is invalid. The text completes a sentence whose subject is the sender.
+        /// The head is invalid. The text is the rest of a message that begins with the sender.
         case broken(String)
     }
 
     private(set) var status: Int32 = 0
     private(set) var isHTTP2 = false
     private(set) var fields: [ResponseField] = []
-    /// Whether libcurl cannot find a Content-Length or Transfer-Encoding, because the field has two lines or a blank
-    /// before its colon (RFC 9112, sections 5.1 and 5.2).
+    /// Whether a Content-Length or Transfer-Encoding has two lines or a space before its colon (RFC 9112, sections 5.1
+    /// and 5.2). libcurl does not find such a field.
     private(set) var hasInvalidFraming = false
-    /// Whether the status line has a version of HTTP that exists. libcurl accepts any version.
+    /// Whether the status line has a version of HTTP that exists. libcurl accepts any text as version.
     private var hasKnownVersion = true
     private var hasStatusLine = false
     /// Whether the whole head of a final response has arrived.
@@ -30,10 +31,10 @@ struct HeadCollector {
 
     init() {}
 
-    /// - trailers: whether trailers of an earlier response may come before the first status line.
+    /// - trailers: whether trailers of an earlier response may arrive before the first status line.
     init(after trailers: Bool) { hasStatusLine = trailers }
 
-    /// Adds a line, with the CR LF or LF at its end. Lines are bytes, because a name or value may be no valid text.
+    /// Adds a line, with the CR LF or LF at its end. Lines are bytes, because names and values need not be valid UTF-8.
     mutating func add(_ line: some BidirectionalCollection<UInt8>) -> Step {
         size += line.count
         count += 1
@@ -66,7 +67,7 @@ struct HeadCollector {
 
     func value(_ name: String) -> String? { fields.first { $0.isNamed(name) }?.text }
 
-    /// The values of all fields with this name.
+    /// Returns the values of all fields with this name.
     func allBytes(_ name: String) -> [[UInt8]] { fields.filter { $0.isNamed(name) }.map(\.value) }
 
     private mutating func startResponse(_ line: some BidirectionalCollection<UInt8>) {
@@ -79,7 +80,8 @@ struct HeadCollector {
         hasInvalidFraming = false
     }
 
-    /// Whether this is a version of HTTP (RFC 9112, section 2.3), or the name that libcurl gives to HTTP/2 or HTTP/3.
+    /// Returns whether the word is a version of HTTP (RFC 9112, section 2.3), or the name that libcurl uses for HTTP/2
+    /// or HTTP/3.
     private static func isVersion(_ word: some BidirectionalCollection<UInt8>) -> Bool {
         let version = word.dropFirst("HTTP/".utf8.count)
         if version.starts(with: "1.".utf8) { return version.count == 3 && (0x30...0x39).contains(version.last ?? 0) }
@@ -99,7 +101,7 @@ struct HeadCollector {
         }
     }
 
-    /// Appends a line that begins with a blank to the field before it (RFC 9112, section 5.2).
+    /// Appends a line that begins with a space or tab to the field before it (RFC 9112, section 5.2).
     private mutating func unfold(_ line: some BidirectionalCollection<UInt8>) {
         guard let last = fields.last else { return }
         if last.isFraming { hasInvalidFraming = true }
@@ -119,7 +121,7 @@ extension ResponseField {
 }
 
 extension HeadCollector {
-    /// `Int64.max` if Retry-After has more than 18 digits, a number that libcurl ignores; otherwise nil.
+    /// `Int64.max` if Retry-After has a number of more than 18 digits, which libcurl ignores; otherwise nil.
     var uncountableRetryAfter: Int64? {
         guard let digits = value("Retry-After")?.utf8, digits.count > 18,
             digits.allSatisfy({ (0x30...0x39).contains($0) })

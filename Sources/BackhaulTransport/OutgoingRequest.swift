@@ -1,15 +1,15 @@
-/// The method and body that a transfer sends, as changed by the redirects so far.
+/// The method and body of the request that a transfer sends. Redirects may change both.
 struct OutgoingRequest {
     private(set) var method: String
     private(set) var body: (any TransferBody)?
     private(set) var expectation: Expectation
-    /// The bytes of the body that were passed to libcurl in the current request.
+    /// How many bytes of the body were passed to libcurl in the current request.
     private(set) var sent: UInt64 = 0
-    /// The bytes of bodies that were passed to libcurl over all requests.
+    /// How many bytes of bodies were passed to libcurl in all requests of the transfer.
     private(set) var total: UInt64 = 0
     /// Whether a redirect dropped the body before all of it was sent.
     private var wasTruncated = false
-    /// Whether libcurl's sending is paused until the body has more bytes.
+    /// Whether libcurl has paused sending until the body's source has more bytes.
     var isPaused = false
 
     init(method: String, body: (any TransferBody)?, expectation: Expectation) {
@@ -20,12 +20,13 @@ struct OutgoingRequest {
 
     var bodySize: UInt64? {
         if let body { return body.size }
-        // A server expects "Content-Length: 0" with methods that define a meaning of the body (RFC 9110, section 8.6).
+        // With these methods, a server expects "Content-Length: 0" for a request without a body (RFC 9110, section
+        // 8.6).
         return ["PUT", "POST", "PATCH"].contains(method) ? 0 : nil
     }
 
-    /// The Expect line for libcurl's list. Nil keeps libcurl's default: it sends Expect over HTTP/1.1 only. Old
-    /// versions do so for a body of any size.
+    /// The Expect line for libcurl's list. "Expect:" removes the field. Nil leaves the decision to libcurl, which sends
+    /// the field only over HTTP/1.1; old versions send it for a body of any size.
     var expectationLine: String? {
         guard let body else { return nil }
         switch expectation {
@@ -37,22 +38,22 @@ struct OutgoingRequest {
 
     private static let largeSize: UInt64 = 1 << 20
 
-    /// Handles a 417 (RFC 9110, section 15.5.18): later requests have no Expect. Returns false if the request cannot
-    /// have had one.
+    /// Handles a response with status 417 (RFC 9110, section 15.5.18): later requests have no Expect field. Returns
+    /// false if the request cannot have had this field.
     mutating func dropExpectation() -> Bool {
         guard body != nil, expectation != .never else { return false }
         expectation = .never
         return true
     }
 
-    /// Resets the counters. Called before each request, when the body is at its first byte.
+    /// Resets the counters. Must be called before each request, when the body is at its first byte.
     mutating func begin() {
         sent = 0
         isPaused = false
     }
 
-    /// Adapts method and body to a redirect (RFC 9110, section 15.4). After 303 the next request is a GET. POST becomes
-    /// GET after 301 and 302, as in all clients. Otherwise method and body stay the same.
+    /// Adapts method and body to a redirect (RFC 9110, section 15.4). After 303, the next request is a GET. After 301
+    /// and 302, POST becomes GET, as in all clients. In all other cases, method and body stay the same.
     mutating func follow(status: Int32) {
         guard (status == 303 && method != "HEAD") || ([301, 302].contains(status) && method == "POST") else {
             return
@@ -62,16 +63,17 @@ struct OutgoingRequest {
         body = nil
     }
 
-    /// Whether the whole body was passed to libcurl. False after a redirect that dropped an unsent part of the body.
+    /// Whether the whole body was passed to libcurl. False if a redirect has dropped a body of which a part was not
+    /// sent.
     var isComplete: Bool { !wasTruncated && sent >= body?.size ?? 0 }
 
-    /// The body, if some of it is still to be read; otherwise nil.
+    /// The body, if libcurl has not read all of it; otherwise nil.
     var bodyToRead: (any TransferBody)? {
         guard let body, sent < body.size else { return nil }
         return body
     }
 
-    /// Counts what the body returned. Returns the number of bytes to send, or nil to pause sending.
+    /// Counts the bytes that were read from the body. Returns how many bytes to send, or nil if sending must pause.
     mutating func didRead(_ read: BodyRead) -> Int? {
         switch read {
         case .bytes(let count):
@@ -85,19 +87,20 @@ struct OutgoingRequest {
         }
     }
 
-    /// The names of fields that describe a body. They are dropped with it (Fetch, "request-body-header name").
+    /// The names of the fields that describe a body. When a redirect drops the body, it also drops them (Fetch,
+    /// "request-body-header name").
     static let bodyFields: Set<String> = [
         "content-type", "content-encoding", "content-language", "content-location", "content-digest", "repr-digest",
     ]
 }
 
 extension Transfer {
-    /// The bytes of the body that were passed to libcurl in the current request.
+    /// How many bytes of the body were passed to libcurl in the current request.
     public var bodySent: UInt64 { outgoing.sent }
-    /// The bytes of bodies that were passed to libcurl in all requests, including redirected ones.
+    /// How many bytes of bodies were passed to libcurl in all requests, including redirected ones.
     public var bytesSent: UInt64 { outgoing.total }
-    /// Whether the whole body was sent: libcurl has all of it, and over HTTP/1.x the server has taken it from the
-    /// kernel.
+    /// Whether the whole body was sent: all of it was passed to libcurl, and over HTTP/1.x the server has acknowledged
+    /// it to the kernel.
     public var isBodySent: Bool { outgoing.isComplete && !hasUndrainedBody }
 
     func rewind() {

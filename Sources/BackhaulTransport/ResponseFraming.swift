@@ -8,7 +8,7 @@ enum ResponseFraming: Equatable {
     case length
     /// The end of the connection ends the body.
     case untilClose
-    /// The framing is invalid. The text completes a sentence whose subject is the server.
+    /// The framing is invalid. The text is the rest of a message that begins with the server.
     case invalid(String)
 
     init(_ head: HeadCollector, method: String) {
@@ -16,7 +16,8 @@ enum ResponseFraming: Equatable {
         if head.hasInvalidFraming {
             self = .invalid("wrote Content-Length or Transfer-Encoding over two lines or with a blank before the colon")
         } else if let codings, codings != ["chunked"] {
-            // libcurl 7.88.1 decodes gzip and other codings that the request did not allow, without a size limit.
+            // Other codings are refused: libcurl 7.88.1 would decode gzip, for example, without a size limit, although
+            // the request did not allow it.
             let names = codings.isEmpty ? "none" : codings.joined(separator: ", ")
             self = .invalid("sent a Transfer-Encoding that was not asked for: \(names.prefix(100))")
         } else if method == "HEAD" || [204, 304].contains(head.status) {
@@ -32,7 +33,8 @@ enum ResponseFraming: Equatable {
 }
 
 extension HeadCollector {
-    /// The transfer codings in the order of their application, in lower case; nil without the field.
+    /// The transfer codings in lower case, in the order in which the server has applied them; nil if the head has no
+    /// Transfer-Encoding.
     var transferCodings: [String]? {
         let fields = fields.filter { $0.isNamed("Transfer-Encoding") }
         guard !fields.isEmpty else { return nil }

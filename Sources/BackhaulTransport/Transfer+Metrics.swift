@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Times and facts of one request that libcurl does not report at all, or not after its end.
+/// Times and facts of one request that libcurl does not report, or does not report after the request's end.
 struct HopTiming {
     private(set) var startedMilliseconds: Int64 = 0
     private var started: Int64 = 0
@@ -33,7 +33,7 @@ struct HopTiming {
         self.tls = tls
     }
 
-    /// Whether libcurl has made another connection since `requestBegan`.
+    /// Returns whether libcurl has made another connection since `requestBegan`. `connections` is as in that function.
     func isBehind(connections: Int) -> Bool { connections > self.connections }
 
     mutating func bodyEnded() { bodyEnd = Clock.bootMicroseconds - started }

@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// The credentials, header lines and proxy of a hop.
+/// Determines the credentials, header lines and proxy of a hop.
 extension Transfer {
-    /// The proxy of this hop, and the credentials for its server and proxy. Notes them as sent.
+    /// Returns the proxy of this hop, and the credentials for its server and proxy. Also stores which credentials the
+    /// hop sends.
     func resolveRoute() throws(Failure) -> (ProxyRoute?, HopCredentials) {
         let route = try ProxySelector.route(to: origin, request.proxy)
         proxy = route?.origin
@@ -16,7 +17,7 @@ extension Transfer {
         return (route, authExchange.credentials)
     }
 
-    /// The name for messages of the server or proxy that should respond to what was sent last.
+    /// The words, for messages, for the server or proxy that should respond to the last bytes that were sent.
     var respondent: String {
         guard timing.isProxied, origin.scheme == "https", !authExchange.isRequestSent, let proxy = stack?.identity.proxy
         else { return origin.text }
@@ -24,7 +25,7 @@ extension Transfer {
         return isReached ? "\(origin.text), through the proxy \(proxy.url)," : "the proxy \(proxy.url)"
     }
 
-    /// The message when nothing was received for the request time-out.
+    /// The message for the end of the request time-out.
     var timeoutMessage: String {
         let limit = request.requestTimeoutMilliseconds
         if let pendingCertificateFile {
@@ -36,8 +37,8 @@ extension Transfer {
         return "\(respondent) sent nothing for \(limit) ms; try again later"
     }
 
-    /// Notes which credentials the response accepts. A response that came directly or through a tunnel is not the
-    /// proxy's.
+    /// Records which credentials the response accepts. A response through a tunnel, or without a proxy, is not the
+    /// proxy's response.
     func noteAccepted(_ status: Int32) {
         let isTunnelled = origin.scheme == "https"
         if status != 401, status != 407, let serverCredentialNumber {
@@ -47,15 +48,15 @@ extension Transfer {
         if isTunnelled { proxy = nil }
     }
 
-    /// The lines for libcurl's list: fields of the request for its origin, fields of a credential for its server, and
-    /// fields of the transport.
+    /// Returns the header lines for libcurl's list. These are the fields of the request, if this hop may have them, the
+    /// fields of the credential, and the fields that the transport adds.
     func headerLines(with credentials: HopCredentials) -> [String] {
         var headers = credentials.merged(into: keepsHeaders ? request.headers : [])
         if jar != nil { headers = headers.filter { $0.name.lowercased() != "cookie" } }
         if request.method != outgoing.method {
             headers = headers.filter { !OutgoingRequest.bodyFields.contains($0.name.lowercased()) }
         }
-        // libcurl writes an empty field as "Name;". "Name:" would remove one of libcurl's own fields.
+        // An empty field is written as "Name;". "Name:" would remove one of libcurl's own fields.
         var lines = headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
         if let line = outgoing.expectationLine { lines.append(line) }
         if let condition = request.condition {
@@ -69,8 +70,8 @@ extension Transfer {
         return lines
     }
 
-    /// The values of the request's own Cookie fields, if they are sent in one field with the jar's cookies; otherwise
-    /// nil.
+    /// The values of the request's own Cookie fields, if the transfer has a cookie jar; otherwise nil. They are sent in
+    /// one field with the jar's cookies.
     var ownCookies: String? {
         guard jar != nil, keepsHeaders else { return nil }
         let values = request.headers.filter { $0.name.lowercased() == "cookie" && !$0.value.isEmpty }.map(\.value)

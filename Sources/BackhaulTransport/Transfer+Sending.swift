@@ -2,9 +2,10 @@ internal import BackhaulModel
 internal import CCurl
 
 extension Transfer {
-    /// Rewinds the body of a request that must not be repeated. Returns false if the server may have acted on the
-    /// request. On a new connection libcurl repeats only what the server refused (REFUSED_STREAM, RFC 9113, section
-    /// 8.7) or responded with 401 or 407.
+    /// Rewinds the body of a request that must not be repeated. Returns false, without rewinding, if the server may
+    /// have acted on the request. The server has not acted on it if it has refused the request (REFUSED_STREAM, RFC
+    /// 9113, section 8.7) or responded with 401 or 407. On a new connection libcurl repeats a request only in these
+    /// cases.
     func rewindWhatWasRefused() -> Bool {
         guard timing.isFirstOnConnection || isHoldingHead, !headIsWhole else { return false }
         wasNotProcessed()
@@ -12,12 +13,12 @@ extension Transfer {
         return true
     }
 
-    /// Whether the server sent a response over HTTP/2 before it got the whole body, and wants no more of the body (RFC
-    /// 9113, section 8.1). For libcurl the end of the stream is then a send error without a reason.
+    /// Returns whether the server has sent a response over HTTP/2 and then ended the stream before it got the whole
+    /// body (RFC 9113, section 8.1). libcurl reports this as a stream error without a reason.
     func hasEarlyResponse(_ result: CURLcode) -> Bool { isHTTP2 && hasResponse && endedWithoutReason(result) }
 
-    /// The same case, but libcurl 7.88.1 dropped the response unread, because it arrived together with the end of the
-    /// stream (lib/http2.c, cf_h2_recv, "stream->reset").
+    /// Returns whether the same has happened, but libcurl 7.88.1 has dropped the response, because it arrived together
+    /// with the end of the stream (lib/http2.c, cf_h2_recv, "stream->reset").
     func hasLostEarlyResponse(_ result: CURLcode) -> Bool {
         !hasResponse && !needsHTTP1 && request.httpVersion != .http2PriorKnowledge && endedWithoutReason(result)
     }
@@ -27,21 +28,22 @@ extension Transfer {
         return easy.reason.isEmpty || easy.reason == String(cString: curl_easy_strerror(result))
     }
 
-    /// Whether the server sent a response over HTTP/2 and takes no more of the body. libcurl 7.88.1 does not show
+    /// Whether the server has sent a response over HTTP/2 before it got the whole body. libcurl 7.88.1 does not report
     /// whether the stream has ended, and after a 2xx response it continues to send.
     var hasStoppedAfterResponse: Bool { headIsWhole && isHTTP2 && !isBodySent }
 
-    /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x is there.
+    /// Sets `hasUndrainedBody` if the kernel still has a part of the body when a response over HTTP/1.x has arrived.
     func noteUndrainedBody(_ socket: ConnectionSocket?) {
         guard !head.isHTTP2, outgoing.sent > 0, let unsent = socket?.unsent else { return }
         hasUndrainedBody = unsent > Self.undrainedRecordSize
     }
 
-    /// The size of one TLS record. TLS may have sent up to that much on its own.
+    /// The size of one TLS record, in bytes. TLS itself may have sent up to this number of bytes, which are not part of
+    /// the body.
     private static let undrainedRecordSize: Int32 = 16 << 10
 
-    /// Restarts the request time-out when the server has taken bytes of the body from the kernel. Bytes that libcurl
-    /// has passed to the kernel may need longer than the time-out to arrive.
+    /// Restarts the request time-out when the server has acknowledged bytes of the body to the kernel. The bytes that
+    /// libcurl has passed to the kernel may need longer than the time-out to arrive.
     func noteDrain(now: Int64) {
         guard outgoing.sent > 0, !headIsWhole, let found = socket?.unsent else { return }
         if found > 0, lastUnsent.map({ found < $0 }) ?? true { lastActivityAt = now }

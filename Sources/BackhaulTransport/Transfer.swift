@@ -1,36 +1,36 @@
 public import BackhaulModel
 internal import CCurl
 
-/// A running transfer. It is confined to the loop's thread.
+/// A running transfer. All calls are on the loop's thread.
 ///
-/// Unsafe: libcurl's call-backs pass pointers to bytes that live until the call-back returns, and are not used later.
+/// Unsafe: the bytes that libcurl passes to a call-back live until the call-back returns, and are not used later.
 public final class Transfer {
-    /// The number of body bytes that the delegate took.
+    /// The number of body bytes that the delegate has taken.
     public private(set) var bytesReceived: UInt64 = 0
     /// The metrics of the latest request, as far as they are known.
     public internal(set) var metrics = TransferMetrics()
     public var isHTTP2: Bool { head.isHTTP2 }
-    /// The numbers of the credentials that the last request carried, or nil.
+    /// The numbers of the credentials of the last request, or nil if it had none.
     public internal(set) var serverCredentialNumber: UInt64?
     public internal(set) var proxyCredentialNumber: UInt64?
-    /// The numbers of credentials that were sent and that a response accepted.
+    /// The numbers of the sent credentials that a response has accepted.
     public internal(set) var acceptedCredentials: [UInt64] = []
 
-    /// The secrets of all credentials that this transfer's requests carried.
+    /// The secrets of all credentials that this transfer's requests had.
     public internal(set) var secrets = SecretRedactor()
 
     enum Phase {
         case waitingForHead
-        /// The head is buffered: it has 401 or 407, and libcurl may repeat the request. Then another head follows.
+        /// The head of a 401 or 407 response is buffered, because libcurl may repeat the request and get another head.
         case holdingHead
         /// The body of a redirect is read and dropped, so that the connection can be reused. Its size is limited, and
-        /// `until` is a time of the boot clock.
+        /// so is the time: `until` is in milliseconds of the boot clock.
         case redirecting(to: [UInt8], skipped: Int, until: Int64)
         case receiving
         case refused
         /// The request is sent again without Expect.
         case repeating
-        /// The connection cannot carry the request, which is sent again over another one.
+        /// The connection cannot be used for the request, which is sent again over another connection.
         case reconnecting
         /// The delegate gets no further calls.
         case over
@@ -42,9 +42,9 @@ public final class Transfer {
     private(set) var keepsHeaders = true
     private(set) var redirects = 0
     private(set) var phase = Phase.waitingForHead
-    /// A fault of the response that the transport found itself, not libcurl.
+    /// A fault of the response that the transport has found, and not libcurl.
     private(set) var violation: Failure?
-    /// When bytes last moved, in boot-clock milliseconds.
+    /// When bytes were last sent or received, in milliseconds of the boot clock.
     var lastActivityAt: Int64
     private(set) var isPaused = false
 
@@ -52,36 +52,36 @@ public final class Transfer {
     /// The socket of the request's connection.
     private(set) var socket: ConnectionSocket?
     private var receivedBefore: Int64 = 0
-    /// A certificate file that must be read before libcurl gets the request.
+    /// The certificate file that is being read before libcurl gets the request; nil if there is none.
     var pendingCertificateFile: CertificateFile?
-    /// The bytes in the socket's send queue at the last check.
+    /// The number of bytes in the socket's send queue at the last check.
     var lastUnsent: Int32?
-    /// Whether the kernel still had bytes of the body when the response came, or ended.
+    /// Whether the kernel still had bytes of the body when the response began or ended.
     var hasUndrainedBody = false
-    /// Set if the response is complete before the server has taken the body. `until` is a time of the boot clock.
+    /// Set when the response is complete before the server has taken the body. The wait ends at `until` (boot clock).
     var pendingDrain: (socket: ConnectionSocket, until: Int64)?
-    /// Whether HTTP/2 was agreed for the connection.
+    /// Whether the connection uses HTTP/2.
     private(set) var isOverHTTP2 = false
     /// Whether the next request of this hop must use a new connection.
     private(set) var needsNewConnection = false
     private var reconnects = 0
     private var repeats: ResendReasons = []
-    /// Whether libcurl lost this server's response over HTTP/2. The request is then repeated over HTTP/1.1.
+    /// Whether libcurl has lost this server's response over HTTP/2, so that the request is repeated over HTTP/1.1.
     private(set) var needsHTTP1 = false
     /// Whether the request of this hop uses HTTP/1.1 only because HTTP/2 failed before.
     var fallsBack = false
-    /// Whether the end of a body without a length was marked.
+    /// How the body ends, if it has no length.
     private var bodyEnd = CloseDelimitedBody.no
     /// The method and the body.
     var outgoing: OutgoingRequest
     private(set) var easy: EasyHandle?
     private(set) var stack: CurlStack?
-    /// Whether the request, or its first part, may have reached a server that acts on it.
+    /// Whether a server may have received at least a part of the request, and may act on it.
     private(set) var mayHaveBeenSent = false
     private weak var delegate: (any TransferDelegate)?
     private weak var transport: Transport?
     private(set) var head = HeadCollector()
-    /// The fields of a proxy's 407 response to CONNECT.
+    /// The header fields of a proxy's 407 response to CONNECT; nil if there was none.
     private(set) var tunnelRefusal: [ResponseField]?
     /// The origin of this hop's HTTP proxy, as challenges name it, or nil.
     var proxy: String?
@@ -93,7 +93,7 @@ public final class Transfer {
 
     private static let skippedBodyLimit = 64 * 1024
     private static let skippedBodyMilliseconds: Int64 = 250
-    /// After this number of reconnects, bytes before the request are an error of the server.
+    /// After this number of reconnects, bytes that arrive before the request count as a fault of the server.
     private static let reconnectLimit = 3
 
     init(
@@ -118,14 +118,14 @@ public final class Transfer {
         transport?.discard(self)
     }
 
-    /// Continues after `Flow.pause`.
+    /// Continues the transfer after `Flow.pause`.
     public func resume() {
         guard isPaused, !isOver else { return }
         isPaused = false
         transport?.resume(self)
     }
 
-    /// Continues after `BodyRead.wait`.
+    /// Continues sending after `BodyRead.wait`.
     public func resumeSending() {
         guard outgoing.isPaused, !isOver else { return }
         outgoing.isPaused = false
@@ -139,7 +139,7 @@ public final class Transfer {
     /// Whether the delegate or the body has paused the transfer, in at least one direction.
     public var isWaiting: Bool { isPaused || outgoing.isPaused }
 
-    /// When the request time-out ends unless bytes move, in boot-clock milliseconds.
+    /// When the request time-out ends if no byte is sent or received before, in milliseconds of the boot clock.
     var timeoutAt: Int64 { lastActivityAt + Int64(request.requestTimeoutMilliseconds) }
 
     var headIsWhole: Bool {
@@ -149,7 +149,7 @@ public final class Transfer {
         }
     }
 
-    /// Whether the head of a response has arrived. A buffered head counts.
+    /// Whether the head of a response has arrived, including a buffered head.
     var hasResponse: Bool { headIsWhole || isHoldingHead }
 
     func end() {
@@ -184,7 +184,7 @@ public final class Transfer {
         (url, origin) = (redirect.url, redirect.origin)
         keepsHeaders = redirect.keepsHeaders
         redirects += 1
-        // After other redirects the first server may have acted on the request.
+        // With 307 and 308 the server has not acted on the request; with other statuses it may have acted on it.
         if [307, 308].contains(head.status) { mayHaveBeenSent = false }
         beginHop()
     }
@@ -211,10 +211,10 @@ public final class Transfer {
         reconnect()
     }
 
-    /// Whether the request waits for its response head over HTTP/1.x on a reused connection.
+    /// Whether the request was sent over HTTP/1.x on a reused connection and has no response head yet.
     var waitsOnUsedConnection: Bool { !hasResponse && !head.isComplete && !isOverHTTP2 && timing.isReused }
 
-    /// The bytes received over the connection since the request began, or nil without a connection.
+    /// The number of bytes received over the connection since the request began, or nil without a connection.
     var receivedBytes: Int64? { socket?.received.map { $0 - receivedBefore } }
 
     private func beginHop() {
@@ -235,7 +235,7 @@ public final class Transfer {
 
     func wasNotProcessed() { mayHaveBeenSent = false }
 
-    /// Called when the request has a connection and is sent next. False ends the request.
+    /// libcurl calls this when the request has a connection, before it sends the request. With false, the request ends.
     func requestBegins(over endpoints: ConnectionEndpoints) -> Bool {
         timing.requestBegan(easy?.negotiatedTLS, connections: easy?.connectionCount ?? 0)
         use(stack?.handles.socket(endpoints))
@@ -254,8 +254,8 @@ public final class Transfer {
         lastUnsent = nil
     }
 
-    /// Checks for bytes before the request, which cannot be its response (RFC 9112, section 6.3). libcurl 7.88.1 would
-    /// accept them as the response.
+    /// Checks whether bytes have arrived before the request is sent. They cannot be its response (RFC 9112, section
+    /// 6.3), but libcurl 7.88.1 would accept them as the response.
     private func isConnectionUsable() -> Bool {
         guard let stack, let easy, stack.identity.httpVersion != .http2PriorKnowledge else {
             isOverHTTP2 = true
@@ -269,7 +269,7 @@ public final class Transfer {
             on: socket, isEncrypted: origin.scheme == "https" || stack.identity.isProxyEncrypted,
             isNested: stack.identity.isNested(for: origin)) {
         case .none: return true
-        // On a new connection, TLS session tickets follow the handshake, and libcurl reports the end itself.
+        // On a new connection, a part of a TLS record may be a session ticket, and libcurl itself reports the end.
         case .part, .end: return isNew || abandonConnection()
         case .data:
             guard isNew, reconnects >= Transfer.reconnectLimit else { return abandonConnection() }
@@ -283,13 +283,13 @@ public final class Transfer {
         return false
     }
 
-    /// Returns the number of bytes taken. Any number except `bytes.count` ends the transfer.
+    /// Takes a header line. Returns `bytes.count`; any other number makes libcurl end the request.
     func take(header bytes: UnsafeRawBufferPointer) -> Int {
         guard violation == nil, !isOver else { return 0 }
         hasReceived = true
         noteActivity()
         noteRepeat()
-        // This is the head of libcurl's next request. The buffered head is obsolete.
+        // This line begins the response to libcurl's repeated request, so the buffered head is dropped.
         if case .holdingHead = phase, bytes.starts(with: "HTTP/".utf8) {
             head = HeadCollector()
             phase = .waitingForHead
@@ -309,7 +309,7 @@ public final class Transfer {
             if head.status == 401 { easy?.noteChallenge() }
             if authExchange.mayBeRepeated(after: head.status) {
                 guard watchBody() else { return 0 }
-                // libcurl does not check the body that it drops, or bytes after it.
+                // The connection is not reused, because libcurl does not check the body that it drops.
                 if !head.isHTTP2 { easy?.forbidReuse() }
                 phase = .holdingHead
                 return bytes.count
@@ -321,8 +321,8 @@ public final class Transfer {
         }
     }
 
-    /// libcurl repeats a request on its own when a reused connection turns out to be closed. The next head is then the
-    /// proxy's response to CONNECT for the new connection.
+    /// Detects that libcurl has repeated the request on a new connection, because it found a reused connection closed.
+    /// The next head is then the proxy's response to CONNECT.
     private func noteRepeat() {
         guard timing.isProxied, authExchange.isRequestSent, case .waitingForHead = phase, let easy,
             timing.isBehind(connections: easy.connectionCount)
@@ -330,11 +330,12 @@ public final class Transfer {
         authExchange.requestIsRepeated()
     }
 
-    /// Prepares to detect the end of the body independently of libcurl. Returns false if the head breaks the rules.
+    /// Prepares to check the end of the body independently of libcurl. Returns false if the head violates HTTP.
     private func watchBody() -> Bool {
         bodyEnd = .no
         guard !head.isHTTP2 else {
-            // libcurl trusts the version in the status line. Without this check, checks for HTTP/1.x would be skipped.
+            // A server that states HTTP/2 over HTTP/1.1 would avoid the checks for HTTP/1.x. libcurl does not notice
+            // it.
             guard maySpeakHTTP2 else {
                 violation = Failure(.badResponse, "\(origin.text) sent a response of HTTP/2 over HTTP/1.1")
                 return false
@@ -357,7 +358,7 @@ public final class Transfer {
         return true
     }
 
-    /// Whether HTTP/2 was agreed, or may have been: by an upgrade without TLS, or because OpenSSL is not in use.
+    /// Whether the connection may use HTTP/2. This is not known after an upgrade without TLS, or without OpenSSL.
     private var maySpeakHTTP2: Bool {
         if isOverHTTP2 || CurlLibrary.openSSL == nil { return true }
         return stack?.identity.httpVersion == .http2 && origin.scheme == "http"
@@ -368,13 +369,14 @@ public final class Transfer {
         bodyEnd = .seen
     }
 
-    /// After a violation of HTTP/2, libcurl 7.88.1 takes the connection's end for the end of each body without a length
-    /// (lib/http2.c, h2_process_pending_input). A stream that ends properly leaves the connection open.
+    /// Whether a body without a length ended together with its HTTP/2 connection, so that its end was not marked. After
+    /// a violation of HTTP/2, libcurl 7.88.1 treats the end of the connection as the end of each such body
+    /// (lib/http2.c, h2_process_pending_input). When a stream ends properly, the connection stays open.
     var hasUnmarkedEnd: Bool {
         if case .unmarked = bodyEnd { headIsWhole && socket?.isClosed == true } else { false }
     }
 
-    /// Whether the body ended with a TLS connection that had no close_notify. It may have been cut.
+    /// Whether the body ended with a TLS connection without close_notify. Such a body may have been cut.
     var isTruncated: Bool {
         if case .notSeen = bodyEnd { headIsWhole } else { false }
     }
@@ -386,7 +388,7 @@ public final class Transfer {
         return authExchange.connectResponded(with: status)
     }
 
-    /// Delivers the buffered head, if any. Returns false if its body is not wanted.
+    /// Passes the buffered head, if there is one, to the delegate. Returns false if the body must not be received.
     @discardableResult
     func takeHeldHead() -> Bool {
         guard case .holdingHead = phase else { return true }
@@ -394,7 +396,7 @@ public final class Transfer {
         return takeHead()
     }
 
-    /// Delivers the proxy's refusal of a tunnel as the response. libcurl reports it as an error only.
+    /// Passes the proxy's refusal of a tunnel to the delegate as the response. libcurl only reports an error.
     func takeTunnelRefusal() -> Bool {
         guard let fields = tunnelRefusal, case .waitingForHead = phase else { return false }
         phase = .receiving
@@ -429,7 +431,7 @@ public final class Transfer {
         let response = ResponseHead(
             status: head.status, finalURL: url, isHTTP2: head.isHTTP2, fields: head.fields,
             retryAfterSeconds: easy?.retryAfterSeconds ?? head.uncountableRetryAfter, origin: origin.text, proxy: proxy)
-        // Without a delegate the transfer is stopped.
+        // Without a delegate, the transfer stops.
         switch delegate?.transfer(self, received: response) {
         case .receive where !isOver:
             return true
@@ -445,7 +447,7 @@ public final class Transfer {
         guard !isOver, !room.isEmpty else { return Int(CURL_READFUNC_ABORT) }
         noteActivity()
         var bytes = room.mutableBytes
-        // `outgoing` is not being changed during this call: the body's source may read it.
+        // `outgoing` must not be mutated while `body.read` runs, because the body's source may read it.
         guard let body = outgoing.bodyToRead else { return 0 }
         guard let count = outgoing.didRead(body.read(into: &bytes)) else { return Int(CURL_READFUNC_PAUSE) }
         if outgoing.sent == outgoing.bodySize { timing.bodyEnded() }
@@ -465,7 +467,7 @@ public final class Transfer {
         default:
             return 0
         }
-        // Pauses a transfer that libcurl has read from for too long, so that others can run.
+        // If libcurl has been reading for too long, this transfer is paused, so that other transfers can run.
         if stack?.multi.noteChunk() == true {
             transport?.resume(self)
             return Int(bhl_pause)
@@ -486,12 +488,12 @@ public final class Transfer {
     }
 }
 
-/// How a body ended that has no length and ends with its TLS connection.
+/// How a body without a length ends: with its TLS connection, or over HTTP/2 with its stream.
 enum CloseDelimitedBody {
-    /// The response has no such body.
+    /// The response has no body without a length, or its end is not checked.
     case no
     case notSeen
-    /// The body came over HTTP/2, so its stream ends it.
+    /// The body arrives over HTTP/2, so the end of its stream marks the end.
     case unmarked
     /// The server has sent close_notify (RFC 8446, section 6.1).
     case seen

@@ -1,11 +1,12 @@
-/// The source of a request's body, which is read on demand. It is confined to the loop's thread, and must not block it.
+/// The source of a request's body, which is read on demand. All calls are on the loop's thread, and must not block it.
 public protocol TransferBody: AnyObject {
-    /// The size in bytes, sent as Content-Length. Exactly this number of bytes is read.
+    /// The size in bytes, which is sent as Content-Length. Exactly this number of bytes is read.
     var size: UInt64 { get }
-    /// Puts the next bytes at the start of `room`, which has space for at least one byte. Returns `.wait` if no bytes
-    /// are available yet. The source then calls `Transfer.resumeSending` when it has some.
+    /// Writes the next bytes to the start of `room`, which has space for at least one byte. Returns `.wait` if no bytes
+    /// are available yet; the source must then call `Transfer.resumeSending` when bytes are available.
     func read(into room: inout MutableRawSpan) -> BodyRead
-    /// Starts again at the first byte. The transport sends the body again after a redirect or a lost connection.
+    /// Starts again at the first byte. The transport calls this when it sends the body again, for example after a
+    /// redirect.
     func rewind()
 }
 
@@ -15,10 +16,11 @@ public enum BodyRead: Equatable, Sendable {
     case wait
 }
 
-/// Whether a request has `Expect: 100-continue` and waits for the server's consent before the body (RFC 9110, section
-/// 10.1.1). This costs a round trip, or 1 s if the server does not support it. It saves the body if the server refuses.
+/// Whether a request has `Expect: 100-continue`, and waits for the server's consent before it sends the body (RFC 9110,
+/// section 10.1.1). The wait takes a round trip, or 1 s if the server does not support it. If the server refuses the
+/// request, the body is not sent.
 public enum Expectation: Sendable {
-    /// Used for bodies of more than 1 MiB over HTTP/1.1.
+    /// The field is sent with bodies of more than 1 MiB over HTTP/1.1.
     case whenLarge
     case always
     case never

@@ -1,43 +1,43 @@
 public import BackhaulModel
 
-/// Receives the results of a transfer, on the loop's thread. Every method may start and cancel transfers, and resume
-/// other transfers.
+/// Receives the results of a transfer. All calls are on the loop's thread. Each method may start and cancel transfers,
+/// and resume other transfers.
 public protocol TransferDelegate: AnyObject {
-    /// Receives the head of the final response. Called once, before the first byte of the body, and also without a
-    /// body.
+    /// Receives the head of the final response. It is called once, before the first byte of the body, and also if there
+    /// is no body.
     func transfer(_ transfer: Transfer, received head: ResponseHead) -> BodyPlan
-    /// Receives bytes of the body in order, as sent: content codings are not decoded. After `pause` these bytes do not
-    /// count as taken. They come again after `resume`, perhaps in other portions.
+    /// Receives bytes of the body in order. Content codings are not decoded. If the method returns `pause`, the bytes
+    /// do not count as taken: they are passed again after `resume`, perhaps in chunks of other sizes.
     func transfer(_ transfer: Transfer, received bytes: RawSpan) -> Flow
-    /// Receives the end. Called exactly once, unless the transfer was cancelled.
+    /// Receives the end of the transfer. It is called exactly once, unless the transfer was cancelled.
     func transferEnded(_ transfer: Transfer, _ end: TransferEnd)
 }
 
 public enum BodyPlan: Sendable {
     case receive
-    /// Stop now. The transfer ends as `refused`.
+    /// The transfer stops, and ends as `refused`.
     case refuse
 }
 
 public enum Flow: Sendable {
     case go
-    /// Deliver nothing until `resume`. The request time-out is paused too.
+    /// No bytes are passed until `resume`. The request time-out is paused too.
     case pause
 }
 
 public enum TransferEnd: Equatable, Sendable {
     case complete
     case refused
-    /// `isTransient`: whether the same request may succeed later.
+    /// `isTransient` says whether the same request may succeed later.
     case failed(Failure, isTransient: Bool, FailureContext = FailureContext())
 
     var status: Status? { if case .failed(let failure, _, _) = self { failure.status } else { nil } }
 }
 
-/// Facts about a failure that only the transport has. They serve the decision about another attempt.
+/// Facts about a failure that only the transport knows. They are used to decide about another attempt.
 public struct FailureContext: Equatable, Sendable {
-    /// Whether certainly no server has acted on the request. Nothing of it was sent, or the server has refused it (RFC
-    /// 9113, section 8.7).
+    /// Whether it is certain that no server has acted on the request: no byte of it was sent, or the server has refused
+    /// it (RFC 9113, section 8.7).
     public var isUnprocessed = false
     /// The errno of the failed connection, or 0.
     public var systemError: Int32 = 0

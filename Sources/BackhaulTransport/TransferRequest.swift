@@ -1,41 +1,44 @@
 public import BackhaulModel
 
-/// A request, with the rules for its redirects.
+/// A request, with the rules for its connection, redirects and credentials.
 public struct TransferRequest: Sendable {
     public var url: String
-    /// Header fields for `origin` only. A redirect to another origin drops them for the rest of the transfer.
+    /// The header fields that are sent only to `origin`. After a redirect to another origin they are not sent any more.
     public var headers: [HeaderField]
     /// The first byte to request (RFC 9110, section 14.2). 0 requests the whole representation, without a range.
     public var offset: UInt64
     /// The validator for If-Range, which makes a range safe (RFC 9110, section 13.1.5).
     public var ifRange: String?
-    /// The longest time in which the server may send nothing, counted also from the start.
+    /// The longest time without a byte in either direction, also before the first byte.
     public var requestTimeoutMilliseconds: UInt32
     public var httpVersion = HTTPVersion.standard
     public var redirects = RedirectPolicy.follow
     public var maximumRedirects: Int
-    /// The path of a file with PEM certificates to trust instead of the system's.
+    /// The path of a PEM file with the certificate authorities to trust instead of the system's.
     public var caFile: String?
     public var tls = TLSConfiguration()
     public var proxy = ProxyConfiguration()
     /// The origin of `url`.
     public var origin: Origin
-    /// The representation that the host has already. The server is to send only another one (RFC 9110, section 13.1).
+    /// The representation that the host has already. The server should send a body only for another representation (RFC
+    /// 9110, section 13.1).
     public var condition: KnownRepresentation?
     /// The method, a token (RFC 9110, section 9.1).
     public var method = "GET"
     public var expectation = Expectation.whenLarge
-    /// False for a method that is not idempotent (RFC 9110, section 9.2.2): the request is then sent again only if the
-    /// server demands it.
+    /// Whether the request may be sent again after it may have reached the server. False for a method that is not
+    /// idempotent (RFC 9110, section 9.2.2), unless the task's policy allows it. Such a request is sent again only if
+    /// no server has acted on it.
     public var canBeRepeated = true
     /// Whether a body counts as complete when its TLS connection ends without close_notify (RFC 9112, section 9.8).
     public var toleratesMissingCloseNotify = false
-    /// Whether to discard the cached addresses of the server. Set after a failed request, because the server may have
+    /// Whether the cached addresses of the server are ignored. Set after a failed request, because the server may have
     /// moved.
     public var bypassesDNSCache = false
-    /// The credentials for challenges. Each is sent only to its own server or proxy, also after a redirect.
+    /// The credentials for challenges. Each is sent only to the server or proxy of its challenge, also after a
+    /// redirect.
     public var credentials: SessionCredentials?
-    /// The secrets of refreshed headers in `headers`, which must not appear in stored texts.
+    /// The secrets in those of `headers` that were refreshed. They must not appear in stored texts.
     public var secrets = SecretRedactor()
 
     public init(
@@ -54,7 +57,7 @@ public struct TransferRequest: Sendable {
         self.credentials = credentials
     }
 
-    /// A request with the settings of its session and of its task's policy.
+    /// Makes a request with the settings of its session and of its task's policy.
     /// - headers: the fields of the request. They replace fields of the session with the same name.
     public init(
         url: String, headers: [HeaderField], origin: Origin, session: SessionConfiguration, policy: TransferPolicy,
@@ -72,7 +75,8 @@ public struct TransferRequest: Sendable {
         proxy = session.proxy
     }
 
-    /// Checks that no header field can become two on the wire. Earlier checks are not trusted.
+    /// Checks that no header field contains a line end, which would make two fields of it. This does not rely on
+    /// earlier checks.
     func checkHeaders() throws(Failure) {
         for field in headers {
             let isClean = [field.name.utf8, field.value.utf8].allSatisfy { bytes in

@@ -3,19 +3,19 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The work that is left at the end of an iteration of the loop, after its call-backs.
+/// Processes the results of libcurl at the end of an iteration of the loop, after its call-backs.
 extension Transport {
-    /// How long libcurl is called repeatedly in one iteration of the loop.
+    /// How long libcurl may be called repeatedly in one iteration of the loop, in milliseconds.
     private static let turnMilliseconds: Int64 = 20
 
-    /// Operations that were requested while libcurl was being called.
+    /// An operation that was requested during a call of libcurl. It is performed after that call.
     enum DeferredCall {
         case begin(Transfer)
         case discard(Transfer)
         case unpause(Transfer)
     }
 
-    /// Schedules the work that libcurl and the call-backs left, for the end of this iteration of the loop.
+    /// Schedules the processing of libcurl's results for the end of this iteration of the loop.
     func scheduleProcessing() {
         guard !isProcessingScheduled, !isProcessing, !isClosed else { return }
         isProcessingScheduled = true
@@ -31,7 +31,7 @@ extension Transport {
     }
 
     private func processUntilQuiet() -> Bool {
-        // Bounded, so that other call-backs can run.
+        // The number of rounds and the time are limited, so that other call-backs can run.
         let end = Clock.bootMilliseconds + Self.turnMilliseconds
         for _ in 0..<64 where Clock.bootMilliseconds <= end {
             guard !loop.isBroken, !isClosed else { return true }
@@ -47,10 +47,11 @@ extension Transport {
         return false
     }
 
-    /// Handles errors and ended transfers of the stack. Returns false if there were any.
+    /// Handles an error and the ended transfers of the stack. Returns false if there were any.
     private func processUntilQuiet(_ stack: CurlStack) -> Bool {
         if stack.multi.error != CURLM_OK {
-            // libcurl's manual does not say in which state its transfers are after this error.
+            // All transfers of the stack fail, because libcurl's manual does not say in which state they are after this
+            // error.
             let reason = String(cString: curl_multi_strerror(stack.multi.error))
             replaceStack(
                 stack,
@@ -78,7 +79,7 @@ extension Transport {
             "the connection to \(transfer.origin.text) cannot be watched: \(error.reason); \(error.advice)")
     }
 
-    /// Returns false if nothing was postponed.
+    /// Performs the deferred calls. Returns false if there were none.
     @discardableResult
     private func performDeferredCalls() -> Bool {
         let tasks = deferredCalls
@@ -110,7 +111,7 @@ extension Transport {
         return stack
     }
 
-    /// Fails the transfers that this stack runs. The next transfer creates a new stack.
+    /// Removes the stack after an error, and fails its transfers. The next transfer makes a new stack.
     func replaceStack(_ stack: CurlStack, _ failure: Failure) {
         let begun = active.values.filter { $0.stack === stack }
         stacks[stack.identity] = nil

@@ -2,15 +2,15 @@ public import BackhaulLoop
 public import BackhaulModel
 internal import CCurl
 
-/// Runs HTTP transfers with libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. It is confined to the
-/// thread of its loop. It starts each transfer at once; its caller decides which ones may run.
+/// Runs HTTP transfers with libcurl's multi-socket interface: HTTP/1.1, and HTTP/2 over TLS. All calls are on the
+/// thread of its loop. Each transfer starts immediately; the caller decides which transfers may run.
 public final class Transport {
     let loop: Loop
     lazy var tokenProvider = KerberosTokenProvider(loop)
     lazy var certificateLoader = CertificateLoader(loop)
     var stacks: [ConnectionIdentity: CurlStack] = [:]
     var active: [ObjectIdentifier: Transfer] = [:]
-    /// Operations that were requested while libcurl was being called.
+    /// The operations that were requested during a call of libcurl. They are performed after that call.
     var deferredCalls: [DeferredCall] = []
     var isProcessingScheduled = false
     var isProcessing = false
@@ -18,8 +18,8 @@ public final class Transport {
     private var origins = OriginParser()
     var isClosed = false
     private var fallback = HTTP1Fallback()
-    /// The limit of open connections for each connection identity, idle ones included. Idle connections are closed when
-    /// a new connection needs their place.
+    /// The limit on open connections for each connection identity, including idle ones. At the limit, an idle
+    /// connection is closed when a new one is needed.
     public var maximumConnections = 1_024 {
         didSet {
             guard maximumConnections != oldValue else { return }
@@ -27,14 +27,15 @@ public final class Transport {
         }
     }
 
-    /// How long idle connections are kept when no transfer runs.
+    /// How long the idle connections of a stack are kept when the stack runs no transfer.
     private static let idleMilliseconds: Int64 = 30_000
-    /// The time between two checks whether a server has taken the rest of a body.
+    /// The time between two checks of whether a server has taken the rest of a body.
     private static let drainCheckMilliseconds: Int64 = 20
-    /// During transfers the loop runs at least once a second, so that it notices closed descriptors.
+    /// The longest time between two checks during transfers. So the transport detects within a second that the host has
+    /// closed its descriptors.
     private static let watchMilliseconds: Int64 = 1_000
 
-    /// Throws if the libcurl of this system cannot be used.
+    /// Throws if this system's libcurl cannot be used.
     public init(loop: Loop) throws(Failure) {
         if let problem = CurlLibrary.problem { throw problem }
         self.loop = loop
@@ -46,7 +47,7 @@ public final class Transport {
     var now: Int64 { loop.now }
 
     /// Starts a transfer. The delegate is not retained, and is not called before this method returns. Throws for errors
-    /// that are found without a server. `cookies`: the session's jar; with nil, cookies are neither stored nor sent.
+    /// that are found without a server. `cookies` is the session's jar; with nil, cookies are neither stored nor sent.
     public func start(
         _ request: TransferRequest, body: (any TransferBody)? = nil, cookies: CookieJar? = nil,
         _ delegate: any TransferDelegate
@@ -67,7 +68,7 @@ public final class Transport {
         return transfer
     }
 
-    /// Ends all transfers without calling their delegates, and closes the connections. May be called again.
+    /// Ends all transfers without calling their delegates, and closes the connections. A second call has no effect.
     public func close() {
         guard !isClosed else { return }
         isClosed = true
@@ -85,7 +86,7 @@ public final class Transport {
         self.stacks = [:]
         for stack in stacks {
             let easies = used[ObjectIdentifier(stack)] ?? []
-            // Inside a call-back of libcurl, this must wait until the call-back has returned.
+            // During a call of libcurl, the stack must not be closed, so it is closed after this loop iteration.
             if stack.multi.isInside {
                 loop.afterThisIteration { [loop] in stack.giveUp(easies, onBrokenLoop: loop.isBroken) }
             } else {
@@ -108,7 +109,7 @@ public final class Transport {
 
     func resume(_ transfer: Transfer) {
         transfer.lastActivityAt = loop.now
-        // Postponed, because the delegate must not be called from within its own call.
+        // The operation is deferred, because the delegate must not be called during one of its own calls.
         deferredCalls.append(.unpause(transfer))
         scheduleProcessing()
     }
@@ -136,8 +137,8 @@ public final class Transport {
             let stack = try stack(of: ConnectionIdentity(transfer.request, version, route, credentials, certificates))
             let nonceOwner = credentials.nonceOwner(at: transfer.origin)
             let easy = try stack.handles.take(nonceOwner: nonceOwner)
-            // Unsafe: libcurl passes this pointer back only between `add` and `remove`. `active` retains the transfer
-            // until then.
+            // Unsafe: libcurl passes this pointer to call-backs only between `add` and `remove`. Until `remove`,
+            // `active` retains the transfer.
             try easy.prepare(
                 url: transfer.url, version: version,
                 isEncrypted: transfer.origin.scheme == "https",
@@ -160,18 +161,18 @@ public final class Transport {
                     domain: .curl, detail: Int64(result.rawValue))
             }
         } catch {
-            // Reported at the end of the iteration, never from within `start`.
+            // The failure is reported after this loop iteration, because `start` must not call the delegate.
             let failure = error
             loop.afterThisIteration { [weak self] in self?.end(transfer, .failed(failure, isTransient: true)) }
         }
     }
 
-    /// Handles the end of a request of the transfer in libcurl.
+    /// Handles the end of one of the transfer's requests in libcurl.
     func conclude(_ transfer: Transfer, _ result: CURLcode) {
         transfer.noteUndrainedBody(transfer.socket)
         let hasLostResponse = transfer.hasLostEarlyResponse(result)
         let result = transfer.hasEarlyResponse(result) ? CURLE_OK : result
-        // libcurl did not repeat the request, so the buffered head is the response.
+        // If libcurl did not repeat the request, the buffered head is the response.
         if result == CURLE_OK { transfer.takeHeldHead() }
         let isWhole = result == CURLE_OK && transfer.headIsWhole
         let failure = isWhole ? nil : failure(of: transfer, result)
@@ -220,15 +221,16 @@ public final class Transport {
         }
     }
 
-    /// Whether to use HTTP/1.1, because over HTTP/2 the origin's responses were lost or had no marked end.
+    /// Returns whether to use HTTP/1.1, because over HTTP/2 the origin's responses were lost or their end was not
+    /// marked.
     private func fallsBack(_ transfer: Transfer, _ credentials: HopCredentials) -> Bool {
-        // Credentials that belong to a connection use HTTP/1.1 anyway.
+        // Requests with credentials that belong to a connection always use HTTP/1.1.
         guard !credentials.belongsToConnection else { return false }
         if transfer.needsHTTP1 { return true }
         return transfer.request.httpVersion == .standard && fallback.includes(transfer.origin, now: loop.now)
     }
 
-    /// Makes the failure of a request. Called while the transfer still has libcurl's handle.
+    /// Returns the failure of a request. Must be called while the transfer still has libcurl's handle.
     private func failure(of transfer: Transfer, _ result: CURLcode) -> TransferEnd {
         var report = FailureReport(result == CURLE_OK ? CURLE_GOT_NOTHING : result)
         if let easy = transfer.easy, let stack = transfer.stack {
@@ -278,7 +280,7 @@ public final class Transport {
     }
 
     private func detach(_ transfer: Transfer) {
-        // The stack of a broken loop is not changed.
+        // If the loop is broken, its stacks must not be changed.
         guard let easy = transfer.easy, let stack = transfer.stack, !loop.isBroken else { return }
         transfer.exitCurl()
         stack.multi.remove(easy)
@@ -290,10 +292,11 @@ public final class Transport {
     /// Schedules the next check for silent transfers at this time or earlier.
     func checkAgain(at time: Int64) { watchdog?.look(at: time) }
 
-    /// Ends the transfers whose servers are silent for too long. Returns when to check again. libcurl's own limits miss
-    /// some cases, and include time in which libcurl only waits for a connection.
+    /// Ends the transfers whose request time-out has passed. Returns when to check again. libcurl's own limits do not
+    /// cover all cases, and they include time in which libcurl only waits for a connection.
     func endTimedOut() -> Int64? {
-        // This comes first: descriptors that are not ours must not be used or closed.
+        // This check comes first. If the host has closed the sockets, their numbers may belong to its own files, which
+        // must not be used or closed.
         for stack in stacks.values where !stack.handles.socketsAreOurs {
             replaceStack(stack, Failure(.connectionLost, "the host has closed connections that are not its own"))
         }
@@ -307,7 +310,8 @@ public final class Transport {
                     next = min(next, until)
                     continue
                 }
-                // The head has all that is needed. A connection with an unread body is closed.
+                // The redirect needs only the head. libcurl closes the connection, because its body is not read to the
+                // end.
                 transfer.takeMetrics()
                 detach(transfer)
                 follow(location, transfer)
@@ -339,14 +343,15 @@ public final class Transport {
         return isClosed ? nil : next
     }
 
-    /// Closes stacks that are idle for too long, because each connection takes a descriptor. Returns when to check
+    /// Closes stacks that are idle for too long, because each connection uses a descriptor. Returns when to check
     /// again, or nil.
     private func closeIdle() -> Int64? {
         var next: Int64?
         for stack in stacks.values where stack.count == 0 {
             let due = stack.idleSince + Transport.idleMilliseconds
             if due > loop.now {
-                // Idle connections are checked here, because watching each would take a descriptor in the loop's set.
+                // Idle connections are checked every second. A watch for each of them would need an entry in the loop's
+                // set of descriptors.
                 let look = stack.handles.haveConnections ? min(due, loop.now + Transport.watchMilliseconds) : due
                 next = min(next ?? look, look)
             } else {

@@ -1,22 +1,23 @@
 internal import BackhaulLoop
 
-/// Calls a function that looks for silent transfers. Each call returns the time of the next.
+/// A timer for a function that checks for silent transfers. Each call of the function returns the time of the next
+/// call.
 final class Watchdog {
     private let loop: Loop
     private var timer: LoopTimer?
     private var due = Int64.max
 
-    /// - look: checks the transfers, and returns when to check again, in boot-clock milliseconds, or nil.
+    /// - look: checks the transfers. Returns when to check again, in milliseconds of the boot clock, or nil.
     init(_ loop: Loop, look: @escaping () -> Int64?) {
         self.loop = loop
         timer = loop.timer { [weak self] in
             self?.due = .max
-            // `look` may release the watchdog.
+            // The watchdog may be freed during `look`.
             if let next = look() { self?.look(at: next) }
         }
     }
 
-    /// Schedules a check at this time, unless an earlier one is scheduled.
+    /// Schedules a check at this time, unless an earlier check is scheduled.
     func look(at time: Int64) {
         guard time < due else { return }
         due = time

@@ -1,4 +1,4 @@
-// The certificates of authorities, prepared once for all connections. libcurl would read and parse their file on the
+// Prepares the certificates of authorities once for all connections. libcurl would read and parse their file on the
 // loop's thread. The functions are those of the OpenSSL that libcurl has loaded, as in tls.h.
 #pragma once
 #include <curl/curl.h>
@@ -19,7 +19,7 @@ struct bhl_authorities {
     void (*clear_errors)(void);
 };
 
-// Fills every member and returns 1. Returns 0 when no library of this name is loaded, or a function is missing.
+// Sets all members and returns 1. Returns 0 if no library with this name is loaded, or if a function is missing.
 static inline int bhl_authorities_load(struct bhl_authorities *functions, const char *library_name) {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
@@ -41,8 +41,8 @@ static inline int bhl_authorities_load(struct bhl_authorities *functions, const 
     return found;
 }
 
-// Makes a store of all certificates in a PEM text, for any number of connections. Returns NULL when there is no
-// certificate, or when one cannot be read; then `count` is the number of certificates before it.
+// Makes a store with all certificates in a PEM text, for any number of connections. Returns NULL if there is no
+// certificate, or if a certificate cannot be read. In the second case `count` is the number of certificates before it.
 static inline void *bhl_authorities_make(
     const struct bhl_authorities *functions, const void *text, int size, int *count
 ) {
@@ -50,23 +50,24 @@ static inline void *bhl_authorities_make(
     void *store = functions->new_store(), *source = functions->new_source(text, size), *certificate;
     int is_whole = store && source;
     functions->clear_errors();
-    // The empty password keeps OpenSSL from prompting for one on the host's terminal.
+    // With the empty password, OpenSSL does not ask for a password on the host's terminal.
     while (is_whole && (certificate = functions->read(source, NULL, NULL, (void *)""))) {
         is_whole = functions->add(store, certificate);
         functions->free_certificate(certificate);
         *count += is_whole;
     }
-    // 108: PEM_R_NO_START_LINE, the end of the text. The reason is in the lowest bits of the error.
+    // 108 is PEM_R_NO_START_LINE, which means the end of the text. The lowest bits of the error contain the reason.
     if (is_whole) is_whole = *count > 0 && (functions->last_error() & 0xFFF) == 108;
     functions->clear_errors();
     if (source) functions->free_source(source);
-    // 0x8000, 0x80000: X509_V_FLAG_TRUSTED_FIRST and X509_V_FLAG_PARTIAL_CHAIN, which libcurl sets for its own stores.
+    // 0x8000 and 0x80000 are X509_V_FLAG_TRUSTED_FIRST and X509_V_FLAG_PARTIAL_CHAIN, which libcurl sets for its own
+    // stores.
     if (is_whole && functions->set_flags(store, 0x8000 | 0x80000)) return store;
     if (store) functions->free_store(store);
     return NULL;
 }
 
-// Sets a function that libcurl calls with the receiver for each TLS context that it makes.
+// Sets a function that libcurl calls for each TLS context that it makes. The function also gets the receiver.
 static inline CURLcode bhl_easy_set_context_function(CURL *easy, curl_ssl_ctx_callback function, void *receiver) {
     CURLcode result = (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_FUNCTION, function);
     return result ? result : (curl_easy_setopt)(easy, CURLOPT_SSL_CTX_DATA, receiver);

@@ -1,5 +1,6 @@
-// Kerberos tokens for Negotiate (RFC 4559), from the GSS library (RFC 2744) on which Debian's libcurl depends. The
-// library is loaded when it is first needed, and its types are declared here. So Backhaul links and works without it.
+// Makes Kerberos tokens for Negotiate (RFC 4559) with the GSS library (RFC 2744) on which Debian's libcurl depends. The
+// library is loaded when it is first needed, and its types are declared here, so Backhaul can be built and used without
+// it.
 #pragma once
 #include <dlfcn.h>
 #include <stdint.h>
@@ -21,7 +22,7 @@ struct bhl_gss {
     struct bhl_gss_oid **hostbased_service;
 };
 
-// Fills every member and returns 1. Returns 0 when the library or a function is missing. The library stays loaded.
+// Sets all members and returns 1. Returns 0 if the library or a function is missing. The library stays loaded.
 static inline int bhl_gss_load(struct bhl_gss *gss) {
     void *library = dlopen("libgssapi_krb5.so.2", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;
@@ -36,18 +37,19 @@ static inline int bhl_gss_load(struct bhl_gss *gss) {
         && gss->delete_context && gss->hostbased_service;
 }
 
-// Returns the first token for a service such as "HTTP@example.org", from the user's own tickets; the caller releases it
-// with free(). Otherwise returns NULL and a reason. Blocks for the network.
+// Returns the first token for a service such as "HTTP@example.org", made from the user's own Kerberos tickets. The
+// caller must free it with free(). On a failure returns NULL and a reason. The call may block for the network.
 static inline unsigned char *bhl_gss_token(
     const struct bhl_gss *gss, const char *service, size_t *size, char *reason, size_t reason_size
 ) {
-    // SPNEGO (RFC 4178): 1.3.6.1.5.5.2.
+    // The object identifier of SPNEGO (RFC 4178) is 1.3.6.1.5.5.2.
     struct bhl_gss_oid mechanism = {6, (void *)"\x2b\x06\x01\x05\x05\x02"};
     struct bhl_gss_buffer name_text = {strlen(service), (void *)service}, token = {0, NULL};
     void *name = NULL, *context = NULL;
     uint32_t minor = 0, ignored = 0;
     uint32_t major = gss->import_name(&minor, &name_text, *gss->hostbased_service, &name);
-    // The upper half contains the errors. A 1 in the lower half is GSS_S_CONTINUE_NEEDED.
+    // The upper half of the result contains the errors. A 1 in the lower half is GSS_S_CONTINUE_NEEDED, which is not an
+    // error.
     if (!(major >> 16)) {
         major = gss->init(&minor, NULL, &context, name, &mechanism, 0, 0, NULL, NULL, NULL, &token, NULL, NULL);
     }
@@ -60,7 +62,7 @@ static inline unsigned char *bhl_gss_token(
     } else {
         struct bhl_gss_buffer text = {0, NULL};
         uint32_t more = 0;
-        // GSS_C_MECH_CODE: the message of Kerberos itself.
+        // The type 2 is GSS_C_MECH_CODE, which selects the message of Kerberos itself.
         gss->display(&ignored, minor, 2, &mechanism, &more, &text);
         snprintf(reason, reason_size, "%.*s", (int)text.length, text.value ? (const char *)text.value : "");
         gss->release_buffer(&ignored, &text);

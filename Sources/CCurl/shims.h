@@ -1,4 +1,5 @@
-// Typed forms of libcurl's variadic functions, which Swift cannot call. Also macros and unions of its headers.
+// Typed forms of libcurl's variadic functions, which Swift cannot call. Also macros and unions of libcurl's headers,
+// which Swift cannot import.
 #pragma once
 #include <curl/curl.h>
 #include <netinet/in.h>
@@ -72,7 +73,7 @@ static inline CURLcode bhl_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t
     return (curl_easy_getinfo)(easy, info, value);
 }
 
-// libcurl deprecates this function because it checks all transfers. That is what this call needs.
+// libcurl has deprecated curl_multi_socket_all because it checks all transfers. This is the purpose here.
 static inline CURLMcode bhl_multi_act_on_all(CURLM *multi, int *running) {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
@@ -91,23 +92,23 @@ static inline CURLMcode bhl_multi_set_timer_function(CURLM *multi, curl_multi_ti
     return result ? result : (curl_multi_setopt)(multi, CURLMOPT_TIMERDATA, data);
 }
 
-// The result of a CURLMSG_DONE. It is in a union, which Swift imports without names.
+// Returns the result in a message CURLMSG_DONE. The result is in a union, which Swift imports without names.
 static inline CURLcode bhl_message_result(const CURLMsg *message) { return message->data.result; }
 
 static inline const curl_version_info_data *bhl_version(void) { return curl_version_info(CURLVERSION_NOW); }
 static inline CURLcode bhl_global_init(void) { return curl_global_init(CURL_GLOBAL_DEFAULT); }
 
-// POLLRDHUP of poll(2), which glibc declares only for _GNU_SOURCE.
+// This is POLLRDHUP of poll(2), which glibc declares only for _GNU_SOURCE.
 enum { bhl_poll_read_end = 0x2000 };
 
-// CURLAUTH_BASIC and CURLHEADER_SEPARATE are casts and shifts, which Swift does not import.
+// Swift does not import the next macros, because they contain casts and shifts.
 enum { bhl_basic_authentication = CURLAUTH_BASIC, bhl_digest_authentication = CURLAUTH_DIGEST };
 enum { bhl_headers_separate = CURLHEADER_SEPARATE };
 enum { bhl_pause = CURL_WRITEFUNC_PAUSE };
 static const curl_socket_t bhl_socket_timeout = CURL_SOCKET_TIMEOUT;
 
-// Number of bytes that a connection has received, or -1. This is tcpi_bytes_received of linux/tcp.h (Linux 4.1). The C
-// library's netinet/tcp.h lacks the field, and the two headers cannot be included together.
+// Returns the number of bytes that a connection has received, or -1. The number is tcpi_bytes_received of linux/tcp.h
+// (Linux 4.1). libc's netinet/tcp.h lacks this field, and the two headers cannot be included together.
 static inline int64_t bhl_received_bytes(int descriptor) {
     uint64_t info[17];
     socklen_t size = sizeof info;

@@ -1,6 +1,6 @@
-// OpenSSL's state of a request's connection. The functions are looked up in the library that libcurl has loaded.
-// libcurl may use another TLS library, or another version of OpenSSL, than was present at build time. The host may also
-// have loaded one of its own.
+// Reads OpenSSL's state of a request's connection. The functions are found in the OpenSSL that libcurl has loaded. They
+// are not linked, because libcurl may use another TLS library, or another version of OpenSSL than at build time. The
+// host may also have loaded its own OpenSSL.
 #pragma once
 #include <curl/curl.h>
 #include <dlfcn.h>
@@ -31,12 +31,13 @@ struct bhl_tls {
 typedef void (*bhl_tls_record)(
     int is_written, int version, int type, const void *bytes, size_t size, void *session, void *receiver);
 
-// Fills every member and returns 1. Returns 0 when no library of this name is loaded, or a function is missing.
+// Sets all members and returns 1. Returns 0 if no library with this name is loaded, or if a function is missing.
 static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_name) {
     void *library = dlopen(library_name, RTLD_NOW | RTLD_NOLOAD | RTLD_LOCAL);
     if (!library) return 0;
     int found = 1;
-// dlsym(3) also searches the libraries on which this one depends: libcrypto has the BIO functions.
+// dlsym(3) also searches the libraries on which this library depends. So it finds the BIO functions, which are in
+// libcrypto.
 #define BHL_LOAD(member, name) \
     found &= (functions->member = (__typeof__(functions->member))dlsym(library, name)) != NULL
     BHL_LOAD(version, "SSL_get_version");
@@ -61,15 +62,16 @@ static inline int bhl_tls_load(struct bhl_tls *functions, const char *library_na
     return found;
 }
 
-// The request's TLS session, or NULL when it has none or one of another TLS library. Valid only while the request has
-// its connection: in call-backs. For a tunnel through an https proxy this is the session with the server.
+// Returns the request's TLS session. Returns NULL if it has none, or if the session is not OpenSSL's. May be called
+// only in call-backs, while the request has a connection. For a tunnel through an https proxy this is the session with
+// the server.
 static inline void *bhl_tls_session(CURL *easy) {
     struct curl_tlssessioninfo *session = NULL;
     if ((curl_easy_getinfo)(easy, CURLINFO_TLS_SSL_PTR, &session) != CURLE_OK || !session) return NULL;
     return session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : NULL;
 }
 
-// Reads the TLS version and the cipher. The strings belong to OpenSSL and stay valid. Returns 0 when there are none.
+// Reads the TLS version and the cipher. The strings are constants of OpenSSL. Returns 0 if a string is missing.
 static inline int bhl_tls_describe(
     const struct bhl_tls *functions, const void *session, const char **version, const char **cipher
 ) {
@@ -78,7 +80,7 @@ static inline int bhl_tls_describe(
     return *version && *cipher;
 }
 
-// Whether the connection negotiated HTTP/2 (RFC 9113, section 3.2).
+// Returns whether the TLS handshake selected HTTP/2 (RFC 9113, section 3.2).
 static inline int bhl_tls_is_http2(const struct bhl_tls *functions, const void *session) {
     const unsigned char *name = NULL;
     unsigned length = 0;
@@ -86,12 +88,13 @@ static inline int bhl_tls_is_http2(const struct bhl_tls *functions, const void *
     return length == 2 && memcmp(name, "h2", 2) == 0;
 }
 
-// Whether the server has sent close_notify. 2: SSL_RECEIVED_SHUTDOWN.
+// Returns whether the server has sent close_notify. The bit 2 is SSL_RECEIVED_SHUTDOWN.
 static inline int bhl_tls_is_closed(const struct bhl_tls *functions, const void *session) {
     return (functions->shutdown_state(session) & 2) != 0;
 }
 
-// Makes OpenSSL call the function for each record of the session, with the receiver. 16: SSL_CTRL_SET_MSG_CALLBACK_ARG.
+// Makes OpenSSL call the function for each record of the session, and pass the receiver to it. The command 16 is
+// SSL_CTRL_SET_MSG_CALLBACK_ARG.
 static inline void bhl_tls_report_records(
     const struct bhl_tls *functions, void *session, bhl_tls_record function, void *receiver
 ) {
@@ -101,9 +104,9 @@ static inline void bhl_tls_report_records(
 
 enum { bhl_input_none, bhl_input_partial, bhl_input_data, bhl_input_end };
 
-// What the received TLS bytes contain: a part of a record, application data, the end, or nothing (for example after a
-// session ticket). The bytes are not consumed. During the call OpenSSL reads the socket itself, because libcurl's own
-// reader works only inside a call of libcurl.
+// Returns what the received TLS bytes contain: a part of a record, application data, or the end of the connection. It
+// may be none of these, for example only a session ticket. No application data is consumed. During the call OpenSSL
+// reads the socket itself, because libcurl's own reader works only during a call of libcurl.
 static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, int socket) {
     void *reader = functions->read_bio(session), *writer = functions->write_bio(session);
     void *side = reader && writer ? functions->new_bio(socket, 0) : NULL;
@@ -121,7 +124,7 @@ static inline int bhl_tls_input(const struct bhl_tls *functions, void *session, 
     functions->set_read_bio(session, reader);
     functions->set_write_bio(session, writer);
     if (result > 0) return bhl_input_data;
-    // 2: SSL_ERROR_WANT_READ.
+    // The error 2 is SSL_ERROR_WANT_READ.
     if (error != 2) return bhl_input_end;
     return functions->has_pending(session) ? bhl_input_partial : bhl_input_none;
 }

@@ -1,5 +1,5 @@
-// The parts of libc that the command line needs: long options, signals as a descriptor, the width of characters on a
-// terminal.
+// The parts of libc that the command line needs: long options, a descriptor for signals, and the width of characters on
+// a terminal.
 #pragma once
 #include <getopt.h>
 #include <locale.h>
@@ -8,14 +8,15 @@
 #include <termios.h>
 #include <wchar.h>
 
-// libc declares it only for _XOPEN_SOURCE.
+// libc declares this function only for _XOPEN_SOURCE.
 extern int wcwidth(wchar_t character);
 
-// getopt_long returns its results in mutable globals, which Swift 6 does not let concurrent code read.
+// One result of getopt_long. libc returns it in mutable global variables, and Swift 6 does not allow concurrent code to
+// read these.
 struct bhl_option {
-    int code;             // as getopt_long returned it, -1 at the end of the options
-    const char *argument; // of the option, or NULL
-    int next;             // number of the first argument that is not an option, at the end
+    int code;             // the return value of getopt_long, -1 at the end of the options
+    const char *argument; // the argument of the option, or NULL
+    int next;             // at the end: the index of the first argument that is not an option
 };
 static inline struct bhl_option bhl_next_option(int count, char *const *arguments, const char *short_options,
                                                 const struct option *long_options) {
@@ -25,10 +26,10 @@ static inline struct bhl_option bhl_next_option(int count, char *const *argument
     result.next = optind;
     return result;
 }
-// Makes the next scan begin at the first argument. 0 also resets GNU getopt's position inside a word.
+// Makes the next scan begin at the first argument. The value 0 also resets GNU getopt's position inside an argument.
 static inline void bhl_restart_options(void) { optind = 0; }
 
-// These are casts behind a macro that Swift cannot import.
+// These two are C functions because SIG_IGN and SIG_DFL are macros with casts, which Swift cannot import.
 static inline int bhl_is_ignored(int signal) {
     struct sigaction action;
     return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;

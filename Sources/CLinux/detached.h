@@ -1,8 +1,8 @@
-// Starts a program that is not a child of this process. The memory, signals and children of this process belong to the
-// host.
+// Starts a program in a process that is not a child of this process. This must not affect the memory, the signals and
+// the children of this process, which belong to the host.
 //
-// This is C because a child that shares its parent's memory may only make system calls (vfork(2)): no allocation, no
-// lock, no runtime. It is a header only, like the rest of this module.
+// This is C because a child that shares its parent's memory may only make system calls (vfork(2)). It must not allocate
+// memory, lock a mutex or use Swift's runtime.
 #pragma once
 #include "shims.h"
 #include <linux/sched.h>
@@ -10,9 +10,9 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-// libc declares it only for _GNU_SOURCE. It runs no handlers of pthread_atfork, and must not: those expect a copy of
-// the memory. In a child that shares the memory they would close descriptors and reset state that the parent still
-// uses.
+// libc declares clone only for _GNU_SOURCE. Unlike fork, clone does not call the handlers of pthread_atfork. They
+// expect a copy of the memory: in a child that shares the memory, they would close descriptors and reset state that the
+// parent still uses.
 extern int clone(int (*body)(void *), void *stack, int flags, void *argument, ...);
 #ifndef __WALL
 #define __WALL 0x40000000
@@ -39,9 +39,9 @@ struct bhl_detached {
     char *const *environment; // ends with NULL
     const char *directory;
     mode_t umask;
-    // The results, which the children write into the shared memory.
+    // The results. The child processes write them to the shared memory.
     pid_t process;
-    int descriptor; // a pidfd, or -1 where the kernel has none
+    int descriptor; // a pidfd, or -1 if the kernel does not support pidfds
     int error;      // 0: the program runs
     int step;
     char *stack;
@@ -49,13 +49,13 @@ struct bhl_detached {
 
 enum { BHL_DETACHED_STACK = 64 << 10 };
 
-// Sanitizers keep state for the stack of the current thread, which is another one here.
+// Sanitizers have state for the stack of the current thread, but these functions run on another stack.
 #define BHL_NO_SANITIZE __attribute__((no_sanitize("address", "thread", "undefined")))
 
 BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
     if (syscall(SYS_close_range, first, ~0U, 0) == 0) return;
-    // Linux before 5.9, or a filter of system calls without this one. The listing goes by number, so that closing
-    // descriptors does not disturb it.
+    // Linux before 5.9 does not have the call, and a filter of system calls may refuse it. Then the descriptors are
+    // listed. The list is sorted by number, so closing descriptors does not disturb it.
     int list = open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
     if (list < 0) {
         struct rlimit limit;
@@ -63,7 +63,7 @@ BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
         for (int number = first; number < end; number++) close(number);
         return;
     }
-    char entries[4096] __attribute__((aligned(8))); // as the records in it are
+    char entries[4096] __attribute__((aligned(8))); // the alignment of the records
     long size;
     while ((size = syscall(SYS_getdents64, list, entries, sizeof entries)) > 0) {
         // struct linux_dirent64 (getdents(2)): the record's size is at offset 16, its name at 19.
@@ -78,11 +78,11 @@ BHL_NO_SANITIZE static inline void bhl_close_from(int first) {
     close(list);
 }
 
-// Runs in the program's process until the execve.
+// Runs in the process of the program, before the execve.
 BHL_NO_SANITIZE static int bhl_detached_program(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
-    // All bytes are zero: SIG_DFL, no flags and an empty mask, in any order of the kernel's fields. libc's own function
-    // refuses the signals that libc reserves.
+    // In the kernel's structure, zeros mean SIG_DFL, no flags and an empty mask. libc's function is not used, because
+    // it refuses the signals that libc reserves.
     unsigned long by_default[8] = {0};
     unsigned long long none = 0;
     for (int number = 1; number <= 64; number++) syscall(SYS_rt_sigaction, number, by_default, NULL, 8);
@@ -104,9 +104,9 @@ failed:
     _exit(127);
 }
 
-// Runs in the process between the host and the program. It leaves the session and the process group, and exits so that
-// the program is not a child of the host. It shares the descriptors with the host, so that the host gets the pidfd. It
-// opens and closes no other descriptor.
+// Runs in the process between the host and the program. This process leaves the host's session and process group. It
+// exits, so that the program is not a child of the host. It shares the descriptors with the host, so that the host gets
+// the pidfd, and opens and closes no other descriptor.
 BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     struct bhl_detached *start = (struct bhl_detached *)argument;
     start->step = BHL_STEP_SESSION;
@@ -124,7 +124,7 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     if (start->error != 0) return 0;
     // The program is still a child of this process, so its number cannot be reused yet.
     start->descriptor = (int)syscall(SYS_pidfd_open, process, 0);
-    // A filter of system calls may kill the program instead of returning an error.
+    // A filter of system calls may have killed the program instead of returning an error.
     siginfo_t end;
     end.si_pid = 0;
     if (waitid(P_PID, (id_t)process, &end, WEXITED | WNOHANG | WNOWAIT | __WALL) == 0 && end.si_pid == process &&
@@ -134,8 +134,8 @@ BHL_NO_SANITIZE static int bhl_detached_parent(void *argument) {
     return 0;
 }
 
-// Starts the program and fills the results. The calling thread waits until the program runs or has failed. The memory
-// is shared in the meantime, so that no page tables are copied, which is slow for a large host.
+// Starts the program and sets the results. The calling thread blocks until the program runs or has failed. Until then
+// the child shares the memory: a copy of the page tables would be slow for a large host.
 static inline void bhl_start_detached(struct bhl_detached *start) {
     start->process = 0;
     start->descriptor = -1;
@@ -148,12 +148,13 @@ static inline void bhl_start_detached(struct bhl_detached *start) {
         return;
     }
     start->stack = (char *)stacks;
-    // The host's handlers must not run in a child that shares its memory. This also blocks the signals that libc
-    // reserves, which libc's own function would leave out.
+    // All signals are blocked, because the host's handlers must not run in a child that shares the host's memory.
+    // libc's function is not used, because it would not block the signals that libc reserves.
     unsigned long long all = ~0ULL, before = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, 8);
     start->step = BHL_STEP_CLONE;
-    // No exit signal: the host gets no SIGCHLD, and its own waitpid(-1) does not find this child (wait(2)).
+    // The flags have no exit signal, so the host gets no SIGCHLD, and its own waitpid(-1) does not find this child
+    // (wait(2)).
     pid_t parent = clone(bhl_detached_parent, start->stack + 2 * BHL_DETACHED_STACK,
                          CLONE_VM | CLONE_VFORK | CLONE_FILES, start);
     if (parent < 0) start->error = errno;

@@ -1,5 +1,5 @@
-// Entries of directories. This is C because a dirent is only as long as its name (readdir(3)). Swift copies d_name with
-// its declared size of 256 bytes, beyond the end of the record and of readdir's buffer.
+// Reads the entries of directories. This is C because a dirent is only as long as its name requires (readdir(3)). Swift
+// would copy d_name with its declared size of 256 bytes, and so read beyond the end of readdir's buffer.
 #pragma once
 #include <dirent.h>
 #include <errno.h>
@@ -7,17 +7,17 @@
 #include <string.h>
 
 struct bhl_name {
-    const char *bytes; // inside of the entry
-    size_t size;       // without the zero behind it
+    const char *bytes; // points into the entry
+    size_t size;       // without the terminating zero
 };
 
-// Returns the next entry; NULL at the end (errno 0) and after an error.
+// Returns the next entry. Returns NULL at the end, with errno 0, and after an error.
 static inline const struct dirent *bhl_next_entry(DIR *directory) {
     errno = 0;
     return readdir(directory);
 }
 
-// Returns the name. Reads no byte beyond the entry's record, even if the record is invalid.
+// Returns the name of the entry. Reads no byte beyond the entry's record, even if the record is invalid.
 static inline struct bhl_name bhl_entry_name(const struct dirent *entry) {
     const size_t start = offsetof(struct dirent, d_name);
     struct bhl_name name = {(const char *)entry + start, 0};

@@ -1,5 +1,5 @@
-// Routes and interfaces of the network namespace. These are inline C functions, because the forms of sockaddr need
-// casts, which would be unsafe pointers in Swift.
+// Reads the routes and interfaces of the network namespace. These are C functions, because the casts between the forms
+// of sockaddr would need unsafe pointers in Swift.
 #pragma once
 #include <arpa/inet.h>
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-// A socket that receives every change of links, addresses and routes (rtnetlink(7)), or -1.
+// Returns a socket that receives each change of links, addresses and routes (rtnetlink(7)), or -1.
 static inline int bhl_watch_routes(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
     if (descriptor < 0) return -1;
@@ -30,8 +30,8 @@ static inline int bhl_watch_routes(void) {
     return -1;
 }
 
-// 1 when a route leads to the numeric address, 0 when none does or the text is no address. Sends nothing: connect(2) of
-// a datagram socket only looks the route up.
+// Returns 1 if a route leads to the numeric address. Returns 0 if no route does, or if the text is not an address.
+// Sends nothing: connect(2) of a datagram socket only finds the route.
 static inline int bhl_has_route(const char *text) {
     struct addrinfo hints, *found = NULL;
     memset(&hints, 0, sizeof hints);
@@ -45,7 +45,7 @@ static inline int bhl_has_route(const char *text) {
     return result;
 }
 
-// 1 when an interface other than the loopback is up and has an address that is not link-local.
+// Returns 1 if an interface other than the loopback is up and has an address that is not link-local; otherwise 0.
 static inline int bhl_has_network(void) {
     struct ifaddrs *list = NULL;
     if (getifaddrs(&list) != 0) return 0;
@@ -63,7 +63,7 @@ static inline int bhl_has_network(void) {
 
 // The interface of a route.
 struct bhl_route {
-    char name[IF_NAMESIZE]; // ends with a zero
+    char name[IF_NAMESIZE]; // terminated by a zero
     int type;               // ARPHRD_… (linux/if_arp.h), or -1
 };
 
@@ -80,8 +80,9 @@ static inline void bhl_describe_link(unsigned index, struct bhl_route *out) {
     close(descriptor);
 }
 
-// 1, with the interface, when a route leads to the internet; 0 when none does; -1 (errno) when the kernel reports
-// neither (RTM_GETROUTE of rtnetlink(7)). The kernel replies immediately and sends nothing.
+// Returns 1 and the interface if a route leads to the internet, and 0 if no route does. Returns -1 and sets errno if
+// this cannot be determined. Uses RTM_GETROUTE of rtnetlink(7); the kernel replies immediately, and sends nothing on
+// the network.
 static inline int bhl_default_route(int family, struct bhl_route *out) {
     struct {
         struct nlmsghdr head;
@@ -98,7 +99,7 @@ static inline int bhl_default_route(int family, struct bhl_route *out) {
     query.route.rtm_dst_len = (unsigned char)(size * 8);
     query.attribute.rta_type = RTA_DST;
     query.attribute.rta_len = (unsigned short)RTA_LENGTH(size);
-    // A public address that is outside of every local network: a.root-servers.net, whose address does not change.
+    // The address of a.root-servers.net is used, because it is outside of all local networks and does not change.
     inet_pton(family, family == AF_INET ? "198.41.0.4" : "2001:503:ba3e::2:30", query.address);
 
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);

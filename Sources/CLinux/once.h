@@ -1,11 +1,13 @@
-// The lock of a value that is computed once. It does not contain the thread's number: see BackhaulPlatform/Once.swift.
+// The mutex of a value that is computed once. It does not contain the number of the owning thread:
+// BackhaulPlatform/Once.swift has the reason.
 
 #include <linux/futex.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The layout of the Swift runtime (include/swift/Threading/Impl/Linux.h in its source). It begins with zeros.
+// The layout is that of the Swift runtime (include/swift/Threading/Impl/Linux.h in its source). Both members are 0 at
+// first.
 struct bhl_once {
     int32_t is_done;
     int32_t lock;
@@ -13,7 +15,7 @@ struct bhl_once {
 
 enum { BHL_FREE, BHL_LOCKED, BHL_CONTENDED };
 
-// The mutex of Ulrich Drepper's "Futexes Are Tricky".
+// This is the mutex from Ulrich Drepper's "Futexes Are Tricky".
 static inline void bhl_once_lock(int32_t *lock) {
     int32_t seen = BHL_FREE;
     if (__atomic_compare_exchange_n(lock, &seen, BHL_LOCKED, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) return;

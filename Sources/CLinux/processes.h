@@ -1,4 +1,5 @@
-// Processes that are not children: pidfd_open(2) and pidfd_send_signal(2), which only glibc 2.36 and newer declare.
+// The system calls pidfd_open(2) and pidfd_send_signal(2), for processes that are not children. Only glibc 2.36 and
+// newer declare them.
 #pragma once
 #include <signal.h>
 #include <sys/syscall.h>
@@ -12,8 +13,8 @@
 #define SYS_pidfd_send_signal 424
 #endif
 
-// Returns a descriptor with close-on-exec. -1 when there is no such process, or when the kernel (before 5.3) or a
-// filter of system calls does not support the call.
+// Returns a descriptor with close-on-exec. Returns -1 if no process has this number. Also returns -1 if the kernel
+// (before 5.3) or a filter of system calls does not support the call.
 static inline int bhl_pidfd_open(pid_t process) { return (int)syscall(SYS_pidfd_open, process, 0); }
 static inline int bhl_pidfd_signal(int descriptor, int number) {
     return (int)syscall(SYS_pidfd_send_signal, descriptor, number, (void *)0, 0);

@@ -1,5 +1,5 @@
-// The kernel's events about devices (kobject uevents over netlink), and whether this process can receive them. This is
-// C because control messages need casts.
+// Receives the kernel's events about devices (kobject uevents over netlink). This is C because control messages need
+// casts.
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-// A socket that receives the events of all devices in this network namespace, or -1.
+// Returns a socket that receives the events of all devices in this network namespace, or -1.
 static inline int bhl_watch_devices(void) {
     int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
     if (descriptor < 0) return -1;
@@ -20,7 +20,7 @@ static inline int bhl_watch_devices(void) {
     struct sockaddr_nl address;
     memset(&address, 0, sizeof address);
     address.nl_family = AF_NETLINK;
-    address.nl_groups = 1; // the kernel's; 2 is udev's
+    address.nl_groups = 1; // the group of the kernel; udev's group is 2
     if (setsockopt(descriptor, SOL_SOCKET, SO_PASSCRED, &yes, sizeof yes) == 0 &&
         bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) {
         return descriptor;
@@ -31,10 +31,10 @@ static inline int bhl_watch_devices(void) {
     return -1;
 }
 
-// The size of the next message. 0 for a message that is truncated, or from neither the kernel nor root. -1 on an error
-// (errno: EAGAIN when there is no message, ENOBUFS when some were lost).
+// Returns the size of the next message. Returns 0 if the message is truncated, or is neither from the kernel nor from
+// root. Returns -1 and sets errno on an error: EAGAIN if there is no message, ENOBUFS if messages were lost.
 static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t size) {
-    // The layout of struct ucred, which libc declares only for _GNU_SOURCE.
+    // This is the layout of struct ucred, which libc declares only for _GNU_SOURCE.
     struct { pid_t process; uid_t user; gid_t group; } sender = {0, (uid_t)-1, (gid_t)-1};
     union {
         struct cmsghdr head;
@@ -55,7 +55,7 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     if (count < 0) return -1;
     if (from.nl_family != AF_NETLINK || (message.msg_flags & MSG_TRUNC)) return 0;
     for (struct cmsghdr *head = CMSG_FIRSTHDR(&message); head; head = CMSG_NXTHDR(&message, head)) {
-        // 2: SCM_CREDENTIALS, which libc declares only for _GNU_SOURCE.
+        // The type 2 is SCM_CREDENTIALS, which libc declares only for _GNU_SOURCE.
         if (head->cmsg_level == SOL_SOCKET && head->cmsg_type == 2 && head->cmsg_len >= CMSG_LEN(sizeof sender)) {
             memcpy(&sender, CMSG_DATA(head), sizeof sender);
         }
@@ -63,8 +63,9 @@ static inline ssize_t bhl_next_device_event(int descriptor, char *buffer, size_t
     return from.nl_pid == 0 || sender.user == 0 ? count : 0;
 }
 
-// 1 if the kernel sends the machine's device events here. It does so only in network namespaces of the first user
-// namespace, so not in containers with their own users (lib/kobject_uevent.c in Linux). 0 also if this is unknown.
+// Returns 1 if the kernel sends the events of the machine's devices to this network namespace. Returns 0 if it does
+// not, or if this is unknown. The kernel sends the events only to network namespaces of the first user namespace
+// (lib/kobject_uevent.c in Linux), and so not to containers with their own users.
 static inline int bhl_receives_device_events(void) {
     int network = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
     if (network < 0) return 0;

@@ -1,5 +1,5 @@
-// Typed forms of functions that Swift cannot call (variadic ones), and of casts to function pointers,
-// which it cannot write.
+// Typed forms of SQLite's variadic functions, which Swift cannot call, and of SQLITE_TRANSIENT, a cast to a function
+// pointer, which Swift cannot import.
 #pragma once
 #include <sqlite3.h>
 
@@ -9,12 +9,12 @@ static inline int bhs_configure(sqlite3 *database, int option, int on) {
 
 static inline void bhs_disable_memory_statistics(void) { (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-// SQLite copies the bytes, which need to live only until the call returns.
+// In both functions SQLite copies the bytes, so they need to live only until the call returns.
 static inline int bhs_bind_text(sqlite3_stmt *statement, int index, const char *text, int size) {
     return sqlite3_bind_text64(statement, index, text, (sqlite3_uint64)size, SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 static inline int bhs_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int size) {
-    // A null pointer would bind NULL, which is not an empty blob.
+    // With a null pointer, SQLite would bind NULL instead of an empty blob.
     return size == 0 ? sqlite3_bind_zeroblob(statement, index, 0)
                      : sqlite3_bind_blob64(statement, index, bytes, (sqlite3_uint64)size, SQLITE_TRANSIENT);
 }

@@ -1,6 +1,6 @@
-// The functions of libsystemd that Backhaul uses. They are looked up when they are first needed, so that Backhaul links
-// and works without libsystemd. The header provides only their types: a direct call of such a function does not link.
-// Variadic functions are not needed to build and read messages (sd-bus(3)).
+// The functions of libsystemd that Backhaul uses. They are loaded when they are first needed, so that Backhaul can be
+// built and used without libsystemd. libsystemd's header is used only for their types: a direct call of such a function
+// would not link. Variadic functions are not needed to build and read messages (sd-bus(3)).
 #pragma once
 #include <dlfcn.h>
 #include <systemd/sd-bus.h>
@@ -19,8 +19,7 @@ struct bhl_systemd {
 #undef BHL_MEMBER
 };
 
-// Fills every member and returns 1. Returns 0 if the library or one of the functions is missing. The library stays
-// loaded.
+// Sets all members and returns 1. Returns 0 if the library or a function is missing. The library stays loaded.
 static inline int bhl_systemd_load(struct bhl_systemd *functions) {
     void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
     if (!library) return 0;

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// Checks a file to upload, in the host's process and with its rights.
 public enum BodyCheck {
-    /// Returns the file's present identity. Throws `bodyUnavailable`. `orAbsent`: returns a missing file with zeros.
-    /// The engine decides about it, because it may know the request already.
+    /// Returns the file's present identity. Throws `bodyUnavailable`. With `orAbsent`, returns an identity of zeros for
+    /// a missing file. Then the engine decides: if it knows the request's idempotency key, it needs no file.
     public static func check(path: String, orAbsent: Bool = false) throws(Failure) -> BodyFile {
         guard path.utf8.first == UInt8(ascii: "/") else {
             throw Failure(.invalidArgument, "the body's file \(path) is not an absolute path")

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Takes one file of a request body into the store: by reference, hard link or copy. A copy is made in slices, so that
-/// the disk thread can do other work between them.
+/// Takes one file of a request body into the store, by reference, hard link or copy. A copy is made in slices, so that
+/// the disk thread can do other work between the slices.
 final class BodyIngest {
     private static let sliceSize = 16 << 20
 
@@ -14,7 +14,7 @@ final class BodyIngest {
     private var source: Descriptor?
     private var copy: Descriptor?
     private var copied: UInt64 = 0
-    /// The space on the store's file system, measured before the copy.
+    /// The space on the store's file system; nil until it is measured before a copy.
     private var space: FileSystemSpace?
     private var result: BodyFile
     private var path: String { body.file.path }
@@ -27,7 +27,7 @@ final class BodyIngest {
         result = body.file
     }
 
-    /// Performs the next step. False if more steps follow.
+    /// Performs the next step. Returns false if more steps follow.
     func advance() throws(Failure) -> Bool {
         do throws(SystemError) {
             if source == nil, try start() { return true }
@@ -44,7 +44,7 @@ final class BodyIngest {
             .storeFull, code: error.code, "the store has no space for the body's file \(path)\(numbers); free some")
     }
 
-    /// Calls `then` after the sync, with the file from which the body is to be read.
+    /// Syncs the file in the store, and then calls `then` with the file from which the body must be read.
     func finish(_ context: DiskContext, then: @escaping @Sendable (Result<BodyFile, Failure>) -> Void) {
         let result = result
         guard result.storedName != nil, let file = copy ?? source else { return then(.success(result)) }
@@ -72,13 +72,13 @@ final class BodyIngest {
         guard let named = try files.status(in: AT_FDCWD, path), named.isRegular else {
             throw SystemError(code: ELOOP, attempt: "Cannot consume by way of a symbolic link")
         }
-        // Without write access to its directory, the old name could not be removed later.
+        // The old name must be removed later, which needs write access to its directory.
         try files.checkAccess(SplitPath(path).directory, W_OK | X_OK)
         let directory = try files.openDirectory(folder)
         do {
             try files.link(path, to: body.name, in: directory.number)
         } catch where [EXDEV, EPERM, EMLINK, EOPNOTSUPP, ENOSYS].contains(error.code) {
-            // The store is on another file system, or this one has no hard links.
+            // The store is on another file system, or the file system has no hard links, so the file is copied.
             return false
         }
         guard let linked = try files.status(in: directory.number, body.name), body.file.isSame(as: linked) else {
@@ -93,7 +93,8 @@ final class BodyIngest {
         let copy = try files.create(in: directory.number, body.name)
         self.copy = copy
         if files.clone(source.number, to: copy.number) { return try endCopy(source, copy) }
-        // The space is checked before the first byte: a copy that fills the disk harms every program that writes there.
+        // The space is checked before the first byte is copied: a copy that fills the disk harms all programs that
+        // write there.
         let space = try files.space(copy.number)
         self.space = space
         guard space.fits(body.file.size) else { throw SystemError(code: ENOSPC, attempt: "Cannot copy") }
@@ -116,11 +117,12 @@ final class BodyIngest {
     }
 
     private func endCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
-        // The file changed during the copy, so the copy may contain parts of both versions.
+        // If the file changed during the copy, the copy may contain parts of both versions.
         guard body.file.isSame(as: try files.status(source.number)),
             try files.status(copy.number).size == body.file.size, source.isOurs, copy.isOurs
         else { throw .changed }
-        // A consumed file may have to be given back with its attributes. A snapshot is used by the store only.
+        // A consumed file may be moved back to its old path later, and then needs its attributes. A snapshot needs
+        // none.
         if body.source == .consume { try? files.copyAttributes(from: try files.status(source.number), copy.number) }
         result.storedName = body.name
         (result.device, result.inode) = (0, 0)
@@ -140,7 +142,7 @@ extension DiskContext {
             try files.remove(split.name, in: directory.number)
             sync(directory) { then($0 == nil) }
         } catch {
-            // The directory does not exist any more, and so neither does the name.
+            // If the directory does not exist any more, the name is gone too.
             then((error as? Failure)?.detail == Int64(ENOENT))
         }
     }

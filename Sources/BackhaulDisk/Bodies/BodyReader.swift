@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Reads a file of a request's body, in order, on a disk thread. Each function returns at once; its completion is
-/// called on the disk thread.
+/// Reads a file of a request's body on a disk thread. Each function returns immediately; the reads are done in the
+/// order of the calls. The completion of `read` is called on the disk thread.
 public final class BodyReader: Sendable {
     private let id: UInt64
     private let file: BodyFile
@@ -17,16 +17,17 @@ public final class BodyReader: Sendable {
         self.worker = worker
     }
 
-    /// Reads `count` bytes from `offset`; both are inside the file. Before and after each read the file is compared
-    /// with what the host handed over, and only then the bytes are returned. So no server gets all of a file that was
-    /// changed in the meantime. Fails with `bodyChanged` or `bodyUnavailable`.
+    /// Reads `count` bytes from `offset`. The file must contain these bytes. Before and after each read, the file's
+    /// identity, size and time are compared with those at the enqueue. The bytes are returned only if both are equal,
+    /// so no server gets the whole of a file that was changed. Fails with `bodyChanged`, `bodyUnavailable` or
+    /// `outOfResources`.
     public func read(
         at offset: UInt64, count: Int, then: @escaping @Sendable (Result<[UInt8], Failure>) -> Void
     ) {
         worker.post { [id, file, path] context in
             let body = context.bodies[id] ?? OpenBody(file, at: path, files: context.files)
             let result = Result { () throws(Failure) in try body.read(at: offset, count: count) }
-            // The file is closed after its last byte, because an open file prevents an unmount of its disk.
+            // After a read of its last byte the file is closed, because an open file prevents an unmount of its disk.
             let isLast = offset.addingReportingOverflow(UInt64(count)).partialValue >= file.size
             if case .success = result, !isLast { context.bodies[id] = body } else { context.bodies[id] = nil }
             then(result)
@@ -41,13 +42,13 @@ public final class BodyReader: Sendable {
 }
 
 extension DiskThreads {
-    /// Does no I/O yet. `path`: the path of the file, which may be in the store.
+    /// Returns a reader of the file, without I/O. `path` is where the file is now; it may be in the store.
     public func bodyReader(_ file: BodyFile, at path: String) -> BodyReader {
         BodyReader(id: newID(), file: file, at: path, worker: worker(for: path))
     }
 }
 
-/// A file of a body that is being read.
+/// A file of a request's body while it is read.
 final class OpenBody {
     private let file: BodyFile
     private let path: String
@@ -69,13 +70,14 @@ final class OpenBody {
             while filled < count {
                 var rest = [UInt8](repeating: 0, count: count - filled)
                 let got = try files.read(descriptor.number, into: &rest, at: offset + UInt64(filled))
-                // The file is shorter than before.
+                // A short read means that the file is shorter than before.
                 guard got > 0 else { throw SystemError.changed }
                 bytes.replaceSubrange(filled..<filled + got, with: rest[..<got])
                 filled += got
             }
             guard isUnchanged(try files.status(descriptor.number)) else { throw SystemError.changed }
-            // If the host has closed the descriptor, the number may belong to another file, which must not be sent.
+            // If the host has closed the descriptor, its number may belong to another file, and that file must not be
+            // sent.
             guard descriptor.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot read") }
             return bytes
         } catch {
@@ -109,13 +111,14 @@ final class OpenBody {
 }
 
 extension SystemError {
-    /// This is not a code of the system.
+    /// The file was changed after the enqueue. The code -1 is not an errno of the system.
     static let changed = SystemError(code: -1, attempt: "Changed:")
 }
 
 extension BodyFile {
-    /// Whether this is the file that the host handed over. A device or inode of 0 is not compared. The device may
-    /// change with each boot, and a copy in the store is identified by its name.
+    /// Returns whether the status is that of this file. A device of 0 is not compared, because devices may change with
+    /// each boot. If the inode is 0, only the size is compared: the file is a copy in the store, which its name
+    /// identifies.
     func isSame(as status: FileStatus) -> Bool {
         guard status.isRegular, status.size == size else { return false }
         if inode == 0 { return true }

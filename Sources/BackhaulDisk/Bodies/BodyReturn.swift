@@ -2,9 +2,9 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a consumed file back to its old path, or to a path beside it if another file has the old one. No file is ever
-/// replaced. Each step can be repeated after a crash. A move to another file system copies in slices, so that the disk
-/// thread can do other work between them.
+/// Moves a consumed file from the store back to its old path. If another file has that path, the file gets a similar
+/// path in the same directory. No file is ever replaced. Each step can be repeated after a crash. For a move to another
+/// file system, the file is copied in slices, so that the disk thread can do other work between the slices.
 final class BodyReturn {
     private static let sliceSize = 4 << 20
 
@@ -17,7 +17,7 @@ final class BodyReturn {
     private var copy: Descriptor?
     private var copied: UInt64 = 0
     private var buffer: [UInt8] = []
-    /// The name of the copy beside the final name. No other file has it.
+    /// The temporary name of the copy, in the directory of the old path. No other file has this name.
     private var copyName: String { ".\(body.name).backhaul" }
 
     init(_ body: ReturnedBody, from folder: String, files: FileSystem) {
@@ -28,12 +28,12 @@ final class BodyReturn {
         names = [SplitPath(body.path).name, SplitPath(body.otherPath).name]
     }
 
-    /// Performs the next step. False if more steps follow.
+    /// Performs the next step. Returns false if more steps follow.
     func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         let from = try directories.directory(at: folder)
         do throws(SystemError) {
             guard let stored = try files.status(in: from.number, body.name) else {
-                // The file was given back before a crash, perhaps without the sync.
+                // The file was moved before a crash, perhaps without the sync.
                 if let to = try? directories.directory(at: directory) { try files.syncDirectory(to.number) }
                 return true
             }
@@ -85,11 +85,11 @@ final class BodyReturn {
         return false
     }
 
-    /// True when all bytes are copied.
+    /// Copies the next slice. Returns true when all bytes are copied.
     private func continueCopy(_ source: Descriptor, _ copy: Descriptor) throws(SystemError) -> Bool {
         let count = try files.read(source.number, into: &buffer, at: copied)
         guard count > 0 else { return true }
-        // If the host has closed the descriptors, the numbers may belong to other files.
+        // If the host has closed the descriptors, their numbers may belong to other files.
         guard source.isOurs, copy.isOurs else { throw SystemError(code: EBADF, attempt: "Cannot copy") }
         try files.write(copy.number, buffer[..<count], at: copied)
         files.startWriteBack(copy.number)
@@ -101,7 +101,8 @@ final class BodyReturn {
         _ copy: Descriptor, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
         guard copy.isOurs, copied == stored.size else { throw SystemError(code: EIO, attempt: "Cannot copy") }
-        // A file system without permissions, or without exact times, gets only the content.
+        // A failure is ignored: some file systems have no permissions or no exact times, and then only the content is
+        // copied.
         try? files.copyAttributes(from: stored, copy.number)
         try files.sync(copy.number)
         for name in names {
@@ -113,8 +114,8 @@ final class BodyReturn {
         throw SystemError(code: EEXIST, attempt: FileOperation.rename.attempt)
     }
 
-    /// Whether the file was given back before a crash. Then it has this name too, or the name has a copy with the same
-    /// time and content.
+    /// Returns whether the file was moved to this name before a crash. Then the name is a hard link to the file in the
+    /// store, or a copy with the same time and content on another file system.
     private func wasReturned(
         _ name: String, _ stored: FileStatus, _ from: OpenDirectory, _ to: OpenDirectory
     ) throws(SystemError) -> Bool {
@@ -143,7 +144,7 @@ final class BodyReturn {
     }
 
     private func removeStored(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Bool {
-        // The new name is synced before the old one is removed.
+        // The new name is synced before the old name is removed.
         try files.syncDirectory(to.number)
         try files.remove(body.name, in: from.number)
         try files.syncDirectory(from.number)
@@ -152,7 +153,7 @@ final class BodyReturn {
 }
 
 extension FileSystem {
-    /// Sets the permissions and the time of modification.
+    /// Sets the permissions and the time of modification of an open file.
     func copyAttributes(from status: FileStatus, _ file: Int32) throws(SystemError) {
         try changeMode(file, status.mode)
         try changeModificationTime(file, nanoseconds: status.modifiedNanoseconds)
@@ -160,8 +161,8 @@ extension FileSystem {
 }
 
 extension DiskThreads {
-    /// Moves each file in `folder` back to its path. If another file has that path, ".~" and the task's number are
-    /// appended. `then` is called with the result of each file, after the successful moves are synced.
+    /// Moves each of the files from `folder` back to its old path. If another file has that path, ".~" and the task's
+    /// number are appended to it. `then` is called with the result of each file, after the successful moves are synced.
     public func returnBodies(
         _ bodies: [ReturnedBody], from folder: String,
         then: @escaping @Sendable ([(body: ReturnedBody, failure: Failure?)]) -> Void
@@ -169,7 +170,8 @@ extension DiskThreads {
         guard !bodies.isEmpty else { return then([]) }
         let outcomes = Lock<[(body: ReturnedBody, failure: Failure?)]>([])
         for body in bodies {
-            // The thread that removes old names performs this, so an earlier removal is finished first.
+            // The same thread removes old names of consumed files, so an earlier removal of this path is finished
+            // before the move.
             let (worker, id) = (worker(for: body.path), newID())
             worker.post { context in
                 context.returns[id] = BodyReturn(body, from: folder, files: context.files)

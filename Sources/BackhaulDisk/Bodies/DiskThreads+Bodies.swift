@@ -1,11 +1,12 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file of a request's body that is being handed over.
+/// A file of a request's body that an enqueue takes into the store.
 public struct HandedOverBody: Sendable {
     public var file: BodyFile
     public var source: BodySource
-    /// The file's name in the store's folder of bodies. No other file there has it. Not used for a reference.
+    /// The file's future name in the store's folder of bodies. No other file there has this name. It is not used for a
+    /// reference.
     public var name: String
     public init(_ file: BodyFile, _ source: BodySource, name: String) {
         self.file = file
@@ -15,13 +16,14 @@ public struct HandedOverBody: Sendable {
 }
 
 extension DiskThreads {
-    /// Takes over each file into `folder`, as its source says. A reference is only checked. A snapshot is copied, by
-    /// reflink if the file system supports it. A file to consume gets a second name, or is copied if a hard link is
-    /// impossible. Its old name stays until `removeConsumed`, so that a crash loses nothing.
+    /// Takes each file into `folder`, in the way that its `source` demands. A reference is only checked. A snapshot is
+    /// copied, by reflink if the file system supports it. A file to consume gets a second name in `folder`, or is
+    /// copied if a hard link is impossible. Its old name stays until `removeConsumed`, so that no file is lost in a
+    /// crash.
     ///
-    /// `then` is called after everything is synced, with the files to read from now on. After a failure it gets the
-    /// first one (by position), and nothing is left in the folder. `forbidden`: directories from which no file may be
-    /// consumed, as pairs of device and inode.
+    /// `then` is called after all files are synced, with the files from which the bodies must be read. After failures,
+    /// `then` gets the failure of the first file that failed, and no file stays in the folder. `forbidden` lists
+    /// directories from which no file may be consumed, as pairs of device and inode.
     public func ingest(
         _ bodies: [HandedOverBody], in folder: String, forbidden: [(UInt64, UInt64)],
         then: @escaping @Sendable (Result<[BodyFile], Failure>) -> Void
@@ -33,7 +35,7 @@ extension DiskThreads {
         }
     }
 
-    /// Number of files at a time. Each of them has two descriptors.
+    /// How many files are taken at a time. Each of them needs two descriptors.
     private static let maximumIngests = 128
 
     private func ingestNext(
@@ -93,8 +95,8 @@ extension DiskThreads {
         }
     }
 
-    /// Removes the old names of consumed files, unless other files have them now. `then` gets the files whose removal
-    /// is synced.
+    /// Removes the old names of consumed files, unless other files have these names now. `then` gets the files for
+    /// which the removal is synced or not necessary.
     public func removeConsumed(_ files: [BodyFile], then: @escaping @Sendable ([BodyFile]) -> Void) {
         guard !files.isEmpty else { return then([]) }
         let outcomes = Lock((remaining: files.count, done: [BodyFile]()))
@@ -112,13 +114,14 @@ extension DiskThreads {
         }
     }
 
-    /// Returns the names in a folder, without those that are not UTF-8; none if the folder cannot be read.
+    /// Calls `then` with the names in a folder, except those that are not UTF-8. If the folder cannot be read, the list
+    /// is empty.
     public func names(in folder: String, then: @escaping @Sendable ([String]) -> Void) {
         worker(for: folder).post { _ in then((try? DirectoryReader.textNames(in: folder)) ?? []) }
     }
 }
 
-/// The results so far.
+/// The results of one call of `ingest` so far.
 private struct IngestState {
     private var next = 0
     private var remaining: Int

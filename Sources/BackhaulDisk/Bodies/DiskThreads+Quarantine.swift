@@ -3,9 +3,9 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Moves files that are not in the database from `folder` into its folder "lost". Each may be the only copy of a
-    /// file that a host handed over. A snapshot (by its name), and a file with another hard link, is removed instead,
-    /// because the host still has it. `then` is called when the changes are synced, or have failed.
+    /// Moves files that the database does not know from `folder` into its folder "lost". Each may be the only copy of a
+    /// file that a host enqueued. Snapshots and files with another hard link are deleted instead, because the host
+    /// still has them. `then` is called when the changes are synced, or have failed.
     public func quarantine(_ names: [String], in folder: String, then: @escaping @Sendable () -> Void) {
         guard !names.isEmpty else { return then() }
         worker(for: folder).post { context in
@@ -18,15 +18,15 @@ extension DiskThreads {
 
 /// The names of the files in a store's folder of request bodies.
 public enum BodyName {
-    /// The folder inside `folder`. Its files are never changed or removed.
+    /// The name of a folder inside the folder of request bodies. The engine never changes or deletes the files in it.
     public static let lost = "lost"
 
-    /// - number: a number that no other body of this engine has.
+    /// - number: a number that no other body of this engine has in its name.
     public static func make(_ prefix: String, _ number: UInt64, _ source: BodySource) -> String {
         prefix + String(number) + (source == .snapshot ? "s" : "")
     }
 
-    /// Whether the file is a copy of a file that the host still has.
+    /// Whether the name is that of a snapshot, which is a copy of a file that the host still has.
     static func isCopy(_ name: String) -> Bool { name.prefix { $0 != "." }.last == "s" }
 }
 

@@ -2,8 +2,8 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Checks whether a download may be placed at a path, in the host's process and with its rights. Each enqueue makes its
-/// own value, which caches the directories of earlier requests.
+/// Checks whether a download may be placed at a path. It runs in the host's process and with its rights. Each enqueue
+/// makes a value for its requests; the value caches the directories that it has checked.
 public struct DestinationCheck: Sendable {
     private static let directoryCacheSize = 64
 
@@ -34,7 +34,7 @@ public struct DestinationCheck: Sendable {
             if let existing, existing.isDirectory {
                 throw SystemError(code: EISDIR, attempt: "Cannot put a file in the place of")
             }
-            // A device or a socket is used by other programs, so it is never replaced.
+            // Special files such as devices and sockets are never replaced, because other programs use them.
             if let existing, !existing.isRegular, !existing.isLink {
                 throw SystemError(code: EEXIST, attempt: "Cannot put a file in the place of the special file")
             }
@@ -46,7 +46,7 @@ public struct DestinationCheck: Sendable {
         return destination
     }
 
-    /// As `check`, for a directory in which the server names the file.
+    /// Checks a directory as the other `check` does. The server chooses the name of the file in it.
     public mutating func check(directory path: String) throws(Failure) -> Destination {
         try DestinationCheck.checkForm(path)
         let path = Destination.directoryPath(path)
@@ -81,8 +81,8 @@ public struct DestinationCheck: Sendable {
     private mutating func status(ofDirectory path: String) throws(Failure) -> FileStatus {
         if let known = directories[path] { return known }
         do throws(SystemError) {
-            // All three rights are needed: to find the part file, to make and rename it, and to open the directory for
-            // its sync.
+            // The engine needs all three rights: to find the part file, to make and rename it, and to open the
+            // directory for a sync.
             try files.checkAccess(path, R_OK | W_OK | X_OK)
             guard let status = try files.status(of: path) else {
                 throw SystemError(code: ENOENT, attempt: "Cannot use the directory")
@@ -98,7 +98,7 @@ public struct DestinationCheck: Sendable {
 }
 
 extension BidirectionalCollection {
-    /// The longest ending whose elements all satisfy the predicate.
+    /// Returns the longest ending whose elements all satisfy the predicate.
     func suffix(while predicate: (Element) -> Bool) -> SubSequence {
         var start = endIndex
         while start > startIndex, predicate(self[index(before: start)]) { start = index(before: start) }

@@ -3,14 +3,14 @@ internal import BackhaulPlatform
 internal import Glibc
 
 extension DiskThreads {
-    /// Checks whether this process sees the same directories as the host, and may write there. The two processes may
-    /// have different mount namespaces or groups. `then` gets nil, or `destinationUnavailable` with the position of the
-    /// first destination that fails.
+    /// Checks whether this process sees the same directories as the host, and may write in them. The two processes may
+    /// have different mount namespaces or groups. `then` gets nil, or the failure of the first destination that fails,
+    /// with its position.
     public func inspect(_ destinations: [Destination], then: @escaping @Sendable (Failure?) -> Void) {
         inspect(destinations, from: 0, then: then)
     }
 
-    /// Each destination is checked on its own file system's thread.
+    /// Checks the destinations from `index` on. Each is checked on a thread of its file system.
     private func inspect(
         _ destinations: [Destination], from index: Int, then: @escaping @Sendable (Failure?) -> Void
     ) {

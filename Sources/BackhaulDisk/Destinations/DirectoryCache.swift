@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// The open directories of a disk thread's batch. They are closed after the batch, because an open descriptor prevents
-/// an unmount of the disk. Also, another directory may have the path by the next batch.
+/// The directories that a disk thread has opened for one batch of jobs. They are closed after the batch, because an
+/// open descriptor prevents an unmount of the disk, and because another directory may get the path later.
 struct DirectoryCache {
-    /// Limit on open descriptors. A batch with more directories opens some of them again.
+    /// The limit on open directories. In a batch with more directories, some of them are opened again.
     static let capacity = 16
 
     private let files: FileSystem
@@ -12,11 +12,12 @@ struct DirectoryCache {
 
     init(files: FileSystem) { self.files = files }
 
-    /// Returns the destination's directory. Throws if it is not the one that the host saw.
+    /// Returns the destination's directory. Throws if it is not the directory that the host saw.
     mutating func directory(of destination: Destination) throws(Failure) -> OpenDirectory {
         let directory = try directory(at: destination.directory)
         guard directory.status.inode == destination.directoryInode,
-            // 0: the host saw it in another boot, where the file system may have had another number.
+            // A device of 0 is not compared. The host saw the directory in an earlier boot, and devices may change with
+            // each boot.
             [0, directory.status.device].contains(destination.directoryDevice)
         else { throw DirectoryCache.replacedFailure(destination.directory) }
         return directory

@@ -2,9 +2,10 @@ public import BackhaulModel
 internal import BackhaulPlatform
 
 extension DiskThreads {
-    /// Finds the regular file at the destination, if it exists, is readable and has this size (nil: any size). Returns
-    /// it with its digest if an algorithm is given. The file and its name are synced, because the program that wrote
-    /// them may not have done so. The file is read in slices, so that the disk thread can do other work between them.
+    /// Finds the regular file at the destination, if it exists, is readable and has this size; nil means any size. If
+    /// an algorithm is given, the result has the file's digest. The file and its name are synced, because the program
+    /// that wrote the file may not have synced them. The file is read in slices, so that the disk thread can do other
+    /// work between the slices.
     public func find(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?,
         then: @escaping @Sendable (Result<DestinationFile?, Failure>) -> Void
@@ -40,7 +41,7 @@ extension DiskThreads {
         }
     }
 
-    /// Whether the file at the destination still matches the stamp.
+    /// Calls `then` with whether the file at the destination still matches the stamp.
     public func inspect(
         _ destination: Destination, for stamp: FileStamp, then: @escaping @Sendable (Result<Bool, Failure>) -> Void
     ) {

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A file that was at a destination before, while its digest is computed.
+/// A file that already exists at a destination, while its digest is computed.
 final class ExistingFile {
     private let destination: Destination
     private let files: FileSystem
@@ -11,7 +11,7 @@ final class ExistingFile {
     /// The file; nil if it changed while it was read.
     private(set) var found: DestinationFile?
 
-    /// Nil when there is no such file, or it cannot be read.
+    /// Returns nil when no regular file of this size is at the destination, or when it cannot be read.
     init?(
         _ destination: Destination, size: UInt64?, _ algorithm: Checksum.Algorithm?, _ files: FileSystem,
         _ directories: inout DirectoryCache
@@ -27,7 +27,7 @@ final class ExistingFile {
         if let algorithm { digest = try PartDigest(algorithm) }
     }
 
-    /// Performs the next step. False if more steps follow.
+    /// Performs the next step. Returns false if more steps follow.
     func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         if let digested = digest?.length, digested < size {
             var slice = [UInt8](repeating: 0, count: Int(min(UInt64(PartDigest.sliceSize), size - digested)))

@@ -4,8 +4,8 @@ internal import Glibc
 
 /// The free space of a file system.
 public enum FreeSpace {
-    /// Bytes that this user may still write on the file system of `path` (statvfs(3), f_bavail). Quotas are not
-    /// counted.
+    /// Returns how many bytes this user may still write on the file system of `path` (statvfs(3), f_bavail). Quotas are
+    /// not considered.
     public static func available(at path: String) throws(Failure) -> UInt64 {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw .disk(.last("Cannot ask for the free space at"), path) }
@@ -15,14 +15,14 @@ public enum FreeSpace {
 
 /// The space of a file system.
 struct FileSystemSpace {
-    /// The part that downloads leave free for other writers, such as databases, logs and the store itself. A full disk
-    /// harms them more than a download.
+    /// The limit on `reserve`: the bytes that downloads leave free for other writers, such as databases, logs and the
+    /// store. A full disk harms these more than a download.
     private static let largestReserve: UInt64 = 32 << 20
     private static let reserveDivisor: UInt64 = 100
 
-    /// Size of the file system in bytes; 0 if it does not report that.
+    /// The size of the file system in bytes; 0 if the file system does not report it.
     let total: UInt64
-    /// Bytes that this user may still write. Quotas are not counted.
+    /// How many bytes this user may still write. Quotas are not considered.
     private(set) var available: UInt64
     let reserve: UInt64
 
@@ -36,7 +36,7 @@ struct FileSystemSpace {
         reserve = min(Self.largestReserve, total / Self.reserveDivisor)
     }
 
-    /// False if a file of this size does not fit even on an empty file system.
+    /// Returns false if a file of this size would not fit even if the file system were empty.
     func isLargeEnough(_ size: UInt64) -> Bool { total == 0 || size <= total }
 
     func without(_ bytes: UInt64) -> FileSystemSpace {
@@ -45,9 +45,10 @@ struct FileSystemSpace {
         return rest
     }
 
-    /// Whether this many bytes fit and leave the reserve free.
+    /// Returns whether this many bytes fit and leave the reserve free.
     func fits(_ count: UInt64) -> Bool {
-        // A file system that does not report its size is not checked; the write then fails if it is full.
+        // The reserve is 0 if the file system does not report its size. Then the space is not checked, and a write
+        // fails if the disk is full.
         available >= reserve && available - reserve >= count || reserve == 0
     }
 }

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// Moves a kept file to the destination of its claim, once. Each step can be repeated after a crash. A move to another
-/// file system copies in slices, so that the disk thread can do other work between them.
+/// Moves a kept file to the path of its claim. Each step can be repeated after a crash. For a move to another file
+/// system, the file is copied in slices, so that the disk thread can do other work between the slices.
 final class KeptFileMove {
     enum Progress {
         case moved
@@ -32,7 +32,7 @@ final class KeptFileMove {
         self.files = files
     }
 
-    /// Performs the next step. False if more steps follow.
+    /// Performs the next step. Returns false if more steps follow.
     func advance(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         let from = try directories.directory(at: kept.directory)
         let to = try directories.directory(of: target.destination)
@@ -56,7 +56,7 @@ final class KeptFileMove {
         let name = target.destination.name
         let final = try files.status(in: to.number, name)
         guard let status = try files.status(in: from.number, kept.name), status.isRegular else {
-            // The file was moved before a crash if a file of its size is there.
+            // If a file of its size is at the new path, the file was moved there before a crash.
             guard let final, final.isRegular, final.size == size else { return .gone }
             try files.syncDirectory(to.number)
             return .moved
@@ -66,7 +66,8 @@ final class KeptFileMove {
         if let final, final.isSameFile(as: status) {
             let isOneName = from.status.isSameFile(as: to.status) && name == kept.name
             if isOneName || final.linkCount == 1 { return .moved }
-            // The file was linked before a crash, on a file system whose rename always replaces.
+            // The file was linked to the new name before a crash, on a file system whose rename cannot keep an existing
+            // file.
             return try removeSource(from, to)
         }
         try files.changeMode(source.number, target.mode)
@@ -77,7 +78,7 @@ final class KeptFileMove {
             return .blocked
         } catch where error.code == EXDEV {
             if !target.replace, let final {
-                // The file was copied before a crash if the content is the same.
+                // If the file at the new path has the same content, it is a copy that was made before a crash.
                 guard final.isRegular, final.size == status.size, try isCopy(name, in: to) else { return .blocked }
                 return try removeSource(from, to)
             }
@@ -114,7 +115,7 @@ final class KeptFileMove {
     }
 
     private func removeSource(_ from: OpenDirectory, _ to: OpenDirectory) throws(SystemError) -> Progress {
-        // The new name is synced before the old one is removed.
+        // The new name is synced before the old name is removed.
         try files.syncDirectory(to.number)
         try files.remove(kept.name, in: from.number)
         try files.syncDirectory(from.number)

@@ -1,10 +1,10 @@
 internal import BackhaulModel
 internal import CCrypto
 
-/// An incremental digest of a file's bytes. It uses libcrypto, which curl has loaded anyway and which uses the
-/// processor's instructions.
+/// An incremental digest of a file's bytes. It uses libcrypto, which is loaded for libcurl in any case and uses the
+/// processor's instructions for digests.
 ///
-/// Unsafe: the context belongs to this object alone, and lives as long as it.
+/// Unsafe: only this object uses the context, and frees it when it is freed itself.
 final class Digester {
     let algorithm: Checksum.Algorithm
     private let context: OpaquePointer

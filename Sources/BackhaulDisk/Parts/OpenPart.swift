@@ -3,32 +3,31 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// A part file between its first byte and its sealing. It belongs to one disk thread.
+/// The state of a part file until it is sealed. It belongs to one disk thread.
 final class OpenPart {
-    /// After this many bytes, the engine makes the kernel begin to write, so that a sync of a large file finds little
-    /// to do.
+    /// After each 8 MiB, the kernel is made to write the bytes to the disk, so that the sync of a large file is short.
     private static let writeBackSize: UInt64 = 8 << 20
 
     private let files: FileSystem
     private let journal: PartJournal?
     private let location: PartLocation
     private var descriptor: Descriptor?
-    /// The inode of the file with `length` bytes; nil when there is no file yet.
+    /// The inode of the part file; nil when there is no file yet.
     private var inode: UInt64?
-    /// Number of the download's bytes in the file.
+    /// The number of the download's bytes in the file.
     private(set) var length: UInt64 = 0
-    /// CRC-32C of those bytes; nil when this engine has not read or written all of them.
+    /// The CRC-32C of these bytes; nil when this engine has not read or written all of them.
     private var checksum: UInt32? = 0
-    /// The check of existing bytes. Until it is done, they are not trusted.
+    /// The check of the file's existing bytes; nil when it is done. Until then the bytes are not trusted.
     private var check: PartVerification?
     /// The times of the file after this engine's last write.
     private var lastWritten: FileTimes?
-    /// The state in which this engine left the file.
+    /// The state in which this engine left the file, after a close or a failed write; nil if it is not known.
     private(set) var footprint: PartFootprint?
     private var writeBackStarted: UInt64 = 0
     /// The digest, if one was requested.
     private var digest: PartDigest?
-    /// A failed sync. All operations fail with it until the caller resumes from the last synced length.
+    /// Why a sync or write failed. All operations fail with it until the caller resumes from the last synced length.
     private var syncFailure: Failure?
 
     private var path: String { location.destination.path }
@@ -42,8 +41,8 @@ final class OpenPart {
         self.footprint = footprint
     }
 
-    /// Opens an existing part file, and returns the length to continue from. `stamps`: from the checkpoint. While
-    /// `isUnverified`, the file must not be continued.
+    /// Opens an existing part file, and returns the length from which the download continues. `stamps` are the
+    /// fingerprints of the checkpoint. If `isUnverified` is true afterwards, the caller must first call `verifyNext`.
     func resume(
         trusting trusted: TrustedLength, as stamps: [PartFingerprint], _ directories: inout DirectoryCache
     ) throws(Failure) -> UInt64 {
@@ -51,15 +50,16 @@ final class OpenPart {
         let directory = try directories.directory(of: location.destination)
         guard trusted != .nothing else { return 0 }
         return try reporting { () throws(SystemError) in
-            // The existing file may belong to another user, so it is checked before it is opened for writing, and again
-            // afterwards.
+            // The existing file may belong to another user. So it is checked before it is opened for writing, and again
+            // after that.
             guard let named = try files.status(in: directory.number, location.partName), named.isOurs else { return 0 }
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             guard status.isOurs, status.size > 0, let known = knownContent(status, trusted, stamps) else { return 0 }
             if status.size > known.length {
                 try files.truncate(file.number, to: known.length)
-                // After the truncation the footprint does not match; only the stamps describe the file.
+                // After the truncation the footprint does not match the file any more. Only the fingerprints in
+                // `stamps` still do.
                 footprint = nil
             }
             descriptor = file
@@ -75,11 +75,12 @@ final class OpenPart {
     private struct KnownContent {
         var length: UInt64
         var checksum: UInt32?
-        /// The check that has to read the file first.
+        /// The check that must read the file first; nil if no check is needed.
         var check: PartVerification?
     }
 
-    /// How much of the file may be what this download has written. Nil: it is another file, or nothing is known of it.
+    /// Returns how much of the file this download may have written. Returns nil if it is another file, or if no byte
+    /// can be trusted.
     private func knownContent(
         _ status: FileStatus, _ trusted: TrustedLength, _ stamps: [PartFingerprint]
     ) -> KnownContent? {
@@ -108,11 +109,11 @@ final class OpenPart {
         return knownContent(status, synced, isSameBoot, stamps)
     }
 
-    /// For a file of an earlier engine: only its checksums prove what was written.
+    /// Returns the same for a file of an earlier engine. Only checksums can prove what that engine has written.
     private func knownContent(
         _ status: FileStatus, _ synced: UInt64, _ isSameBoot: Bool, _ stamps: [PartFingerprint]
     ) -> KnownContent? {
-        // A checkpoint of an earlier version of the library has no checksums.
+        // Checkpoints of earlier versions of the library have no checksums.
         guard stamps.contains(where: { $0.checksum != nil }) else {
             return synced > 0 ? KnownContent(length: synced, check: PartVerification(reading: synced)) : nil
         }
@@ -133,7 +134,8 @@ final class OpenPart {
 
     var isUnverified: Bool { check != nil }
 
-    /// Reads the next slice of the existing bytes. After the last one, returns how many of the bytes are trusted.
+    /// Reads the next slice of the existing bytes. After the last slice, returns how many of the bytes are trusted;
+    /// before that, returns nil.
     func verifyNext(_ directories: inout DirectoryCache) throws(Failure) -> UInt64? {
         guard var check else { return length }
         let file = try current(&directories)
@@ -161,7 +163,7 @@ final class OpenPart {
         return length
     }
 
-    /// Writes at the end, and records the length in the journal.
+    /// Appends the bytes to the file, and records the new length in the journal. Returns that length.
     func append(_ bytes: [UInt8], _ directories: inout DirectoryCache) throws(Failure) -> UInt64 {
         let file = try current(&directories)
         try write(bytes, to: file, &directories)
@@ -170,7 +172,8 @@ final class OpenPart {
         return length
     }
 
-    /// A thread whose engine has stopped waiting for it must not change the records of a later engine.
+    /// Records the length and the checksum in the journal. A thread that its engine has given up must not change the
+    /// journal, because a later engine uses it.
     private func note() {
         guard let journal, let inode, let checksum, files.activity?.isRevoked != true else { return }
         journal.note(inode, location.partName, length: length, checksum: checksum)
@@ -188,7 +191,7 @@ final class OpenPart {
             try reporting { () throws(SystemError) in try files.write(file.number, bytes[...], at: length) }
             try digest?.add(bytes[...], behind: length)
         } catch {
-            // Queued appends must not be written at the offset of this failed one.
+            // The part is marked as failed, so that queued appends are not written at the offset of this append.
             try? files.truncate(file.number, to: length)
             let status = try? files.status(file.number)
             let isTruncated = status?.size == length
@@ -205,19 +208,19 @@ final class OpenPart {
         }
     }
 
-    /// The file to sync, and the length that the sync makes durable; nil when there is no file yet.
+    /// Returns the file to sync, and the length that the sync makes durable. Returns nil when there is no file yet.
     func prepareSync(_ directories: inout DirectoryCache) throws(Failure) -> (file: Descriptor, length: UInt64)? {
         if let syncFailure { throw syncFailure }
         return inode == nil ? nil : (try current(&directories), length)
     }
 
-    /// Starts this digest, also for the bytes that exist already.
+    /// Starts a digest of the whole file. `hashNext` adds the bytes that exist already.
     func hash(_ algorithm: Checksum.Algorithm) throws(Failure) {
         if let syncFailure { throw syncFailure }
         digest = try PartDigest(algorithm)
     }
 
-    /// Adds the next slice of the existing bytes to the digest. True when the digest is complete.
+    /// Adds the next slice of the existing bytes to the digest. Returns true when the digest covers all of them.
     func hashNext(_ directories: inout DirectoryCache) throws(Failure) -> Bool {
         if let syncFailure { throw syncFailure }
         guard let digested = digest?.length, digested < length else { return true }
@@ -231,8 +234,8 @@ final class OpenPart {
         return digested + UInt64(count) >= length
     }
 
-    /// Whether this many bytes can be written and still leave the reserve free. `size`: of the whole file, as the
-    /// server announced it.
+    /// Throws if this many bytes cannot be written without using the reserve. `size` is the size of the whole file, as
+    /// the server announced it.
     func checkSpace(_ bytes: UInt64, ofFileOf size: UInt64?, _ directories: inout DirectoryCache) throws(Failure) {
         try checkSpace(bytes, ofFileOf: size, on: directories.directory(of: location.destination).number)
     }
@@ -261,7 +264,7 @@ final class OpenPart {
                 + "\(space.reserve); free some space on it.")
     }
 
-    /// Prepares the seal: everything but the sync.
+    /// Writes the rest of the file and sets its permissions. The caller then syncs the file.
     func prepareSeal(
         _ last: [UInt8], expected: UInt64?, _ directories: inout DirectoryCache
     ) throws(Failure) -> (file: Descriptor, sealed: SealedFile) {
@@ -276,7 +279,7 @@ final class OpenPart {
         let file = try current(&directories, creating: location.mode)
         if !last.isEmpty {
             try write(last, to: file, &directories)
-            // A file that is written in one step has no checkpoint to continue from.
+            // A file that is written in one step needs no record: it has no checkpoint from which it could continue.
             if isContinued { note() }
         }
         let status = try reporting { () throws(SystemError) in
@@ -291,7 +294,7 @@ final class OpenPart {
         return (file, SealedFile(intent: intent, checksum: try digest?.finish()))
     }
 
-    /// Stops trusting the file. It is opened again only from a trusted length.
+    /// Closes the file after a failure. It is opened again only by `resume`, with a trusted length.
     @discardableResult
     func markFailed(_ failure: Failure) -> Failure {
         forget()
@@ -305,7 +308,7 @@ final class OpenPart {
         return PartFingerprint(device: device, inode: inode, length: length, checksum: checksum)
     }
 
-    /// Closes the file, and remembers its footprint.
+    /// Closes the file, and stores its footprint.
     func closeKeeping() {
         if let descriptor, descriptor.isOurs, check == nil, let status = try? files.status(descriptor.number) {
             footprint = PartFootprint(status, length, lastWritten, checksum)
@@ -328,14 +331,14 @@ final class OpenPart {
         digest = nil
     }
 
-    /// Returns the open file. Creates it with this mode, or opens it again, if needed.
+    /// Returns the open file. Creates it with this mode, or opens it again, if necessary.
     private func current(
         _ directories: inout DirectoryCache, creating mode: UInt32 = 0o600
     ) throws(Failure) -> Descriptor {
         if let syncFailure { throw syncFailure }
         if let descriptor, descriptor.isOurs { return descriptor }
         let directory = try directories.directory(of: location.destination)
-        // The old descriptor is released first, because the new one may get its number.
+        // The old descriptor is released before the open, because the new descriptor may get its number.
         descriptor = nil
         let (file, isIntact) = try reporting { () throws(SystemError) in
             guard let inode else {
@@ -343,7 +346,7 @@ final class OpenPart {
                 self.inode = file.identity.inode
                 return (file, true)
             }
-            // The host closed the descriptor, so its number may belong to another file.
+            // The host has closed the descriptor, so the file is opened again by its name.
             let file = try files.open(in: directory.number, location.partName)
             let status = try files.status(file.number)
             return (file, status.isOurs && status.inode == inode && status.size >= length)
@@ -353,8 +356,7 @@ final class OpenPart {
         return file
     }
 
-    /// Creates the file. Before the first byte, a file with the part's name is an old part file or an obstacle, and is
-    /// replaced.
+    /// Creates the part file. A file that already has its name is an old part file or an obstacle, and is replaced.
     private func create(in directory: OpenDirectory, mode: UInt32) throws(SystemError) -> Descriptor {
         do {
             return try files.create(in: directory.number, location.partName, mode: mode)

@@ -1,17 +1,18 @@
 internal import BackhaulModel
 
-/// The digest of a part file, which is written strictly in order. New bytes are added as they are written. Existing
-/// bytes are read in slices, so that the disk thread can do other work between them.
+/// The digest of a part file, which is written strictly in order. New bytes are added when they are written. Existing
+/// bytes are read in slices, so that the disk thread can do other work between the slices.
 struct PartDigest {
     static let sliceSize = 4 << 20
 
     private let digester: Digester
-    /// Bytes of the file that are in the digest.
+    /// The number of the file's bytes that are in the digest.
     private(set) var length: UInt64 = 0
 
     init(_ algorithm: Checksum.Algorithm) throws(Failure) { digester = try Digester(algorithm) }
 
-    /// Adds bytes whose offset in the file is `end`. They are skipped while earlier bytes are still to be read.
+    /// Adds bytes whose offset in the file is `end`. If earlier bytes are not yet in the digest, does nothing; all
+    /// these bytes are then read from the file later.
     mutating func add(_ bytes: ArraySlice<UInt8>, behind end: UInt64) throws(Failure) {
         guard length == end else { return }
         try digester.add(bytes)

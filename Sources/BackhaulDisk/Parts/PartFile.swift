@@ -1,15 +1,16 @@
 public import BackhaulModel
 internal import BackhaulPlatform
 
-/// The file of one download until it has its final name. It is written strictly in order, so that its size is its
-/// offset.
+/// The part file of one download. It is written strictly in order, so its size is the offset from which the download
+/// continues.
 ///
-/// Every function returns at once. Its completion is called on the disk thread.
+/// Each function returns immediately. Its completion is called on a disk thread.
 public final class PartFile: Sendable {
     public let location: PartLocation
     private let id: UInt64
     private let worker: Worker<DiskContext>
-    /// The worker that renames files in this directory, so that many renames share one sync.
+    /// The worker that renames files in this directory. All renames in a directory use the same worker, so that they
+    /// share one sync.
     private let placer: Worker<DiskContext>
 
     init(id: UInt64, location: PartLocation, worker: Worker<DiskContext>, placer: Worker<DiskContext>) {
@@ -20,10 +21,10 @@ public final class PartFile: Sendable {
     }
 
     /// Opens the file of an earlier attempt, if it is a regular file of this user with one link and is unchanged.
-    /// Shortens it to the trusted length, and returns the length to continue from. 0 if there is nothing to continue;
-    /// then no file is made yet. A file that this engine closed is recognized by its size and times. If only the times
-    /// differ, its checksum is compared. Of an earlier engine's file, only bytes that match a checksum of `stamps` or
-    /// of the journal are kept.
+    /// Shortens it to the trusted length, and calls `then` with that length. If no byte can be continued, the length is
+    /// 0 and no file is made yet. A file that this engine has closed is recognized by its size and times. If only the
+    /// times differ, its checksum is compared. Of a file of an earlier engine, only bytes that match a checksum of
+    /// `stamps` or of the journal are kept.
     public func openResuming(
         trusting trusted: TrustedLength, as stamps: [PartFingerprint] = [],
         then: @escaping @Sendable (Result<UInt64, Failure>) -> Void
@@ -39,7 +40,7 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Checks the bytes in slices, so that the disk thread can do other work between them.
+    /// Checks the existing bytes in slices, so that the disk thread can do other work between the slices.
     private func verifyNext(then: @escaping @Sendable (Result<UInt64, Failure>) -> Void) {
         worker.post { [self] context in
             guard context.isOpen(id) else { return then(.success(0)) }
@@ -54,8 +55,8 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes at the end. The first call creates the file, with mode 0600. Returns the written length. A failed append
-    /// (for example `diskFull`) does not change the length and may be retried.
+    /// Appends the bytes to the file, and calls `then` with the new length. The first call creates a file that only its
+    /// owner may read (mode 0600). A failed append does not change the length.
     public func append(_ bytes: [UInt8], then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             let part = context.part(id, location)
@@ -67,16 +68,16 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Syncs the file, and returns the durable length. A failure is final for the bytes since the last sync: all calls
-    /// fail until `openResuming` is called with the last synced length.
+    /// Syncs the file, and calls `then` with the durable length. After a failure, the bytes since the last sync may be
+    /// lost: all calls fail until `openResuming` is called with the last synced length.
     public func sync(then: @escaping @Sendable (Result<PartLength, Failure>) -> Void) {
         worker.post { [id, location] context in
             context.sync(id, location, then: then)
         }
     }
 
-    /// Computes this digest of the whole file: of new bytes as they are written, and of existing bytes by reading them
-    /// in the meantime. After `openResuming` it must be called again. A failure is reported by `seal`.
+    /// Computes a digest of the whole file. New bytes are added when they are written; existing bytes are read from the
+    /// file in the meantime. After `openResuming` this function must be called again. `seal` reports a failure.
     public func hash(_ algorithm: Checksum.Algorithm) {
         worker.post { [self] context in
             guard (try? context.part(id, location).hash(algorithm)) != nil else { return }
@@ -85,13 +86,14 @@ public final class PartFile: Sendable {
     }
 
     private func hashNext(in context: DiskContext) {
-        // What fails here fails again at the seal, which reports it.
+        // A failure is ignored, because the seal fails in the same way and reports it.
         guard context.isOpen(id), (try? context.hashNext(id, location)) == false else { return }
         worker.post { [self] context in hashNext(in: context) }
     }
 
-    /// Checks whether the file system has room for this many bytes, of a file that the server announced with `size`.
-    /// Fails with `tooLarge` when the whole file system is smaller than the file, otherwise with `diskFull`.
+    /// Checks whether the file system has space for this many bytes. `size` is the size of the whole file, as the
+    /// server announced it. Fails with `tooLarge` when the whole file system is smaller than the file, otherwise with
+    /// `diskFull`.
     public func checkSpace(
         for bytes: UInt64, ofFileOf size: UInt64? = nil, then: @escaping @Sendable (Result<Void, Failure>) -> Void
     ) {
@@ -101,7 +103,8 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Fails with `destinationExists` when the destination's directory contains this name.
+    /// Checks that no file in the destination's directory has this name. If a file has it, fails with
+    /// `destinationExists`.
     public func checkName(_ name: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [location] context in
             then(
@@ -113,10 +116,10 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Writes the rest, creates the file if it does not exist (also an empty one), sets its permissions and syncs it.
-    /// Returns the finish intent for `place`, which the caller first makes durable, and the digest if one was
-    /// requested. Fails with `connectionLost` or `badResponse` when the length is not `size`. After a failure the part
-    /// is continued with `openResuming`, as after a failed `sync`.
+    /// Writes the rest of the file, sets its permissions and syncs it. An empty file is created too. Calls `then` with
+    /// the finish intent and, if requested, the digest. The caller must make the intent durable before it calls
+    /// `place`. Fails with `connectionLost` or `badResponse` when the length is not `size`. After a failure, as after a
+    /// failed `sync`, the caller continues with `openResuming`.
     public func seal(
         _ last: [UInt8], expected size: UInt64?, then: @escaping @Sendable (Result<SealedFile, Failure>) -> Void
     ) {
@@ -138,16 +141,16 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Renames the sealed file to its final name, and syncs the directory. It succeeds also if that was done before a
-    /// crash. Fails with `destinationExists` when another file has the name and must not be replaced; a directory is
-    /// never replaced. After `diskFailed` the name may be lost in a crash; the caller must not retry.
+    /// Renames the sealed file to its final name, and syncs the directory. Also succeeds if the file was renamed before
+    /// a crash. Fails with `destinationExists` when another file has the name and must not be replaced; a directory is
+    /// never replaced. After `diskFailed` the name may be lost in a crash, and the caller must not retry.
     public func place(_ intent: FinishIntent, then: @escaping @Sendable (Result<FileStamp, Failure>) -> Void) {
         placer.post { [id, location] context in
             context.changing(location) { context.place(id, location, intent, then: then) }
         }
     }
 
-    /// Finds how far an earlier process came with `intent`, for recovery.
+    /// Finds whether an earlier engine has placed the file of `intent`. It is used after a crash.
     public func inspect(for intent: FinishIntent, then: @escaping @Sendable (Result<Placement, Failure>) -> Void) {
         worker.post { [location] context in
             then(
@@ -159,14 +162,14 @@ public final class PartFile: Sendable {
         }
     }
 
-    /// Closes and removes the part file. A missing file is no error.
+    /// Closes and removes the part file. It is not an error if the file is missing.
     public func discard(then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker.post { [id, location] context in
             then(context.changing(location) { Result { () throws(Failure) in try context.discard(id, location) } })
         }
     }
 
-    /// Closes the file and does not remove it.
+    /// Closes the file without removing it.
     public func close() {
         worker.post { [id, location] context in context.close(id, location) }
     }

@@ -2,20 +2,21 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The length of each part file and the checksum of its bytes, as of the last write. Each has one small record in a
-/// file of the store.
+/// A file of the store with a small record for each part file: its length after the last write, and the checksum of its
+/// bytes.
 ///
-/// The length of a part file alone proves nothing after a crash. The file system may have lost pages that were not
-/// synced, and it may have rounded the length up. That happens without a reboot too (an error that makes it read-only,
-/// a forced unmount).
+/// After a crash, the length of a part file alone does not prove its content. The file system may have lost pages that
+/// were not synced, and may have rounded the length up. This can happen without a reboot: after an error that makes the
+/// file system read-only, or after a forced unmount.
 ///
-/// The records are not synced. After a kill they match what was written. After a crash of the machine, a checksum that
-/// does not match is detected.
+/// The records are not synced. After a kill of the process they match the part files. After a crash of the machine,
+/// records or part files may be older, and the checksums show this.
 ///
-/// The format is Backhaul's own, because each write must cost one system call and no sync. `docs/store.md` describes
-/// it.
+/// The records are not in the database, because a write must need only one system call and no sync. `docs/store.md`
+/// describes the format.
 public final class PartJournal: Sendable {
-    /// A running engine has at most 1,024 part files open; the rest belongs to waiting tasks.
+    /// The number of records. A running engine has at most 1,024 open part files; the other records are of waiting
+    /// tasks.
     private static let slotCount = 2_048
     private static let recordSize = 32
 
@@ -28,7 +29,7 @@ public final class PartJournal: Sendable {
         var index: Int
         var length: UInt64
         var checksum: UInt32
-        /// The number of the engine's write that last changed the slot.
+        /// The number of the write that last changed the slot, counted since the journal was opened.
         var age: UInt64
     }
 
@@ -41,7 +42,7 @@ public final class PartJournal: Sendable {
     private let file: Descriptor
     private let table: Lock<Table>
 
-    /// Opens the file at the path, or makes it. Nil when that is not possible: downloads then continue from their last
+    /// Opens the journal at the path, or makes it. Returns nil when that fails; downloads then continue from their last
     /// checkpoint.
     public init?(path: String) {
         let number = bhl_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, 0o600)
@@ -88,7 +89,7 @@ public final class PartJournal: Sendable {
         }
     }
 
-    /// Removes the record, because the part file has its final name or is removed.
+    /// Removes the record, because the part file has its final name or was removed.
     func forget(_ inode: UInt64, _ name: String) {
         let key = Key(inode: inode, name: Self.checksum(Array(name.utf8)[...]))
         table.withLock { table in
@@ -98,15 +99,15 @@ public final class PartJournal: Sendable {
         }
     }
 
-    /// Removes the record with the oldest write, and returns its slot.
+    /// Removes the record that was written the longest time ago, and returns its slot.
     private static func evict(_ table: inout Table) -> Int {
         guard let oldest = table.slots.min(by: { $0.value.age < $1.value.age }) else { return 0 }
         table.slots[oldest.key] = nil
         return oldest.value.index
     }
 
-    /// Called with the lock held, so that a freed slot is cleared before another part file gets it. If a record is not
-    /// written and the engine is killed, the bytes since the last checkpoint are lost.
+    /// Writes a record. The caller has the mutex, so that a freed slot is cleared before another part file gets it. A
+    /// failure is ignored: if the engine is killed later, only the bytes since the last checkpoint are lost.
     private func write(_ record: [UInt8], at index: Int) {
         guard file.isOurs else { return }
         _ = record.withUnsafeBytes { pwrite(file.number, $0.baseAddress, $0.count, off_t(index * Self.recordSize)) }
@@ -114,8 +115,8 @@ public final class PartJournal: Sendable {
 
     // MARK: Bytes
 
-    /// The fields are little-endian: inode, length, checksum of the name, checksum of the bytes, four zeros, checksum
-    /// of the record.
+    /// Returns the bytes of a record. The fields are little-endian: inode, length, checksum of the name, checksum of
+    /// the bytes, four zeros, checksum of the record.
     private static func encode(_ key: Key, _ length: UInt64, _ checksum: UInt32) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(recordSize)

@@ -1,15 +1,15 @@
 public import BackhaulModel
 
-/// The paths of a download: its part file and its destination. Both are in one directory, so that the last step is a
+/// The paths of a download's part file and destination. Both are in the same directory, so that the file is placed by a
 /// rename.
 public struct PartLocation: Equatable, Sendable {
     public var destination: Destination
-    /// Name of the part file in the destination's directory, at most 255 bytes. No other task has it. It belongs to the
-    /// engine: a file with this name is replaced before the first byte is written.
+    /// The name of the part file in the destination's directory, at most 255 bytes. No other task has this name. Before
+    /// the first byte is written, any other file with this name is replaced.
     public var partName: String
-    /// Permission bits of the finished file. Until then only its owner may read it.
+    /// The permission bits of the finished file. Before that, only its owner may read it.
     public var mode: UInt32
-    /// Whether an existing file with the destination's name is replaced at the end.
+    /// Whether an existing file at the destination is replaced when the file is placed.
     public var replace: Bool
 
     public init(destination: Destination, partName: String, mode: UInt32, replace: Bool) {
@@ -22,15 +22,16 @@ public struct PartLocation: Equatable, Sendable {
     /// The path of the part file.
     var path: String { destination.directory + "/" + partName }
 
-    /// The part file in a message, by the destination that the host knows.
+    /// The words for the part file in a message. They contain the destination, because the host knows that path.
     var partDescription: String { "the part file of \(destination.path)" }
 }
 
 /// How much of an existing part file is trusted.
 public enum TrustedLength: Equatable, Sendable {
-    /// After another boot: the synced bytes.
+    /// The synced bytes are trusted. This applies after a reboot.
     case synced(UInt64)
-    /// In the boot in which it was written: all bytes that a checksum proves, if these are at least the synced ones.
+    /// All bytes that a checksum proves are trusted, if the file has at least the synced bytes. This applies if the
+    /// machine was not rebooted.
     case allWritten(atLeastSynced: UInt64)
     case nothing
 }

@@ -1,6 +1,6 @@
 internal import CLinux
 
-/// The state in which this engine left a part file.
+/// The state in which this engine left a part file, after a close or a failed write.
 struct PartFootprint {
     let checksum: UInt32?
     private let status: FileStatus
@@ -8,7 +8,7 @@ struct PartFootprint {
     private let times: FileTimes?
 
     /// - length: the number of bytes that this engine wrote or trusted.
-    /// - times: the times of the file after its last write.
+    /// - times: the times of the file after this engine's last write.
     init(_ status: FileStatus, _ length: UInt64, _ times: FileTimes?, _ checksum: UInt32?) {
         (self.status, self.length, self.times, self.checksum) = (status, length, times, checksum)
     }
@@ -24,10 +24,10 @@ struct FileTimes: Equatable {
     init(_ status: FileStatus) { (modified, changed) = (status.modifiedNanoseconds, status.changedNanoseconds) }
 }
 
-/// Reads the existing bytes of a part file, slice by slice. Compares their checksum at each length for which it is
-/// known.
+/// Checks the existing bytes of a part file, slice by slice. Compares their checksum with the known checksums of
+/// prefixes of the file.
 struct PartVerification {
-    /// The checksum of the first `length` bytes.
+    /// The first `length` bytes of the file, with their checksum.
     struct Prefix {
         var length: UInt64
         var checksum: UInt32
@@ -35,9 +35,9 @@ struct PartVerification {
 
     private(set) var offset: UInt64 = 0
     private var checksum: UInt32 = 0
-    /// Sorted by length, ascending.
+    /// The prefixes that are not yet compared, sorted by length.
     private var prefixes: [Prefix]
-    /// The longest proof that matched so far.
+    /// The longest prefix that has matched so far.
     private var verified = Prefix(length: 0, checksum: 0)
     private var isMatching = true
     private let isComparing: Bool
@@ -50,7 +50,7 @@ struct PartVerification {
         end = self.prefixes.last?.length ?? 0
     }
 
-    /// Only computes the checksum of this many bytes, without a comparison.
+    /// Makes a check that only computes the checksum of the first `length` bytes, without a comparison.
     init(reading length: UInt64) {
         isComparing = false
         prefixes = []
@@ -59,12 +59,12 @@ struct PartVerification {
 
     mutating func add(_ bytes: ArraySlice<UInt8>) {
         var bytes = bytes
-        // A slice that contains the end of a proof is processed in two parts.
+        // A slice that contains the end of a prefix is processed in two steps.
         while let next = prefixes.first, next.length <= offset + UInt64(bytes.count) {
             let count = Int(next.length - offset)
             take(bytes.prefix(count))
             bytes = bytes.dropFirst(count)
-            // If a shorter proof does not match, a longer one belongs to another file.
+            // If a shorter prefix does not match, a longer one cannot match this file either.
             isMatching = isMatching && checksum == next.checksum
             if isMatching { verified = next }
             prefixes.removeFirst()
@@ -72,7 +72,8 @@ struct PartVerification {
         take(bytes)
     }
 
-    /// The proven bytes. Without a comparison, all bytes.
+    /// The longest prefix that has matched. Without a comparison, the whole file, or an empty prefix if it was too
+    /// short.
     var verifiedPrefix: Prefix {
         isComparing ? verified : Prefix(length: offset == end ? offset : 0, checksum: checksum)
     }

@@ -2,8 +2,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The delayed syncs of one batch. Syncs are the main cost. When they start together, files share the commits of the
-/// file system's journal, and names in one directory share its sync.
+/// The delayed syncs of one batch of jobs. Syncs take most of the time of a batch. When they start together, files
+/// share the commits of the file system's journal, and names in one directory share its sync.
 struct PendingSyncs {
     enum Scope {
         /// Content and length.
@@ -33,6 +33,7 @@ struct PendingSyncs {
 
     var count: Int { pendingFiles.count + pendingNames.count }
 
+    /// Adds the sync of a file.
     mutating func add(_ file: Descriptor, _ scope: Scope, then: @escaping (SystemError?) -> Void) {
         pendingFiles.append(File(descriptor: file, scope: scope, then: then))
     }
@@ -47,7 +48,8 @@ struct PendingSyncs {
         let names = pendingNames
         pendingFiles.removeAll(keepingCapacity: true)
         pendingNames.removeAll(keepingCapacity: true)
-        // Without this, 10,000 files of 16 KiB take 1.2 times as long.
+        // This loop lets the disk write several files at the same time. Without it, 10,000 files of 16 KiB take 1.2
+        // times as long.
         if files.count > 1 {
             for file in files { self.files.startWriteBack(file.descriptor.number) }
         }
@@ -85,7 +87,8 @@ struct PendingSyncs {
         for name in names { name.then(outcomes[name.directory.path] ?? nil) }
     }
 
-    /// A host may have closed the descriptor and opened another file with its number. Then the sync was of that file.
+    /// Throws if the host has closed the descriptor: another file may have its number, and the sync was then of that
+    /// file.
     private func checkOwnership(_ file: File) throws(SystemError) {
         let wasOurs = file.scope == .attributesThenClose ? file.descriptor.close() : file.descriptor.isOurs
         if !wasOurs { throw SystemError(code: EBADF, attempt: FileOperation.sync.attempt) }

@@ -2,16 +2,16 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// How far the engine came with the placement of a file before a crash.
+/// Whether an engine had placed a file before it crashed.
 public enum Placement: Equatable, Sendable {
-    /// The file has its final name. `PartFile.place` still has to sync the directory.
+    /// The file has its final name. `PartFile.place` must still be called, to sync the directory.
     case placed
-    /// The sealed part file waits for its final name.
+    /// The sealed part file exists, but does not have its final name yet.
     case partExists
     case absent
 
-    /// Checks immediately, on the calling thread. Throws when the directory cannot be read. That says nothing about the
-    /// file: its disk may not be mounted yet.
+    /// Checks the file on the calling thread. Throws when the directory cannot be read. The file may exist
+    /// nevertheless, because its disk may not be mounted yet.
     public static func inspect(_ location: PartLocation, _ intent: FinishIntent) throws(Failure) -> Placement {
         let files = FileSystem()
         var directories = DirectoryCache(files: files)
@@ -20,7 +20,7 @@ public enum Placement: Equatable, Sendable {
     }
 }
 
-/// Renames a sealed part file to its final name, or finds that this was done before a crash.
+/// Renames a sealed part file to its final name, or finds that the file was renamed before a crash.
 struct PlaceOperation {
     let files: FileSystem
     let location: PartLocation
@@ -29,12 +29,12 @@ struct PlaceOperation {
     private var name: String { intent.name ?? location.destination.name }
     var path: String { intent.name.map { location.destination.path + $0 } ?? location.destination.path }
 
-    /// Performs everything but the sync of the directory.
+    /// Renames the file. The caller then syncs the directory.
     func rename(in directory: OpenDirectory) throws(Failure) -> FileStamp {
         do throws(SystemError) {
             if let part = try files.status(in: directory.number, location.partName), matchesIntent(part) {
-                // The file was linked before a crash, and its old name was not removed. rename(2) does nothing for two
-                // names of one file.
+                // If the file has both names, it was linked before a crash and its old name was not removed. rename(2)
+                // would do nothing for two names of one file.
                 if part.linkCount > 1, let final = try files.status(in: directory.number, name), matchesIntent(final) {
                     try files.remove(location.partName, in: directory.number)
                 } else {

@@ -2,9 +2,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import Glibc
 
-/// The state of one disk thread, and its current batch.
+/// The state of one disk thread, including its current batch of jobs.
 final class DiskContext {
-    /// Limit on the descriptors that a batch keeps open.
+    /// The limit on delayed syncs in a batch, and so on the descriptors that it keeps open.
     static let batchLimit = 64
 
     let files: FileSystem
@@ -16,11 +16,11 @@ final class DiskContext {
     var ingests: [UInt64: BodyIngest] = [:]
     var returns: [UInt64: BodyReturn] = [:]
     private var parts: [UInt64: OpenPart] = [:]
-    /// Footprints of closed part files, by path.
+    /// The footprints of closed part files, by the path of the file.
     private var footprints: [String: PartFootprint] = [:]
     private static let footprintLimit = 10_000
     private var syncs: PendingSyncs
-    /// Ids of part files whose sync is delayed until the end of the batch.
+    /// The ids of part files whose sync is delayed until the end of the batch.
     private var partsInBatch: Set<UInt64> = []
 
     init(files: FileSystem, journal: PartJournal? = nil) {
@@ -38,7 +38,7 @@ final class DiskContext {
         finishBatch()
     }
 
-    /// Runs the body. In the meantime the part file is marked as being changed.
+    /// Runs the body. While the body runs, the part file is marked as being changed.
     func changing<Result>(_ location: PartLocation, _ body: () -> Result) -> Result {
         files.activity?.change(location.partName)
         defer { files.activity?.change(nil) }
@@ -51,7 +51,7 @@ final class DiskContext {
         directories.closeAll()
     }
 
-    /// Returns the part's state, after all earlier jobs on it are done.
+    /// Returns the state of the part file, after its delayed syncs are done.
     func part(_ id: UInt64, _ location: PartLocation) -> OpenPart {
         if partsInBatch.contains(id) { finishBatch() }
         if let part = parts[id] { return part }
@@ -61,15 +61,16 @@ final class DiskContext {
         return part
     }
 
-    /// Returns false while the digest does not cover all existing bytes.
+    /// Adds the next slice of the existing bytes to the digest. Returns false while the digest does not cover all of
+    /// them.
     func hashNext(_ id: UInt64, _ location: PartLocation) throws(Failure) -> Bool {
         try part(id, location).hashNext(&directories)
     }
 
-    /// Whether the part was not closed in the meantime.
+    /// Whether the part file is open in this thread; false after it was closed.
     func isOpen(_ id: UInt64) -> Bool { parts[id] != nil }
 
-    /// Closes the part file. A delayed sync keeps its descriptor open.
+    /// Closes the part file. If it has a delayed sync, its descriptor stays open until then.
     func close(_ id: UInt64, _ location: PartLocation) {
         guard let part = parts.removeValue(forKey: id) else { return }
         part.closeKeeping()
@@ -98,7 +99,7 @@ final class DiskContext {
             guard let (file, length) = try part.prepareSync(&directories) else {
                 return then(.success(PartLength(0)))
             }
-            // The values are taken now, before more is written.
+            // The length and the fingerprint are read now, before further bytes are written.
             let synced = PartLength(length, part.stamp)
             partsInBatch.insert(id)
             syncs.add(file, .data) { error in
@@ -158,15 +159,15 @@ final class DiskContext {
             let directory = try directories.directory(at: directory)
             var failed: SystemError?
             syncs.add(file, .attributes) { failed = $0 }
-            // A batch syncs its files before its directories.
+            // `failed` is set before this completion, because a batch syncs its files before its directories.
             syncs.add(directory) { then(failed ?? $0) }
         } catch {
             then(SystemError(code: Int32(clamping: error.detail), attempt: "Cannot sync"))
         }
     }
 
-    /// Removes the file; a missing one is no error. The directory is synced so that the file does not reappear after a
-    /// power loss.
+    /// Removes the file. It is not an error if the file is missing. The directory is synced, so that the file does not
+    /// reappear after a power loss.
     func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         let split = SplitPath(path)
         do throws(Failure) {
@@ -183,7 +184,7 @@ final class DiskContext {
     }
 
     private func remove(_ name: String, in directory: OpenDirectory, _ subject: String) throws(Failure) {
-        // Records in the journal exist only for part files, whose names begin with a dot.
+        // The journal has records only of part files, and their names begin with a dot.
         if let journal, name.hasPrefix("."), let status = try? files.status(in: directory.number, name) {
             journal.forget(status.inode, name)
         }

@@ -1,16 +1,16 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Threads for all work that waits for a disk, a few for each file system. A file system that does not respond delays
-/// only its own work. The thread pool of libuv is not used: a process has only one, and a host that uses libuv shares
-/// it.
+/// The threads for all work that waits for a disk: a few for each file system. A file system that does not respond
+/// delays only its own work. The thread pool of libuv is not used, because a process has only one, and a host that uses
+/// libuv would share it.
 ///
 /// Completions are called on a disk thread and must not block. After `close` no work is performed and no completion is
 /// called.
 public final class DiskThreads: Sendable {
-    /// The default number of threads for a file system. On two cores with ext4, 3 to 5 threads took the same time for
-    /// 10,000 files of 16 KiB; 2 and 8 took longer. The threads wait for the disk together and share its commits. More
-    /// threads only wake each other.
+    /// The default number of threads of a file system. On two cores with ext4, 3 to 5 threads took the same time for
+    /// 10,000 files of 16 KiB; 2 and 8 threads took longer. Threads that sync at the same time share the commits of the
+    /// file system's journal.
     public static let defaultCount = 4
 
     private struct State {
@@ -26,11 +26,11 @@ public final class DiskThreads: Sendable {
     private let state: Lock<State>
     private let lastID = Lock<UInt64>(0)
 
-    /// Limit on file systems with threads of their own.
+    /// The limit on file systems that have their own threads. Further file systems share the threads of `home`.
     private static let fileSystemLimit = 32
 
-    /// `home`: a directory on the file system that is used most. `journal`: records the lengths of part files. Throws a
-    /// `SystemError` when no thread can be started.
+    /// `home` is a directory on the file system that is used most. `journal` records the lengths of part files. Throws
+    /// a `SystemError` when no thread can be started.
     public convenience init(count: Int, home: String = "/", journal: PartJournal? = nil) throws {
         try self.init(count: count, home: home, journal: journal, files: FileSystem())
     }
@@ -43,21 +43,21 @@ public final class DiskThreads: Sendable {
         self.state = Lock(state)
     }
 
-    /// Does no I/O yet. All work on part files of one name is done by one thread, in the order of the calls. Only the
-    /// rename to the final name is done by the thread of its directory.
+    /// Returns a part file, without I/O. One thread does all work on part files of one name, in the order of the calls.
+    /// Only the rename to the final name is done by the thread of the directory.
     public func partFile(_ location: PartLocation) -> PartFile {
         PartFile(
             id: newID(), location: location, worker: worker(for: location.partName, at: location.destination),
             placer: worker(for: location.destination.directory, at: location.destination))
     }
 
-    /// Removes a file, such as a kept file whose event was acknowledged, and syncs its directory. A missing file is no
-    /// error.
+    /// Removes a file, such as a kept file whose event was acknowledged, and syncs its directory. It is not an error if
+    /// the file is missing.
     public func remove(path: String, then: @escaping @Sendable (Result<Void, Failure>) -> Void) {
         worker(for: path).post { context in context.remove(path: path, then: then) }
     }
 
-    /// As `remove(path:)`, for several files. Errors are ignored, because the caller cannot handle them.
+    /// Removes several files, like `remove(path:)`. Errors are ignored, because the caller cannot handle them.
     public func remove(_ paths: [String], then: @escaping @Sendable () -> Void) {
         guard !paths.isEmpty else { return then() }
         let remaining = Lock(paths.count)
@@ -72,9 +72,9 @@ public final class DiskThreads: Sendable {
         }
     }
 
-    /// Moves a kept file of `size` bytes to its claimed destination and syncs it. It renames the file; to another file
-    /// system it copies, syncs and renames. The call can be repeated after a crash at any point. Fails with `notFound`
-    /// when the file is in neither place, and as `PartFile.place`.
+    /// Moves a kept file of `size` bytes to the path of its claim, and syncs it. The file is renamed. If the path is on
+    /// another file system, the file is copied, synced and renamed. The call can be repeated after a crash at any
+    /// point. Fails with `notFound` when the file is at neither path. Also has the failures of `PartFile.place`.
     public func moveKept(
         from path: String, to target: PartLocation, size: UInt64,
         then: @escaping @Sendable (Result<Void, Failure>) -> Void
@@ -106,9 +106,9 @@ public final class DiskThreads: Sendable {
     /// Performs all posted work, ends the threads and waits for them. A second call has no effect.
     public func close() { _ = close(until: nil) }
 
-    /// As `close`, but waits until the deadline for a disk that does not respond: after it, its threads make no further
-    /// system call. Returns the names of the part files that such threads are changing. For the home file system it
-    /// waits without limit.
+    /// Closes like `close()`, but waits only until the deadline for disks that do not respond. After the deadline, the
+    /// threads of such a disk begin no further system call. Returns the names of the part files that these threads are
+    /// changing. For the home file system there is no deadline.
     public func close(until deadline: Deadline?) -> Set<String> {
         let all = state.withLock { state in
             state.isClosed = true
@@ -135,11 +135,12 @@ public final class DiskThreads: Sendable {
 
     func worker(for path: String) -> Worker<DiskContext> { workers(nil, path).worker(for: path) }
 
-    /// The thread for reads of metadata, which do not wait for writes.
+    /// Returns the thread that reads only metadata, so that these reads do not wait for writes.
     func metadataWorker(at destination: Destination) -> Worker<DiskContext> { workers(of: destination).metadataWorker }
 
     private func workers(of destination: Destination) -> FileSystemWorkers {
-        // 0: the host saw it in another boot.
+        // A device of 0 is unknown: the host saw the directory in an earlier boot, and devices may change with each
+        // boot.
         let device = destination.directoryDevice
         return workers(device == 0 ? nil : device, destination.path)
     }

@@ -1,6 +1,6 @@
 internal import BackhaulPlatform
 
-/// The threads of one file system. All but the first are started when they are needed.
+/// The threads of one file system. The first is started by the initializer, the others when they are first needed.
 final class FileSystemWorkers: Sendable {
     private struct Threads {
         var workers: [Worker<DiskContext>?]
@@ -44,8 +44,8 @@ final class FileSystemWorkers: Sendable {
         }
     }
 
-    /// Ends the threads. Returns the part files that are being changed by threads which have not ended by the deadline.
-    /// Without a deadline it waits for all threads.
+    /// Ends the threads, and waits for them until the deadline. Returns the names of the part files that threads are
+    /// still changing at the deadline. Without a deadline, waits for all threads.
     func close(until deadline: Deadline?) -> Set<String> {
         let (workers, activities) = threads.withLock { threads in
             threads.isClosed = true
@@ -75,7 +75,7 @@ final class FileSystemWorkers: Sendable {
     }
 }
 
-/// What a disk thread does at the moment, and whether it may continue.
+/// Which part file a disk thread is changing, and whether the thread may make further system calls.
 final class DiskActivity: Sendable {
     private struct State {
         var part: String?
@@ -84,7 +84,8 @@ final class DiskActivity: Sendable {
 
     private let state = Lock(State())
 
-    /// Makes the thread's later system calls fail. Returns the part file that the thread is changing.
+    /// Makes the thread's later system calls fail. Returns the name of the part file that the thread is changing, if
+    /// any.
     func revoke() -> String? {
         state.withLock { state in
             state.isRevoked = true

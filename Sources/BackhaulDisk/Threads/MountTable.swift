@@ -2,15 +2,16 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// Finds the file system of a path by its name alone, without access to the path, because the file system may not
-/// respond. For a path with symbolic links the result may be wrong. That costs isolation, and nothing else.
+/// Finds the file system of a path from the list of mounts. It does not access the path, because the file system may
+/// not respond. For a path with symbolic links the result may be wrong; then only the work on that path uses the
+/// threads of another file system.
 struct MountTable {
     private var mounts: [(point: [UInt8], device: UInt64)] = []
     private var readAt: Int64 = 0
 
     private static let cacheMilliseconds: Int64 = 1_000
 
-    /// Nil if no mount point above the path is known, as in a chroot.
+    /// Returns the device of the path's file system, or nil if no mount point of the path is known, as in a chroot.
     mutating func device(of path: String) -> UInt64? {
         let now = Clock.bootMilliseconds
         if mounts.isEmpty || readAt + Self.cacheMilliseconds <= now {
@@ -41,7 +42,7 @@ struct MountTable {
         }
     }
 
-    /// Decodes blanks and backslashes, which the file contains as octal numbers.
+    /// Decodes spaces, tabs, line ends and backslashes, which the file contains as octal numbers.
     private static func unescaped(_ field: ArraySlice<UInt8>) -> [UInt8] {
         var (unescaped, rest) = ([UInt8](), field)
         while let byte = rest.popFirst() {

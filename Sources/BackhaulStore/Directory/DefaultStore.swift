@@ -5,10 +5,10 @@ internal import Glibc
 
 /// The store that all programs of a user share unless they choose another.
 public enum DefaultStore {
-    /// `$BACKHAUL_STORE`; otherwise `backhaul` in `$XDG_STATE_HOME` or `~/.local/state` (XDG Base Directory
-    /// Specification). Missing parent directories are made with mode 0700.
+    /// Returns `$BACKHAUL_STORE`, or else `backhaul` in `$XDG_STATE_HOME` or in `~/.local/state` (XDG Base Directory
+    /// Specification). Makes missing parent directories with mode 0700.
     ///
-    /// Throws storeUnavailable when none of them is an absolute path, or when a parent cannot be made.
+    /// Throws storeUnavailable when none of these is an absolute path, or when a parent directory cannot be made.
     public static func path() throws(Failure) -> String {
         if let chosen = variable("BACKHAUL_STORE") { return chosen }
         let state: String
@@ -26,7 +26,8 @@ public enum DefaultStore {
         return state + "/backhaul"
     }
 
-    /// The variable's value. A relative path is ignored, as the specification demands.
+    /// Returns the variable's value, or nil if it is not an absolute path: the specification demands that relative
+    /// paths are ignored.
     private static func variable(_ name: String) -> String? {
         Environment.variable(name).flatMap { $0.utf8.first == UInt8(ascii: "/") ? $0 : nil }
     }
@@ -38,8 +39,7 @@ public enum DefaultStore {
             guard mkdir(made, 0o700) != 0 else { continue }
             let code = bhl_errno()
             var status = stat()
-            // In a directory that is not writable, mkdir may report another error than EEXIST for an existing
-            // directory.
+            // For an existing directory whose parent is not writable, mkdir may report another error than EEXIST.
             guard stat(made, &status) != 0 else { continue }
             throw Failure.system(
                 .storeUnavailable, code: code,

@@ -6,9 +6,8 @@ internal import Glibc
 /// Reports that the store's directory, or a file in it, was moved or deleted while an engine runs. It uses inotify(7),
 /// so no polling is needed.
 ///
-/// The kernel reports the deletion of files in the directory, but not of the directory itself while this process has it
-/// open. The move of a parent directory is not reported either. Then a process that opens the path finds another store,
-/// or none.
+/// Two events are not reported. One is the deletion of the directory itself, while this process has it open. The other
+/// is the move of a parent directory: then a process that opens the path finds another store, or none.
 public final class DirectoryWatch: Sendable {
     private let directory: StoreDirectory
     private let descriptor: Descriptor
@@ -25,7 +24,7 @@ public final class DirectoryWatch: Sendable {
         }
     }
 
-    /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can.
+    /// Reads the pending notifications. Returns why the store cannot be used any more, or nil if it can be used.
     public func readReplacementFailure() -> Failure? {
         var buffer = [UInt8](repeating: 0, count: 4_096)
         while read(descriptor.number, &buffer, buffer.count) > 0 {}
@@ -49,8 +48,8 @@ extension StoreDirectory {
         return nil
     }
 
-    /// Whether the lock file exists. When a store is deleted, the lock file is removed at the latest with its
-    /// directory.
+    /// Whether the lock file exists. When a store is deleted, the lock file is removed before its directory, so a
+    /// missing lock file shows the deletion.
     public var hasLock: Bool {
         var status = stat()
         return fstatat(descriptor.number, Self.lockName, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0
@@ -59,18 +58,18 @@ extension StoreDirectory {
     /// Whether the path leads to this directory. False if it leads to another directory or to none.
     public var isAtPath: Bool { pathMatches == true }
 
-    /// Whether the path leads to another directory. False if the directory was only moved away: then what is written to
-    /// it is kept.
+    /// Whether the path leads to another directory. False if the directory was only moved away: then it still exists,
+    /// and writes to it are not lost.
     var isReplaced: Bool { pathMatches == false }
 
-    /// Whether the path leads to this directory; nil if no file has the path.
+    /// Whether the path leads to this directory; nil if the path does not exist.
     private var pathMatches: Bool? {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         return (bhl_device(&status), UInt64(status.st_ino)) == descriptor.identity
     }
 
-    /// The directory's path without symbolic links, which identifies the store.
+    /// The directory's path with all symbolic links resolved. It identifies the store.
     public var realPath: String {
         guard let found = realpath(path, nil) else { return path }
         defer { free(found) }

@@ -2,12 +2,13 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An exclusive open-file-description lock on a whole file (fcntl(2)). It is released with its last reference and with
-/// the process. Unlike a process lock, it stays when other code of the host opens and closes the same file.
+/// An exclusive open-file-description lock on a whole file (fcntl(2)). It is released when this object is freed or the
+/// process ends. Unlike a traditional record lock, it stays when other code of the process opens and closes the same
+/// file.
 final class FileLock: Sendable {
     private let descriptor: Descriptor
 
-    /// Takes the lock. Nil when another open file description has it.
+    /// Takes the lock. Returns nil when another open file description has it.
     init?(_ descriptor: Descriptor) throws(SystemError) {
         guard bhl_lock_exclusive(descriptor.number) == 0 else {
             let error = SystemError.last("cannot lock")
@@ -18,11 +19,12 @@ final class FileLock: Sendable {
     }
 
     deinit {
-        // A close is not enough: a child that the host has just forked has a copy of the descriptor. It would keep the
-        // lock until its exec.
+        // A close is not enough: a child process that the host has just forked has a copy of the descriptor. The child
+        // would keep the lock until its exec.
         if descriptor.isOurs { _ = bhl_unlock(descriptor.number) }
     }
 
-    /// False when the host has closed the descriptor. Then another process may have the lock.
+    /// Whether this object still has the lock. False when the host has closed the descriptor. Then another process may
+    /// have the lock.
     var isHeld: Bool { descriptor.isOurs }
 }

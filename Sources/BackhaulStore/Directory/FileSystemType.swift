@@ -6,15 +6,15 @@ internal import Glibc
 struct FileSystemType: Equatable, Sendable {
     var magic: UInt32
 
-    /// Returns the type; nil if the kernel does not report it.
+    /// Returns the type of the file system of an open file, or nil if the kernel does not report it.
     static func of(_ descriptor: Descriptor) -> FileSystemType? {
         var status = statfs()
         guard fstatfs(descriptor.number, &status) == 0 else { return nil }
         return FileSystemType(magic: UInt32(truncatingIfNeeded: status.f_type))
     }
 
-    /// The name of the file system if its files are on another machine. There, locks and shared views of a file do not
-    /// hold for all clients. Nil for local file systems, and for FUSE, which does not report where its files are.
+    /// The name of the file system if its files are on another machine, where locks do not hold for all machines. Nil
+    /// for local file systems, and for FUSE, which does not report where its files are.
     var networkName: String? { Self.network[magic] }
 
     private static let network: [UInt32: String] = [

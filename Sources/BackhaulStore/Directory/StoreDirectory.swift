@@ -3,11 +3,11 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// An open, checked store directory. Any process may open it; only the holder of its lock is the engine.
+/// An open, checked store directory. Any process may open it; only the process that has its lock is the engine.
 public final class StoreDirectory: Sendable {
     /// The absolute path, without a slash at its end.
     public let path: String
-    /// Opened with O_DIRECTORY. It refers to the same directory after a rename.
+    /// The open directory. The descriptor still refers to it after a rename.
     public let descriptor: Descriptor
 
     /// The folder of finished files without a destination. Each file is named by its task's number.
@@ -20,11 +20,11 @@ public final class StoreDirectory: Sendable {
 
     public func bodyFile(named name: String) -> String { "\(bodiesPath)/\(name)" }
 
-    /// The path of the journal that has the length of each part file, as of the last write.
+    /// The path of the journal of part files. The journal has the length of each part file after its last write.
     public var partJournalPath: String { path + "/parts" }
 
-    /// Throws when the database is empty but files of tasks exist: the database was lost, and a new one would not know
-    /// the files.
+    /// Throws when files of tasks exist without a database. The database was lost, and a new one would not know the
+    /// files.
     func refuseFilesWithoutDatabase() throws(Failure) {
         for folder in [bodiesPath, keptPath] {
             guard let names = try? DirectoryReader.textNames(in: folder), !names.isEmpty else { continue }
@@ -33,7 +33,7 @@ public final class StoreDirectory: Sendable {
         if hasPartRecords { throw lostFailure("\(partJournalPath) knows of downloads that were under way") }
     }
 
-    /// Throws when a log exists without its database: SQLite would remove the log.
+    /// Throws when a log exists but the database is missing or empty, because SQLite would remove the log.
     func refuseWALWithoutDatabase() throws(Failure) {
         guard sizeOfFile(Schema.fileName) ?? 0 == 0, sizeOfFile(Schema.walName) ?? 0 > 0 else { return }
         throw lostFailure("its log \(path)/\(Schema.walName) has commits")
@@ -55,7 +55,8 @@ public final class StoreDirectory: Sendable {
         return count > 0 && bytes[..<count].contains { $0 != 0 }
     }
 
-    /// Limit on the path's length in bytes. With a longer path the files inside would exceed the kernel's limit.
+    /// The path must be shorter than this number of bytes. With a longer path, the paths of files in the store would
+    /// exceed the kernel's limit.
     static let pathSize = 4_000
 
     private init(path: String, descriptor: Descriptor) {
@@ -65,9 +66,9 @@ public final class StoreDirectory: Sendable {
 
     /// Opens the directory, or makes it with mode 0700 if its parent exists.
     ///
-    /// Throws invalidArgument for a path that is not absolute, too long or not a directory; storeOnNetworkFileSystem;
-    /// storeReadOnly; storeFull; storeUnavailable when the directory cannot be made, has another owner or is open to
-    /// other users.
+    /// Throws invalidArgument for a path that is not absolute, too long or not a directory. Throws storeUnavailable
+    /// when the directory cannot be made, has another owner or is open to other users. Also throws
+    /// storeOnNetworkFileSystem, storeReadOnly and storeFull.
     public static func open(path: String) throws(Failure) -> StoreDirectory {
         try open(path: path, fileSystemType: FileSystemType.of)
     }
@@ -111,9 +112,9 @@ public final class StoreDirectory: Sendable {
         return String(trimmed)
     }
 
-    /// Makes the directory. Returns false if it existed before.
+    /// Makes the directory. Returns whether it is new.
     private static func make(_ path: String) throws(Failure) -> Bool {
-        // stat(2) comes first: mkdir(2) waits for a frozen file system even if the directory exists.
+        // stat(2) comes first, because on a frozen file system mkdir(2) blocks even if the directory exists.
         var status = stat()
         if stat(path, &status) == 0 { return false }
         if mkdir(path, 0o700) == 0 { return true }

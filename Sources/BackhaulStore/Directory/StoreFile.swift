@@ -15,7 +15,8 @@ extension StoreDirectory {
                 throw fileFailure(name)
             }
         }
-        // A consumed file is removed from its old path, so the folder with the only copy must survive a power loss.
+        // The sync lets the new folders survive a power loss. The folder `bodies` has the only copy of each consumed
+        // file.
         if areNew, fsync(descriptor.number) != 0 { throw fileFailure("folders") }
     }
 
@@ -33,18 +34,18 @@ extension StoreDirectory {
         throw fileFailure(name)
     }
 
-    /// A path to a file of the store. It is short even if the store's path is long, and stays valid when the store is
-    /// renamed.
+    /// Returns a path to a file of the store. The path is short even if the store's path is long, and stays valid when
+    /// the store is renamed.
     func reachablePath(of name: String) -> String { "/proc/self/fd/\(descriptor.number)/\(name)" }
 
-    /// The size of a file of the store in bytes, or nil if the file does not exist.
+    /// Returns the size of a file of the store in bytes, or nil if the file does not exist.
     public func sizeOfFile(_ name: String) -> Int? {
         var status = stat()
         guard fstatat(descriptor.number, name, &status, Int32(AT_SYMLINK_NOFOLLOW)) == 0 else { return nil }
         return Int(status.st_size)
     }
 
-    /// The last `size` bytes of a file of the store as text, or nil if they cannot be read.
+    /// Returns the last `size` bytes of a file of the store as text, or nil if they cannot be read.
     public func endOfFile(_ name: String, size: Int) -> String? {
         let number = bhl_openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -56,8 +57,8 @@ extension StoreDirectory {
         return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
     }
 
-    /// Tries to write a small file in the store. Returns why that fails, or nil. The caller uses it to explain a
-    /// failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore it.
+    /// Tries to write a small file in the store. Returns why the write fails, or nil. The caller uses this to explain a
+    /// failure that could not be logged. The thread must block SIGXFSZ, or the process must ignore this signal.
     public func writeFailure() -> Failure? {
         let name = ".space-\(getpid())"
         let number = bhl_openat(descriptor.number, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600)
@@ -68,7 +69,7 @@ extension StoreDirectory {
         return write(file.number, &byte, 1) == 1 && fsync(file.number) == 0 ? nil : fileFailure("files")
     }
 
-    /// The failure for errno, after a failed system call on a file of the store.
+    /// Returns the failure for the present errno, after a failed system call on a file of the store.
     func fileFailure(_ name: String) -> Failure {
         let code = bhl_errno()
         let reason = SystemError.reason(of: code)

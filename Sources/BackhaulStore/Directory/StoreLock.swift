@@ -3,35 +3,36 @@ public import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The lock of a store. The process that has it is the engine. It is released with its last reference and with the
-/// process. Forked children close their copies of it.
+/// The lock of a store. The process that has the lock is the engine. The lock is released when this object is freed or
+/// the process ends. Forked children close their copies of its descriptor.
 public final class StoreLock: Sendable {
     private let lock: FileLock
 
     fileprivate init(_ lock: FileLock) { self.lock = lock }
 
-    /// False when the host has closed the lock's descriptor. Then another engine may run.
+    /// Whether this process still has the lock. False when the host has closed the lock's descriptor. Then another
+    /// engine may run.
     public var isHeld: Bool { lock.isHeld }
 }
 
 extension StoreDirectory {
     static let lockName = "lock"
 
-    /// Takes the lock, and writes the process's identity into the file. Nil when another open file description, of this
-    /// process or another, has the lock.
+    /// Takes the lock, and writes the process's identity into the lock file. Returns nil when another open file
+    /// description, of this process or another, has the lock.
     public func acquireLock() throws(Failure) -> StoreLock? {
         while true {
             let file = try openFile(Self.lockName)
             guard let lock = try lock(file) else { return nil }
-            // A lock on a file that was removed in the meantime excludes no other process.
+            // If the lock file was removed after it was opened, the lock on it excludes no other process.
             guard isLockFile(file) else { continue }
             write(.current, into: file)
             return StoreLock(lock)
         }
     }
 
-    /// Whether an engine, of this process or another, has the lock. This never takes the lock, not even briefly: a
-    /// daemon that starts at that moment would find it taken, and exit.
+    /// Whether an engine, of this process or another, has the lock. The test never takes the lock, not even briefly: a
+    /// daemon that starts at that moment would find the lock taken, and exit.
     public var isLocked: Bool {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDWR | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return false }
@@ -39,7 +40,8 @@ extension StoreDirectory {
         return bhl_is_locked(file.number) != 0
     }
 
-    /// The process whose identity is in the lock file, or nil if that cannot be read. For messages, not for decisions.
+    /// The process whose identity is in the lock file, or nil if the file cannot be read. The value is for messages
+    /// only: the file may name a process that has ended.
     public func lockHolder() -> ProcessIdentity? {
         let number = bhl_openat(descriptor.number, Self.lockName, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0)
         guard number >= 0 else { return nil }
@@ -71,7 +73,8 @@ extension StoreDirectory {
             && ours.st_ino == named.st_ino
     }
 
-    /// A failure is ignored: the lock does not depend on the text.
+    /// Writes the process's identity into the lock file. A failure is ignored, because the lock does not depend on the
+    /// file's text.
     private func write(_ identity: ProcessIdentity, into file: Descriptor) {
         var text = Array("\(identity.processID) \(identity.startTime) \(identity.bootID)\n".utf8)
         ftruncate(file.number, 0)

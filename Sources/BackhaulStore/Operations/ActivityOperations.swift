@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// Activities: their settings, their due times on the wall clock, and their starts. A start and the next window are
-/// written in one transaction, so a crash does not start an activity twice.
+/// Operations on activities: their settings, their due times on the wall clock, and their starts. A start and the next
+/// window are written in one transaction, so a crash does not start an activity twice.
 public struct ActivityOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -10,7 +10,8 @@ public struct ActivityOperations {
     private var tasks: TaskOperations { TaskOperations(tables: tables, directory: directory) }
 
     /// Adds the activity, or replaces the one with the same identifier. A replaced activity keeps its next window,
-    /// unless its first time or its interval changes. `origin`: of the request. Throws tooMany, invalidated, notFound.
+    /// unless its first time or its interval changes. `origin` is the origin of the activity's request. Throws tooMany,
+    /// invalidated, notFound.
     public func set(
         _ activity: Activity, origin: Origin?, in session: SessionID, now: Int64
     ) throws(Failure) {
@@ -41,7 +42,7 @@ public struct ActivityOperations {
         }
     }
 
-    /// Returns the session's activities, by identifier.
+    /// Returns the session's activities, sorted by identifier.
     public func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
         try tables.activities.infos(of: session, now: now)
     }
@@ -60,15 +61,17 @@ public struct ActivityOperations {
         throw Failure(.tooMany, "the session has \(count) activities; remove those that are not needed any more")
     }
 
-    /// Enqueues the activity's request, or makes the event for the host. Returns nil if the activity was started,
-    /// changed or removed since it was read, or if its last task has not ended. Also returns nil if the host has not
-    /// acknowledged the event of an earlier window: then this window is skipped. Throws what an enqueue throws.
+    /// Starts the activity: enqueues its request, or inserts its event for the host. Returns nil if the activity was
+    /// started, changed or removed since the caller read it, or if its last task has not ended. Also returns nil, and
+    /// skips this window, if the host has not acknowledged the event of an earlier window. Throws the failures of an
+    /// enqueue.
     public func start(
         _ activity: OpenActivity, now: Int64, clock: ClockReading
     ) throws(Failure) -> ActivityStart? {
         let current = try tables.activities.find(activity.id)
         guard let current, current == activity, current.livingTask == nil else { return nil }
-        // An activity that does not repeat has only this event, so it is not skipped.
+        // An activity that does not repeat has only one window, so its event is inserted even if an earlier one is
+        // unacknowledged.
         if !activity.hasRequest, activity.repeats, let next = activity.next(now: clock.wall),
             try tables.events.hasActivity(activity.identifier, of: activity.session) {
             try tables.activities.skip(activity.id, to: next)
@@ -107,8 +110,8 @@ public struct ActivityOperations {
         return (previous, try events.poll(session, after: previous, maximum: 1).events)
     }
 
-    /// Returns the request to enqueue for the open window. Until the window ends, the task waits for the conditions
-    /// that its quality of service prefers.
+    /// Returns the request to enqueue for the open window. With the quality of service `background`, the task waits for
+    /// the conditions of the discretionary preset until the window ends.
     private func request(of activity: OpenActivity, now: Int64) throws(Failure) -> (Request, Origin) {
         guard let stored = try tables.activities.request(of: activity.id) else {
             throw Failure(.internal, "an activity has no request; please report it")
@@ -123,7 +126,7 @@ public struct ActivityOperations {
         return (request, stored.origin)
     }
 
-    /// Returns the options of the activity's request; nil when it has none.
+    /// Returns the options of the activity's request, or nil when it has none.
     private func options(
         of activity: ActivityID, stating constraints: ConstraintsID
     ) throws(Failure) -> RequestOptions? {

@@ -1,8 +1,8 @@
 public import BackhaulModel
 
-/// What the attempts of a live task leave in the store: a row each, the checkpoint and the finish intent. The rows are
-/// written in the transaction that ends or retries the task. Each function does nothing when the task has ended or does
-/// not exist.
+/// Operations on what the attempts of a live task leave in the store: one row for each attempt, the checkpoint and the
+/// finish intent. The transaction that ends or retries the task writes the attempt's row. Each function does nothing
+/// when the task has ended or does not exist.
 public struct AttemptOperations {
     let tables: Tables
 
@@ -21,12 +21,13 @@ public struct AttemptOperations {
         try tables.parts.removeIntent(of: task)
     }
 
-    /// Records that a request which must not be repeated is about to be sent.
+    /// Records that an attempt will now send a request that must not be repeated. After a crash, the next engine then
+    /// does not send it again.
     public func recordUnderWay(_ task: TaskID, attempts: UInt32) throws(Failure) {
         try tables.tasks.markUnderWay(task, attempts: attempts)
     }
 
-    /// Records an attempt. Without a failure in the record, the failure of an earlier attempt stays.
+    /// Records an attempt. If the record has no failure, the stored failure of an earlier attempt stays.
     public func record(_ task: TaskID, _ record: AttemptRecord) throws(Failure) {
         guard try tables.tasks.write(record, of: task) else { return }
         if let attempt = record.attempt { try write(attempt) }
@@ -38,8 +39,9 @@ public struct AttemptOperations {
         }
     }
 
-    /// Records the finish intent, and what is known of the response. An engine that ends the task after a crash has not
-    /// seen the response. False when the task has ended: then its file must not get its final name.
+    /// Records the finish intent and the summary of the response. If this engine crashes, the next one ends the task
+    /// without having seen the response. Returns false when the task has ended: then its file must not get its final
+    /// name.
     public func recordIntent(
         _ task: TaskID, _ intent: FinishIntent, response: ResponseSummary = ResponseSummary(),
         checksum: Checksum? = nil,
@@ -56,26 +58,26 @@ public struct AttemptOperations {
 
     public func clearIntent(_ task: TaskID) throws(Failure) { try tables.parts.removeIntent(of: task) }
 
-    /// Gives the task another part file, so that it starts over, because an operation that cannot be stopped may still
-    /// change the old file. Does nothing when the old file is sealed: then it is the finished file.
+    /// Gives the task another part file, so that the task starts from the beginning. It is called when an operation on
+    /// the old file cannot be stopped and may still change that file. Does nothing when the task has a finish intent,
+    /// because then the old file is the finished file.
     public func renewPart(of task: TaskID) throws(Failure) {
         guard try tables.leftovers.insertPart(of: task) else { return }
         try tables.tasks.renewPart(of: task)
         try forgetProgress(task)
     }
 
-    /// Writes the attempt. It replaces an earlier row of the same number, which was written before the attempt was
-    /// over.
+    /// Writes the attempt's row. It replaces a row with the same number that was written before the attempt was over.
     func write(_ attempt: Attempt) throws(Failure) {
         try tables.attempts.write(attempt)
-        // The first attempt stays, and the newest ones, `Limits.attemptCount` in all.
+        // The rows of the first attempt and of the newest attempts stay, `Limits.attemptCount` in all.
         let kept = UInt32(Limits.attemptCount)
         guard attempt.number > kept else { return }
         try tables.attempts.removeOlder(of: attempt.task, through: attempt.number - kept + 1)
     }
 
-    /// Returns the attempts, oldest first. Of many attempts only the first and the newest are there. Throws notFound
-    /// when neither the session nor its history has the task.
+    /// Returns the task's stored attempts, oldest first. Of many attempts, only the first and the newest are stored.
+    /// Throws notFound when neither the session nor its history has the task.
     public func all(of task: TaskID, in session: SessionID) throws(Failure) -> [Attempt] {
         var url = try tables.requests.url(of: task, in: session)
         if url == nil { url = try tables.history.url(of: task, in: session) }

@@ -1,11 +1,13 @@
 public import BackhaulModel
 
-/// Files of request bodies in the store. A snapshot stays until its task ends. A consumed file stays until its task
-/// succeeds, or until it is given back after the task's event is acknowledged.
+/// Operations on files of request bodies in the store. A snapshot stays until its task ends. A consumed file stays
+/// until its task succeeds. If the task does not succeed, the file is moved back to its old path after the task's event
+/// is acknowledged.
 public struct BodyOperations {
     let tables: Tables
 
-    /// Records consumed files. Their old paths are to be removed, if they still lead to the same files.
+    /// Records consumed files whose old paths must be removed. A path is removed only if it still leads to the same
+    /// file.
     public func recordConsumed(_ files: [BodyFile]) throws(Failure) {
         for file in files { try tables.bodies.insertConsumed(file) }
     }
@@ -31,13 +33,14 @@ public struct BodyOperations {
         return unknown
     }
 
-    /// Records the names that no task uses as leftovers: an engine has ended before it made their tasks.
+    /// Adds those of the names that no task uses to the leftovers. An engine has ended before it made the tasks of
+    /// these files.
     public func addLeftovers(among names: [String]) throws(Failure) {
         for name in names { try tables.bodies.insertLeftoverIfUnused(name) }
     }
 
-    /// Records files of an ended task as leftovers: its snapshots, and after a success also its consumed files. True if
-    /// there are any.
+    /// Adds files of an ended task to the leftovers: its snapshots, and after a success also its consumed files.
+    /// Returns whether the task has such files.
     func addLeftovers(of task: TaskID, hasSucceeded: Bool) throws(Failure) -> Bool {
         let names = try tables.bodies.stored(of: task, snapshotsOnly: !hasSucceeded)
         guard !names.isEmpty else { return false }
@@ -51,7 +54,7 @@ public struct BodyOperations {
         try tables.bodies.insertSnapshotsOfSelected()
     }
 
-    /// The name and size of the consumed file of a task that has not succeeded.
+    /// Returns the name and size of the consumed file of a task that has not succeeded, or nil if it has none.
     public func consumedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
         try tables.bodies.storedFile(of: task)
     }
@@ -59,10 +62,10 @@ public struct BodyOperations {
     // MARK: Giving back
 
     /// Consumed files of tasks that have not succeeded are moved back to their old paths. The transaction that removes
-    /// the task lists its files. They stay listed until they are given back.
+    /// the task adds its files to a list. A file stays in the list until it is moved back.
     ///
-    /// Returns the files with names greater than `name`, by name. A file whose old path is still to be removed is left
-    /// out: the removal would remove the file that was given back.
+    /// Returns the listed files with names greater than `name`, sorted by name. A file whose old path has not yet been
+    /// removed is left out: that removal would delete the file that was moved back.
     public func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try tables.bodies.bodiesToReturn(after: name, limit: limit)
     }
@@ -71,8 +74,8 @@ public struct BodyOperations {
         for name in names { try tables.bodies.removeToReturn(name) }
     }
 
-    /// Lists the consumed files of the selected events' tasks, and returns whether there are any. Files of a succeeded
-    /// task, and snapshots, are not in the table any more.
+    /// Adds the consumed files of the selected events' tasks to the list, and returns whether there are any. The table
+    /// no longer has snapshots and files of succeeded tasks at this point.
     func addReturnsOfSelectedEvents() throws(Failure) -> Bool {
         guard try tables.bodies.storesAny() else { return false }
         return try tables.bodies.insertToReturnOfSelected()

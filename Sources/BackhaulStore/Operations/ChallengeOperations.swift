@@ -1,7 +1,7 @@
 public import BackhaulModel
 
-/// A task that waits for a credential refers to a row of `challenges`. All tasks that need the same credential refer to
-/// the same row. The due time of these tasks is the end of their resource time-out.
+/// Operations on challenges. A task that waits for a credential refers to a row of `challenges`. All tasks that need
+/// the same credential refer to the same row. The due time of these tasks is the end of their resource time-out.
 public struct ChallengeOperations {
     let tables: Tables
     private var attempts: AttemptOperations { AttemptOperations(tables: tables) }
@@ -9,11 +9,12 @@ public struct ChallengeOperations {
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Records the attempt, and makes the task wait for the open challenge of the space. Without one, opens a challenge
-    /// and inserts its event.
+    /// Records the attempt, and makes the task wait for the open challenge of the protection space. If the space has no
+    /// open challenge, opens one and inserts its event.
     ///
-    /// - known: the challenge that was open when the caller decided.
-    /// - replacing: a challenge whose response did not serve. The tasks that it had released wait again.
+    /// - known: the challenge that was open when the caller decided to park the task. If it is closed now, nothing is
+    ///   changed.
+    /// - replacing: a closed challenge whose credential did not work. The tasks that it had released wait again.
     public func park(
         _ task: TaskID, _ record: AttemptRecord, for authChallenge: AuthenticationChallenge, failures: UInt32 = 0,
         known: ChallengeID? = nil, replacing: ChallengeID? = nil, bootMilliseconds: Int64, now: Int64
@@ -27,9 +28,9 @@ public struct ChallengeOperations {
         return .parked(parked)
     }
 
-    /// Opens a challenge before a request is sent, because a credential or a part of the request has expired. These
-    /// tasks wait for it, and so do the tasks that the challenge `replacing` released. Returns nil when none of the
-    /// tasks is ready.
+    /// Opens a challenge before a request is sent, because a credential, a header or the URL has expired. `tasks` wait
+    /// for the challenge, and so do the tasks that the closed challenge `replacing` released. Returns nil when none of
+    /// `tasks` is ready.
     public func open(
         _ authChallenge: AuthenticationChallenge, for tasks: [TaskID], replacing: ChallengeID?, bootMilliseconds: Int64,
         now: Int64
@@ -66,7 +67,7 @@ public struct ChallengeOperations {
         return ParkedTask(challenge: challenge, isNew: isNew, change: change, nextDue: try tables.delays.nextDue())
     }
 
-    /// Returns the open challenge of the space, or a new one with its event.
+    /// Returns the open challenge of the protection space. If there is none, inserts a challenge with its event.
     private func findOrInsert(
         _ authChallenge: AuthenticationChallenge, failures: UInt32, at place: SessionPlace, now: Int64
     ) throws(Failure) -> (ChallengeID, isNew: Bool) {
@@ -77,7 +78,7 @@ public struct ChallengeOperations {
         return (challenge, true)
     }
 
-    /// Makes ready tasks wait for an open challenge, without an attempt of their own. Returns when the next delayed
+    /// Makes ready tasks wait for an open challenge without recording an attempt of them. Returns when the next delayed
     /// task is due, or nil when the challenge is not open.
     public func parkWithoutAttempt(
         _ tasks: [TaskID], for challenge: ChallengeID, bootMilliseconds: Int64, now: Int64
@@ -88,7 +89,8 @@ public struct ChallengeOperations {
         return try tables.delays.nextDue()
     }
 
-    /// Sets the due times of tasks that wait for a challenge since another boot, by this boot's clock.
+    /// Sets the due times of all parked tasks on the clock of this boot. It is called after a boot, which made their
+    /// old due times invalid.
     public func rescheduleParked(bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.rescheduleParked(DelayMoment(boot: bootMilliseconds, calendar: now))
     }
@@ -100,12 +102,12 @@ public struct ChallengeOperations {
 
     // MARK: Reading
 
-    /// Returns the session's open challenges, by id.
+    /// Returns the session's open challenges, sorted by id.
     public func all(of session: SessionID) throws(Failure) -> [Challenge] {
         try tables.challenges.all(of: session).sorted { $0.id < $1.id }
     }
 
-    /// Returns the challenge; nil when it is not open.
+    /// Returns the challenge, or nil when it is not open.
     public func find(_ id: ChallengeID) throws(Failure) -> Challenge? { try tables.challenges.find(id) }
 
     /// Returns the open challenges of all sessions.
@@ -125,8 +127,8 @@ public struct ChallengeOperations {
 
     // MARK: Responses to challenges
 
-    /// Closes the challenge, and makes its tasks ready. `now`: the end of their wait, which is then recorded; nil: no
-    /// record is made.
+    /// Closes the challenge, and makes its tasks ready. `now` is the end of their wait record; with nil, no wait record
+    /// is written.
     public func releaseTasks(
         of challenge: Challenge, in session: SessionID, now: Int64? = nil
     ) throws(Failure) -> Change {
@@ -160,15 +162,15 @@ public struct ChallengeOperations {
         return change
     }
 
-    /// Removes challenges that no task waits for, with their events.
+    /// Removes the session's challenges for which no task waits, and their events. Returns these challenges.
     func closeUnused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         let unused = try tables.challenges.unused(of: session)
         for challenge in unused { try close(challenge, of: session) }
         return unused
     }
 
-    /// Removes the challenge if no task waits for it. For the challenge of an ended task: to check all challenges would
-    /// be slow, because a session may have as many as tasks.
+    /// Removes the challenge if no task waits for it. It is used for the challenge of an ended task. A check of all
+    /// challenges would be slow, because a session may have as many challenges as tasks.
     func closeIfUnused(_ challenge: ChallengeID, of session: SessionID) throws(Failure) -> Bool {
         guard try tables.challenges.isUnused(challenge) else { return false }
         try close(challenge, of: session)

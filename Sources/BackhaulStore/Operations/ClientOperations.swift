@@ -1,7 +1,8 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// Clients, and the sessions that they consume. These are rows, so that a claim outlives the engine that granted it.
+/// Operations on clients, and on their claims of sessions. Claims are rows, so that a claim outlives the engine that
+/// granted it.
 public struct ClientOperations {
     let tables: Tables
 
@@ -18,20 +19,20 @@ public struct ClientOperations {
         return try tables.sessions.names(of: session)?.identifier
     }
 
-    /// Releases all claims of a client that has gone for good, and removes its commands.
+    /// Releases all claims of a client that will not connect again, and removes its stored replies.
     public func release(_ client: ClientID) throws(Failure) {
         try tables.clients.remove(client)
         try tables.commands.removeAll(of: client)
     }
 
-    /// Releases clients that this process reports as closed.
+    /// Releases the clients that their process reports as closed.
     public func releaseClosed(_ closedClients: [ClientID], of process: ProcessIdentity) throws(Failure) {
         for client in closedClients where try tables.clients.remove(client, of: process) {
             try tables.commands.removeAll(of: client)
         }
     }
 
-    /// Releases every client whose process has ended, and removes commands of unknown clients.
+    /// Releases every client whose process has ended, and removes stored replies of unknown clients.
     public func releaseDead() throws(Failure) {
         for consumer in try all() where !consumer.process.isAlive { try release(consumer.client) }
         try tables.commands.removeOrphans()
@@ -42,7 +43,7 @@ public struct ClientOperations {
         try tables.clients.all()
     }
 
-    /// Makes the handle the session's consumer. Throws inUse when another handle is the consumer and its process is
+    /// Gives the session's claim to the consumer. Throws inUse when another handle has the claim and its process is
     /// alive.
     func claim(_ session: OpenedSession, for consumer: ConsumerIdentity) throws(Failure) {
         if let holder = try tables.clients.consumer(of: session.id) {

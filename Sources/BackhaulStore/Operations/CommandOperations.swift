@@ -4,12 +4,12 @@ public import BackhaulModel
 public struct CommandOperations {
     let tables: Tables
 
-    /// The stored reply to a command that was applied; nil for a command that was not.
+    /// Returns the stored reply to a command, or nil if the command was not applied.
     public func reply(to command: CommandID) throws(Failure) -> [UInt8]? {
         try tables.commands.reply(to: command.client, try sequence(command))
     }
 
-    /// Stores the reply. Called in the transaction that applies the command.
+    /// Stores the reply. It must be called in the transaction that applies the command.
     public func remember(_ command: CommandID, reply: [UInt8]) throws(Failure) {
         try tables.commands.insert(command.client, try sequence(command), reply: reply)
     }

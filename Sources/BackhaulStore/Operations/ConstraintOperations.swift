@@ -1,26 +1,29 @@
 public import BackhaulModel
 
-/// Constraints that tasks state themselves. All tasks of a session with equal constraints share one row.
+/// Operations on the constraints of single tasks, which are set beside those of the session. All tasks of a session
+/// with equal constraints share one row.
 public struct ConstraintOperations {
     let tables: Tables
 
     /// Returns the id of these constraints in the session, and inserts a row if there is none. Throws tooMany when the
-    /// session's tasks state `Limits.constraintsCount` different constraints; unused rows are removed first.
+    /// session's tasks already have `Limits.constraintsCount` different constraints. Unused rows are removed before
+    /// that is checked.
     @inline(never)
     public func id(for constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID {
         if let found = try findID(constraints, in: session) { return found }
-        // Constraints with a passed latest start replace some that were accepted before, so this must not fail.
+        // The limit does not apply past the latest start: then the constraints replace others that were accepted
+        // before.
         if !constraints.isPastLatestStart { try enforceLimit(of: session) }
         return try tables.constraints.insert(constraints, in: session)
     }
 
-    /// Returns the id of the constraints; nil when the session does not have them.
+    /// Returns the id of the constraints, or nil when the session does not have them.
     func findID(_ constraints: TaskConstraints, in session: SessionID) throws(Failure) -> ConstraintsID? {
         guard constraints != TaskConstraints() else { return .session }
         return try tables.constraints.find(constraints, in: session)
     }
 
-    /// Returns the constraints. Without a row with this id, no constraint is set.
+    /// Returns the constraints with this id. If no row has the id, returns a value without constraints.
     func value(of id: ConstraintsID) throws(Failure) -> TaskConstraints {
         guard id != .session else { return TaskConstraints() }
         return try tables.constraints.stored(id)?.constraints ?? TaskConstraints()
@@ -35,7 +38,7 @@ public struct ConstraintOperations {
         return found
     }
 
-    /// Replaces the constraints of the selected tasks. Whether their latest start has passed does not change.
+    /// Replaces the constraints of the selected tasks. A task that is past its latest start stays marked as past it.
     func restateSelected(_ stated: Constraints, of session: SessionID) throws(Failure) -> RestatedTasks {
         var restated = RestatedTasks()
         var after: [ConstraintsID: ConstraintsID] = [:]

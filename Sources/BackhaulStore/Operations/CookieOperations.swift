@@ -1,12 +1,14 @@
 public import BackhaulModel
 
-/// The persistent cookies of sessions, as lines of Netscape's cookie file.
+/// Operations on the persistent cookies of sessions. Each cookie is stored as a line in the format of Netscape's cookie
+/// file.
 public struct CookieOperations {
     let tables: Tables
 
     public func all(of session: SessionID) throws(Failure) -> [String] { try tables.cookies.all(of: session) }
 
-    /// A second call has no effect. Nothing is added when the session is gone or has no persistent cookies any more.
+    /// Removes and adds lines. A second call with the same lines has no effect. Adds nothing when the session does not
+    /// exist or does not keep cookies any more.
     public func change(
         of session: SessionID, adding added: Set<String>, removing removed: Set<String>
     ) throws(Failure) {

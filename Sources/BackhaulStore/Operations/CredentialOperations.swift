@@ -1,14 +1,14 @@
 public import BackhaulModel
 
-/// What hosts have given for challenges: credentials that the next engine needs too, and replacements for expired
-/// headers and URLs.
+/// Operations on what hosts have given for challenges: credentials that the next engine needs too, and replacements for
+/// expired headers and URLs.
 ///
 /// The rows of requests do not change, so that the same request with its idempotency key still finds its task. The
 /// replacements are applied when a task is read.
 public struct CredentialOperations {
     let tables: Tables
 
-    /// Stores the credential. It replaces an earlier one of the protection space.
+    /// Stores the credential. It replaces an earlier credential of the same protection space.
     public func keep(_ credential: StoredCredential, of session: SessionID) throws(Failure) {
         try tables.storedCredentials.write(credential, of: session)
     }
@@ -23,9 +23,9 @@ public struct CredentialOperations {
         try tables.storedCredentials.all()
     }
 
-    /// Stores the replacement. Headers are for all live tasks of the origin that refresh their headers. A URL is for
-    /// one task, which moves to the lane of the new origin. The state of the tasks does not change until they are
-    /// released.
+    /// Stores the host's replacement of expired headers or of a URL. Headers apply to all live tasks of the lane that
+    /// refresh their headers. A URL applies to one task, which moves to the lane of the new origin. The state of the
+    /// tasks does not change until they are released.
     public func refresh(
         _ challenge: Challenge, with answer: RefreshedRequest, origin: Origin?, in session: SessionID
     ) throws(Failure) {
@@ -48,8 +48,8 @@ public struct CredentialOperations {
         refreshed.headers = (before?.headers ?? []).replacing(answer.headers)
         try tables.refreshes.writeRequest(refreshed, of: task)
         guard answer.url != nil, let origin else { return }
-        // By giving the URL the host states that the file is the same. Only a strong entity tag with a size can confirm
-        // it.
+        // With the new URL the host states that the file is the same. Only a strong entity tag with a size can confirm
+        // this.
         try tables.parts.forgetURL(of: task)
         let old = try tables.tasks.lane(of: task)
         let new = try tables.lanes.findOrInsert(session, origin)
@@ -58,7 +58,7 @@ public struct CredentialOperations {
         try tables.lanes.removeEmpty(among: [old])
     }
 
-    /// The replacement for the task's request; nil when there is none.
+    /// Returns the replacement for the task's request, or nil when there is none.
     func refreshed(for task: StoredTask) throws(Failure) -> RefreshedRequest? {
         switch task.request.options.refresh {
         case .none: return nil

@@ -1,22 +1,23 @@
 public import BackhaulModel
 
-/// Single tasks that wait for a time, although other tasks of their lane may run.
+/// Operations on delayed tasks: single tasks that wait for a time while other tasks of their lane may run.
 public struct DelayOperations {
     let tables: Tables
 
-    /// Makes the ready ones of these tasks wait until `due`, by the boot clock.
+    /// Delays tasks until `due`, in milliseconds of the boot clock. Skips tasks that are not ready.
     public func begin(_ tasks: [TaskID], until due: Int64, for reason: WaitReason) throws(Failure) {
         for task in tasks { try tables.delays.delayReady(task, until: due, for: reason) }
     }
 
-    /// Returns all tasks that wait for a time for this reason.
+    /// Returns all tasks that are delayed for this reason.
     public func tasks(for reason: WaitReason) throws(Failure) -> [DelayedTask] {
         try tables.delays.delayed(for: reason, after: nil, limit: .max)
     }
 
-    /// Judges again the tasks that wait for this reason, in the order of their due times. One call judges up to `batch`
-    /// tasks `after` the last task of the previous call. `due` returns until when the task waits, by the boot clock, or
-    /// nil if it is ready. It may be called twice for a task whose wait becomes longer, and must return the same value.
+    /// Evaluates the tasks that are delayed for this reason, in the order of their due times. One call evaluates up to
+    /// `batch` tasks that follow `last`, the last task of the previous call. `due` returns the task's due time on the
+    /// boot clock, or nil if the task is ready. If a task's delay becomes longer, `due` may be called twice for the
+    /// task, and must return the same value.
     public func evaluate(
         for reason: WaitReason, after last: DelayedTask? = nil, due: (DelayedTask) -> Int64?
     ) throws(Failure) -> EvaluatedDelays {
@@ -35,12 +36,13 @@ public struct DelayOperations {
         return judged
     }
 
-    /// Returns for each session when the first task with this reason began to wait, in Unix milliseconds.
+    /// Returns, for each session with tasks that are delayed for this reason, when the first of them began to wait, in
+    /// Unix milliseconds.
     public func began(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         try tables.waits.delaysBegan(for: reason)
     }
 
-    /// Ends the delays that are over by the boot clock. Returns the lanes of the tasks.
+    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of their tasks.
     public func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try tables.delays.releaseDue(bootMilliseconds: bootMilliseconds)
     }
@@ -48,23 +50,24 @@ public struct DelayOperations {
     /// Ends the delays of tasks that wait for a route to their origin. Returns their lanes.
     public func releaseUnreachable() throws(Failure) -> Set<LaneID> { try tables.delays.releaseUnreachable() }
 
-    /// Returns those of the lanes in which a task waits for a route to its origin.
+    /// Returns those of the given lanes in which a task waits for a route to its origin.
     public func unreachableLanes(among lanes: Set<LaneID>) throws(Failure) -> Set<LaneID> {
         var found: Set<LaneID> = []
         for lane in lanes where try tables.delays.hasUnreachable(lane) { found.insert(lane) }
         return found
     }
 
-    /// Shortens the retry delays of the session's tasks to the maximum of its new configuration.
+    /// Shortens the retry delays of the session's tasks to the longest delay that the session's new configuration
+    /// allows.
     public func rescheduleRetries(of session: SessionID, bootMilliseconds: Int64, now: Int64) throws(Failure) {
         try tables.delays.shortenRetries(of: session, DelayMoment(boot: bootMilliseconds, calendar: now))
     }
 
-    /// When the next delayed task is due, in milliseconds of the boot clock.
+    /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     public func nextDue() throws(Failure) -> Int64? { try tables.delays.nextDue() }
 
-    /// Detects whether the wall clock has jumped since the last call. Moves the times of live tasks by the jump, so
-    /// that their ages do not change. Returns the jump in milliseconds.
+    /// Detects whether the wall clock was set since the last call. If it was, moves the times of live tasks by the
+    /// step, so that their ages do not change. Returns the step in milliseconds, or 0.
     @discardableResult
     public func adopt(_ now: ClockReading) throws(Failure) -> Int64 {
         let jump = try tables.meta.clock().map { ClockStep.between($0, now) } ?? 0
@@ -79,16 +82,17 @@ public struct DelayOperations {
         return jump
     }
 
-    /// Moves the windows of activities after a clock step. Windows that count from when the activity was set move by
-    /// the jump. Windows that were set for a wall-clock time stay. But a window that was computed while the clock was
-    /// ahead opens after one interval at the latest.
+    /// Moves the windows of activities after a clock step. A window moves by the step if it counts from the time at
+    /// which the activity was set. A window with a fixed wall-clock time stays. But if the clock is set back, an
+    /// activity that has started before starts again after one interval at the latest.
     private func moveActivities(by jump: Int64, now: Int64) throws(Failure) {
         try tables.activities.moveWindows(by: jump)
-        // On a machine whose clock is not set yet, those times are still to come.
+        // A clock that has never been set shows a time long ago. Then the windows stay, because their real times are in
+        // the future.
         guard jump < 0, now >= ClockStep.neverSet else { return }
         try tables.activities.boundWindows(now: now)
     }
 
-    /// The number of tasks of one call. It takes a few tens of milliseconds.
+    /// The largest number of tasks that one call changes. A call takes a few tens of milliseconds.
     static let batch: Int64 = 4_096
 }

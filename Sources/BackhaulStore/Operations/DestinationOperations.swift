@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// Finished files: the representations that tasks have placed at destinations, and claims of kept files.
+/// Operations on finished files: the representations that tasks have placed at destinations, and claims of kept files.
 public struct DestinationOperations {
     let tables: Tables
 
-    /// Returns the stored validators of the file at the destination, with the identity of that file; nil when it came
-    /// from another URL.
+    /// Returns the stored validators of the file at the destination, with the file's identity. Returns nil if none are
+    /// stored, or if the file came from another URL.
     public func version(
         at destination: String, of url: String, in session: SessionID
     ) throws(Failure) -> StoredRepresentation? {
@@ -35,10 +35,10 @@ public struct DestinationOperations {
 
     // MARK: Claiming
 
-    // The kept file of a succeeded task is moved once, to a path that the host chooses.
+    // A host claims the kept file of a succeeded task: the file is moved once, to a path that the host chooses.
 
-    /// Whether the file is already at `path`; false when it is still to be moved there. Throws notFound, or wrongState
-    /// for a task that has not succeeded, has no kept file, or whose file was claimed to another path.
+    /// Returns whether the file is already at `path`; false when it must still be moved there. Throws notFound. Throws
+    /// wrongState if the task has no file in the store that can be claimed, or if the file was claimed to another path.
     public func checkClaim(_ task: TaskID, session: SessionID, path: String) throws(Failure) -> Bool {
         guard let row = try tables.tasks.claim(task), row.session == session else { throw notFoundFailure(task) }
         let isConsumed = row.state.hasEnded && row.state != .succeeded && row.path == nil
@@ -54,8 +54,8 @@ public struct DestinationOperations {
         return true
     }
 
-    /// Records that the file is at `path`, so that its event has that path. Throws as `checkClaim`. A second call has
-    /// no effect.
+    /// Records that the file is at `path`, so that the task's event has that path. Throws the failures of `checkClaim`.
+    /// A second call has no effect.
     public func recordClaim(_ task: TaskID, path: String) throws(Failure) {
         guard let row = try tables.tasks.claim(task) else { throw notFoundFailure(task) }
         guard try !checkClaim(task, session: row.session, path: path) else { return }

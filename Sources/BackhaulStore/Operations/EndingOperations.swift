@@ -10,17 +10,17 @@ public struct EndingOperations {
     private var events: EventOperations { EventOperations(tables: tables, directory: directory) }
     private var rounds: RoundOperations { RoundOperations(tables: tables) }
 
-    /// Ends one task. Nil when it has ended already or does not exist. `attempt`: the last attempt, unless it was
-    /// recorded with the finish intent.
+    /// Ends one task. Returns nil when the task has ended already or does not exist. `attempt` is the task's last
+    /// attempt; nil if it was recorded with the finish intent.
     public func record(
         _ task: TaskID, _ outcome: Outcome, now: Int64, readsEvents: Bool = false, attempt: Attempt? = nil
     ) throws(Failure) -> Change? {
         try record([TaskEnd(task, outcome, attempt: attempt)], now: now, readsEvents: readsEvents)
     }
 
-    /// Ends tasks of one session: writes their outcomes and events. If no live task is left, it closes the round with a
-    /// `session finished` event. Tasks that have ended or do not exist are skipped; nil when that is all of them.
-    /// `readsEvents`: the result contains the new events.
+    /// Ends tasks of one session: writes their outcomes and events. If no live task is left, closes the round with a
+    /// `session finished` event. Tasks that have ended or do not exist are skipped; returns nil when all tasks are
+    /// skipped. With `readsEvents`, the result contains the new events.
     public func record(_ ends: [TaskEnd], now: Int64, readsEvents: Bool) throws(Failure) -> Change? {
         var found: Change?
         var newest = EventID.zero
@@ -63,8 +63,8 @@ public struct EndingOperations {
         var event: EventID
     }
 
-    /// Writes one end, without the session's counters. If the outcome has no response, the one recorded with the finish
-    /// intent stays.
+    /// Writes the end of one task, but does not change the session's counters. If the outcome has no response, the
+    /// response that was recorded with the finish intent stays.
     @inline(never)
     private func write(_ end: TaskEnd, now: Int64) throws(Failure) -> RecordedEnd? {
         let (task, outcome) = (end.task, end.outcome)

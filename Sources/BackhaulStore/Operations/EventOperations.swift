@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Events are returned until they are acknowledged. Then they are deleted, with the tasks that they are about.
+/// Operations on events. An event is returned by each poll until it is acknowledged. Then the event and the task that
+/// it is about are deleted.
 public struct EventOperations {
     let tables: Tables
     let directory: StoreDirectory
@@ -8,8 +9,8 @@ public struct EventOperations {
     private var history: HistoryOperations { HistoryOperations(tables: tables) }
     private var sessions: SessionOperations { SessionOperations(tables: tables) }
 
-    /// Returns up to `maximum` events with ids greater than `after`, by id. Stops early, with `more`, when the events
-    /// have `Limits.chunkSize` bytes together.
+    /// Returns up to `maximum` events with ids greater than `after`, sorted by id. The result ends early when its
+    /// events have `Limits.chunkSize` bytes together. `more` is true if further events exist.
     public func poll(
         _ session: SessionID, after: EventID, maximum: Int
     ) throws(Failure) -> (events: [Event], more: Bool) {
@@ -32,7 +33,7 @@ public struct EventOperations {
         return (events, more)
     }
 
-    /// The number of unacknowledged events with ids up to `id`.
+    /// Returns the number of unacknowledged events with ids up to `id`.
     public func count(of session: SessionID, through id: EventID) throws(Failure) -> UInt64 {
         try tables.events.count(of: session, through: id)
     }
@@ -43,7 +44,7 @@ public struct EventOperations {
         _ session: SessionID, _ acknowledgement: Acknowledgement
     ) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
-        // The selection stays in a temporary table: each step is one statement, regardless of the number of events.
+        // The selected events are in a temporary table, so each step is one statement, regardless of their number.
         let count = try select(acknowledgement, of: session, newest: change.newestEvent)
         guard count > 0 else { return change }
         change.removedKept = try tables.events.unclaimedTasksOfSelected()
@@ -65,7 +66,7 @@ public struct EventOperations {
         return change
     }
 
-    /// Selects the given events that exist. Returns their number.
+    /// Selects those of the acknowledged events that exist. Returns their number.
     private func select(
         _ acknowledgement: Acknowledgement, of session: SessionID, newest: EventID
     ) throws(Failure) -> Int64 {

@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// The history: tasks whose event was acknowledged, up to the limit of their session.
+/// Operations on the history: the newest tasks whose event was acknowledged, up to the limit of their session.
 public struct HistoryOperations {
     let tables: Tables
 
-    /// Returns tasks with ids greater than `after`, by id. Stops early, with `more`, when they have `Limits.chunkSize`
-    /// bytes together.
+    /// Returns up to `maximum` tasks with ids greater than `after`, sorted by id. The result ends early when its tasks
+    /// have `Limits.chunkSize` bytes together. `more` is true if further tasks exist.
     public func tasks(
         of session: SessionID, after: TaskID, maximum: Int
     ) throws(Failure) -> (tasks: [TaskInfo], more: Bool) {
@@ -26,8 +26,8 @@ public struct HistoryOperations {
         return (tasks, more)
     }
 
-    /// Copies the tasks of the selected events into the history; of many, only the newest up to its limit. The caller
-    /// deletes the tasks. Returns the new number of tasks in the history.
+    /// Copies the tasks of the selected events into the history, but no more than its limit: the newest ones. The
+    /// caller deletes the tasks. Returns the new number of tasks in the history.
     func addSelected(_ session: SessionID, selected: Int64) throws(Failure) -> Int64 {
         guard let (limit, count) = try tables.sessions.history(of: session) else { return 0 }
         guard let limit else {
@@ -50,7 +50,8 @@ public struct HistoryOperations {
         try tables.sessions.setHistoryCount(limit, of: session)
     }
 
-    /// Trims to the configured limit after a change of the configuration, or to nothing before the session is removed.
+    /// Trims the history to the configured limit, after a change of the configuration. With `toConfigured` false,
+    /// empties it, before the session is removed.
     func trim(_ session: SessionID, toConfigured: Bool) throws(Failure) {
         let limit = toConfigured ? try tables.sessions.history(of: session)?.limit ?? 0 : 0
         try trim(session, to: limit)

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// Lanes, and their ready tasks in the order in which they get slots.
+/// Operations on lanes, and on their ready tasks in the order in which these get slots.
 public struct LaneOperations {
     let tables: Tables
     private var options: OptionOperations { OptionOperations(tables: tables) }
@@ -8,24 +8,24 @@ public struct LaneOperations {
     /// Returns the lanes that have ready tasks.
     public func ready() throws(Failure) -> [Lane] { try tables.lanes.ready() }
 
-    /// Returns the lane; nil when it has no task any more.
+    /// Returns the lane, or nil when it has no task any more.
     public func find(_ id: LaneID) throws(Failure) -> Lane? { try tables.lanes.lane(id) }
 
-    /// Whether any task can start without a command, now or after a delay. A task that waits for a credential does not
-    /// count; if its time-out passes, the next engine ends it.
+    /// Returns whether any task can start without a command, now or after a delay. A task that waits for a credential
+    /// does not count; if its time-out passes, the next engine ends the task.
     public func anyStarts() throws(Failure) -> Bool { try tables.sessions.anyStarts() }
 
-    /// Returns ready tasks of the lane, in the order in which they get slots: higher priority first, then older. Tasks
-    /// in `known` are skipped and do not count towards `limit`. Tasks with constraints in `held` are left out.
+    /// Returns up to `limit` ready tasks of the lane, in the order in which they get slots: by priority, then by age.
+    /// Tasks in `known` and tasks with constraints in `held` are left out.
     public func waitingTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID> = [], notOf held: Set<ConstraintsID> = []
     ) throws(Failure) -> [StoredTask] {
         guard limit > 0 else { return [] }
-        // The index alone gives the ids, so skipped tasks cost little.
+        // The ids are read from the index alone, so skipped tasks take little time.
         return try options.tasks(try readyTasks(of: lane, limit: limit, afterKnown: known, notOf: held))
     }
 
-    /// Returns the first ready task with these constraints that is not in `known`; nil if there is none.
+    /// Returns the lane's first ready task with these constraints that is not in `known`, or nil if there is none.
     public func firstWaitingTask(
         of lane: LaneID, stating constraints: ConstraintsID, notIn known: Set<TaskID> = []
     ) throws(Failure) -> StoredTask? {
@@ -38,8 +38,8 @@ public struct LaneOperations {
         return try options.task(found)
     }
 
-    /// Returns the ids of the tasks for `waitingTasks`. The index has tasks with equal constraints next to each other,
-    /// so the results of each constraints id are merged.
+    /// Returns the ids of the tasks for `waitingTasks`. The index is sorted by constraints first, so it is read once
+    /// for each constraints id, and the results are merged.
     private func readyTasks(
         of lane: LaneID, limit: Int, afterKnown known: Set<TaskID>, notOf held: Set<ConstraintsID>
     ) throws(Failure) -> [TaskID] {
@@ -47,7 +47,7 @@ public struct LaneOperations {
         var constraints: ConstraintsID? = .session
         while let current = constraints {
             if !held.contains(current) {
-                // If the list is full, tasks that come after its last task are not needed.
+                // If the list is full, a task that would come after its last task is not needed.
                 let last = readyTasks.count == limit ? readyTasks.last : nil
                 var more: [ReadyTasks.Position] = []
                 try tables.readyTasks.each(of: lane, stating: current) { turn in
@@ -62,7 +62,7 @@ public struct LaneOperations {
         return readyTasks.map(\.id)
     }
 
-    /// Returns the constraints of the lane's ready tasks.
+    /// Returns the ids of all constraints that ready tasks of the lane have.
     public func waitingConstraints(of lane: LaneID) throws(Failure) -> Set<ConstraintsID> {
         var found: Set<ConstraintsID> = []
         var last: ConstraintsID?
@@ -74,6 +74,7 @@ public struct LaneOperations {
         return found
     }
 
-    /// The numbers of ready tasks, for listings: it reads all of them.
+    /// Returns the numbers of ready tasks, for listings. This call is slow for many tasks, because it reads all of
+    /// them.
     public func waitingCounts() throws(Failure) -> [WaitingCount] { try tables.readyTasks.counts() }
 }

@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// Launch commands, and the current launch of each application.
+/// Operations on launch commands, and on the current launch of each application.
 public struct LaunchOperations {
     let tables: Tables
 
-    /// Registers the command. It replaces an earlier command, and clears the failures of that; the current launch
-    /// stays. Nil removes the command and the launch.
+    /// Registers the launch command. It replaces the earlier command and clears the failures of that command; the
+    /// current launch stays. Nil removes the command and the launch.
     public func set(_ command: LaunchCommand?, of application: String) throws(Failure) {
         guard let command else { return try tables.launches.remove(application) }
         let before = try find(application)
@@ -13,7 +13,7 @@ public struct LaunchOperations {
         if let before, before.command != command { try tables.launches.forgetFailures(of: application) }
     }
 
-    /// Returns the launches of all applications, by name.
+    /// Returns the commands and launches of all applications, sorted by application.
     public func all() throws(Failure) -> [StoredLaunch] { try tables.launches.all() }
 
     public func find(_ application: String) throws(Failure) -> StoredLaunch? {
@@ -25,7 +25,8 @@ public struct LaunchOperations {
         try tables.sessions.needingHost(of: application)
     }
 
-    /// Begins a launch for all sessions that need their host. Nil when no session does, or no command is registered.
+    /// Begins a launch for all sessions that need their host. Returns nil when no session needs it, or when no command
+    /// is registered.
     public func begin(
         of application: String, secret: UInt64, backoff: LaunchBackoff, now: Int64
     ) throws(Failure) -> StoredLaunch? {
@@ -47,31 +48,33 @@ public struct LaunchOperations {
         return added
     }
 
-    /// Writes all but the command. Without a current launch, the list of its sessions is cleared.
+    /// Writes the state of the launch, but not its command. If there is no current launch, clears the list of the
+    /// launch's sessions.
     public func save(_ launch: StoredLaunch) throws(Failure) {
         try tables.launches.save(launch)
         if launch.current == nil { try tables.launches.removeListed(of: launch.application) }
     }
 
-    /// Whether the current launch lists sessions of the application that were not completed.
+    /// Returns whether the current launch has listed sessions that the host has not completed.
     public func hasSessions(of application: String) throws(Failure) -> Bool {
         try tables.launches.hasListed(application)
     }
 
     /// Records that the launched host has attached, if the consumer has the launch's token and the session is listed.
-    /// Returns the application then. If the launched program is a wrapper, the row keeps the process that consumes.
+    /// Returns the application, or nil if that is not so. The row gets the consumer's process, which differs from the
+    /// launched process if that is a wrapper.
     func recordAttached(_ session: SessionID, by consumer: ConsumerIdentity) throws(Failure) -> String? {
         guard let token = consumer.launch else { return nil }
         return try tables.launches.attach(consumer.process, to: session, by: token)
     }
 
-    /// Returns the sessions that the launch lists, as they are now.
+    /// Returns the present state of the sessions that the launch lists.
     public func sessions(of application: String) throws(Failure) -> [SessionInfo] {
         try tables.sessions.launched(of: application)
     }
 
-    /// Ends the launch for the session. Challenges that the host has seen and left open launch no host any more. A
-    /// session that needs its host again, because of newer events, is listed again immediately.
+    /// Ends the launch for this session. The session's open challenges launch no host any more, because this host has
+    /// seen them. If the session needs its host again, because of newer events, it is listed again immediately.
     public func complete(_ session: SessionID, in application: String) throws(Failure) -> LaunchCompletion {
         try tables.challenges.markSeen(of: session)
         let wasRepeated = try tables.launches.removeListed(session)

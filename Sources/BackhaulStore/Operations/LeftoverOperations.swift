@@ -1,19 +1,20 @@
 public import BackhaulModel
 
-/// Files to remove. The transaction that makes a file superfluous lists it, so that the file is removed even after a
-/// crash.
+/// Operations on leftovers: files that must be removed. When a transaction makes a file superfluous, the same
+/// transaction adds it to this list. So the file is removed even after a crash.
 public struct LeftoverOperations {
     let tables: Tables
     private var bodies: BodyOperations { BodyOperations(tables: tables) }
 
     public func all(limit: Int) throws(Failure) -> [Leftover] { try tables.leftovers.all(limit: limit) }
 
-    /// Removes the files from the list, because they were removed or cannot be.
+    /// Removes the files from the list, because they were deleted or cannot be deleted.
     public func forget(_ leftovers: [Leftover]) throws(Failure) {
         for leftover in leftovers { try tables.leftovers.remove(leftover) }
     }
 
-    /// Eight hexadecimal digits that distinguish this store's part files from those of other stores. They never change.
+    /// Returns eight hexadecimal digits that distinguish this store's part files from those of other stores. They never
+    /// change.
     public func storeTag() throws(Failure) -> String { try tables.meta.storeTag() }
 
     func addPartFilesOfSelected() throws(Failure) {

@@ -1,16 +1,17 @@
 public import BackhaulModel
 
-/// Tasks as listings show them, without live progress.
+/// Reads tasks for listings. The store does not have their live progress.
 public struct ListingOperations {
     let tables: Tables
     let directory: StoreDirectory
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
-    /// Returns up to `maximum` selected tasks with ids greater than `after`, by id. Ended tasks are included until
-    /// their event is acknowledged. Stops early, with `more`, when the tasks have `Limits.chunkSize` bytes together.
+    /// Returns up to `maximum` selected tasks with ids greater than `after`, sorted by id. Ended tasks are included
+    /// until their event is acknowledged. The result ends early when its tasks have `Limits.chunkSize` bytes together.
+    /// `more` is true if further tasks exist.
     ///
-    /// `running`: which of the waiting rows run at this moment. `bootMilliseconds` and `now` are the same moment on two
-    /// clocks. `places`: the lane and the constraints of each task.
+    /// `running` has the tasks that run at this moment. `bootMilliseconds` and `now` are the present time on the boot
+    /// clock and on the wall clock. `places` has the lane and the constraints of each task in the result.
     public func tasks(
         of session: SessionID, _ selection: TaskSelection, after: TaskID, maximum: Int, running: Set<TaskID>,
         bootMilliseconds: Int64, now: Int64
@@ -39,7 +40,7 @@ public struct ListingOperations {
         return (page.tasks, page.places, page.more)
     }
 
-    /// Sets the constraints that the tasks state. Each row of constraints is read once.
+    /// Fills in the constraints that single tasks have. Each row of constraints is read once.
     private func fillConstraints(of page: inout Page) throws(Failure) {
         var ids = Set(page.places.lazy.map(\.constraints))
         ids.remove(.session)
@@ -66,7 +67,7 @@ public struct ListingOperations {
         var now: Int64
     }
 
-    /// Adds the task if it matches the selection. False when the page is full.
+    /// Adds the task to the page if it matches the selection. Returns false when the page is full.
     @inline(never)
     private func add(
         _ id: TaskID, to page: inout Page, _ session: SessionID, _ selection: TaskSelection, _ moment: Moment

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// Rarely used fields of requests, which have tables of their own; and stored tasks with these fields.
+/// Operations on the rarely used fields of requests, which are in separate tables. Also reads stored tasks with these
+/// fields.
 struct OptionOperations {
     let tables: Tables
     private var credentials: CredentialOperations { CredentialOperations(tables: tables) }
@@ -13,7 +14,7 @@ struct OptionOperations {
         }
     }
 
-    /// Returns the task's options; nil when it has none. `constraints`: the constraints of the task.
+    /// Returns the task's options, or nil when it has none. `constraints` is the id of the task's constraints.
     func find(of task: TaskID, stating constraints: ConstraintsID) throws(Failure) -> RequestOptions? {
         guard let stored = try tables.options.find(task) else { return nil }
         var options = stored.options
@@ -23,7 +24,7 @@ struct OptionOperations {
         return options
     }
 
-    /// Adds an empty row for each selected task that has none.
+    /// Adds an empty row of options for each selected task without one.
     func makeOfSelected() throws(Failure) {
         try tables.options.makeForSelected()
         try tables.requests.setHasOptionsOfSelected()

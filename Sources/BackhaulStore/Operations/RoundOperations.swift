@@ -4,8 +4,9 @@ internal import BackhaulModel
 struct RoundOperations {
     let tables: Tables
 
-    /// Counts ended tasks of the session, whose events have ids up to `newest`, and counts them in their groups. When
-    /// no live task is left, the group or the round ends with an event. Returns the newest event.
+    /// Counts tasks that have just ended, in their session and in their groups. The events of these tasks have ids up
+    /// to `newest`. When a group or the session has no live task left, inserts the event that ends the group or the
+    /// round. Returns the newest event.
     @discardableResult
     func settle(
         _ session: SessionID, ended: Int64, newest: EventID, groups: [GroupEnds], now: Int64
@@ -24,8 +25,8 @@ struct RoundOperations {
         return (newest, true)
     }
 
-    /// Counts the ended tasks of one group. If no live task of the group is left, makes the `group finished` event and
-    /// returns its id.
+    /// Counts the ended tasks of one group. If no live task of the group is left, inserts the `group finished` event
+    /// and returns its id.
     @inline(never)
     private func settle(_ ends: GroupEnds, of session: SessionID, now: Int64) throws(Failure) -> EventID? {
         guard try tables.groups.count(ends) == 0 else { return nil }

@@ -8,11 +8,11 @@ public struct SessionOperations {
     private var history: HistoryOperations { HistoryOperations(tables: tables) }
     private var launches: LaunchOperations { LaunchOperations(tables: tables) }
 
-    /// Creates the session or attaches to it. An existing session keeps its stored configuration. If the same handle
-    /// repeats the creation, the session is reported as new again.
+    /// Creates the session, or attaches to it if it exists. An existing session keeps its stored configuration. If the
+    /// same handle repeats the call that created the session, the result again says that the session is new.
     ///
-    /// Throws invalidated while the session is being invalidated. Throws inUse, with the other process's id, when
-    /// `role` is consume and a handle of a living process is the consumer.
+    /// Throws invalidated while the session is being invalidated. Throws inUse, with the other process's id, if `role`
+    /// is consume and a handle of a living process has the claim.
     public func create(
         application: String, configuration: SessionConfiguration, role: Role, consumer: ConsumerIdentity, now: Int64
     ) throws(Failure) -> OpenedSession {
@@ -29,8 +29,8 @@ public struct SessionOperations {
                 isInvalidating: false), role, consumer)
     }
 
-    /// Throws notFound, or inUse as `create`. A session that is being invalidated can be attached, because its events
-    /// are still to be read.
+    /// Attaches to an existing session, also while it is being invalidated, because its events must still be read.
+    /// Throws notFound, and inUse as `create` does.
     public func attach(
         application: String, identifier: String, role: Role, consumer: ConsumerIdentity
     ) throws(Failure) -> OpenedSession {
@@ -59,8 +59,9 @@ public struct SessionOperations {
         try history.trim(session, toConfigured: true)
     }
 
-    /// Refuses further enqueues. With `cancelTasks` the session's tasks end as cancelled; otherwise they continue. The
-    /// session is removed when all tasks have ended and all events are acknowledged, which may be immediately.
+    /// Marks the session as invalidated, so that it refuses further enqueues. With `cancelTasks` the session's tasks
+    /// end as cancelled; otherwise they continue. The session is removed when all tasks have ended and all events are
+    /// acknowledged. If this is already so, it is removed immediately.
     public func invalidate(_ session: SessionID, cancelTasks: Bool, now: Int64) throws(Failure) -> Change {
         var change = try tables.sessions.change(in: session)
         try tables.sessions.invalidate(session)
@@ -81,7 +82,8 @@ public struct SessionOperations {
 
     // MARK: Listing
 
-    /// Returns the sessions with live tasks, unacknowledged events or activities, which an engine loads when it starts.
+    /// Returns the sessions that an engine loads when it starts: those with live tasks, unacknowledged events or
+    /// activities.
     public func active() throws(Failure) -> [(
         id: SessionID, application: String, configuration: SessionConfiguration
     )] {
@@ -95,12 +97,12 @@ public struct SessionOperations {
         try tables.sessions.withEvents(of: application)
     }
 
-    /// Returns the application's sessions, by identifier.
+    /// Returns the application's sessions, sorted by identifier.
     public func infos(application: String) throws(Failure) -> [SessionInfo] {
         try tables.sessions.infos(of: application)
     }
 
-    /// Returns the session and its application; nil when there is no such session.
+    /// Returns the session and its application, or nil when there is no session with this id.
     public func info(of id: SessionID) throws(Failure) -> (application: String, info: SessionInfo)? {
         try tables.sessions.info(of: id)
     }

@@ -1,6 +1,7 @@
 public import BackhaulModel
 
-/// Limits on all sessions of the store together, and the network settings of administrators.
+/// Operations on the limits that apply to all sessions together, on the settings of networks, and on the bytes that
+/// networks have carried.
 public struct SettingOperations {
     let tables: Tables
 
@@ -8,16 +9,17 @@ public struct SettingOperations {
 
     public func limits() throws(Failure) -> EngineLimits { try tables.limits.read() ?? EngineLimits() }
 
-    /// Stores the settings. Settings with only default values remove the network.
+    /// Stores the settings of a network. If all values are the defaults, removes the network's row.
     public func setNetwork(_ settings: NetworkSettings) throws(Failure) {
         guard settings.isDefault else { return try tables.networks.write(settings) }
         try tables.networks.remove(settings.name)
     }
 
-    /// Returns the networks that have settings, by name.
+    /// Returns the settings of all networks that have settings, sorted by name.
     public func networks() throws(Failure) -> [NetworkSettings] { try tables.networks.all() }
 
-    /// Stores usage. An entry replaces the earlier one of the same network, session and day. `removed`: days to remove.
+    /// Stores how many bytes the networks have carried. An entry replaces the earlier entry of the same network,
+    /// session and day. `removed` lists the days to remove.
     public func saveUsage(
         _ entries: [ByteUsage.Entry], removing removed: [(network: String, day: Int64)] = []
     ) throws(Failure) {

@@ -1,15 +1,17 @@
 public import BackhaulModel
 
-/// Earliest and latest starts. Both are times of the wall clock, and stay when that clock is set. A task that waits for
-/// its earliest start is a delayed task whose due time follows the wall clock.
+/// Operations on earliest and latest starts. Both are times of the wall clock, and do not change when that clock is
+/// set. A task that waits for its earliest start is a delayed task. Its due time on the boot clock moves when the wall
+/// clock is set.
 public struct StartOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var waits: WaitOperations { WaitOperations(tables: tables) }
 
-    /// Marks tasks whose latest start has come: their constraints state that it has passed. It changes waiting and
-    /// running tasks, up to `DelayOperations.batch` of them. If more are left, `next` is not in the future.
+    /// Marks waiting and running tasks whose latest start has come: they get constraints that are marked as past the
+    /// latest start. One call changes up to `DelayOperations.batch` tasks. If more are left, `next` of the result is
+    /// not in the future.
     public func applyLatestStarts(now: Int64) throws(Failure) -> RestatedTasks {
         var moved = RestatedTasks()
         var after: [ConstraintsOfSession: ConstraintsID] = [:]
@@ -30,19 +32,19 @@ public struct StartOperations {
         return moved
     }
 
-    /// The next latest start, in Unix milliseconds.
+    /// Returns the next latest start of a task, in Unix milliseconds.
     public func nextLatestStart() throws(Failure) -> Int64? { try tables.delays.nextLatestStart() }
 
-    /// Makes the ready tasks of the selection wait for their earliest start, if it is in the future. False when there
-    /// are none.
+    /// Makes the ready tasks of the selection wait for their earliest start, if it is in the future. Returns whether
+    /// there are such tasks.
     func delaySelected(_ clock: StartClock) throws(Failure) -> Bool {
         guard try tables.selectedTasks.delayStarts(clock) else { return false }
         try tables.options.setDelayedOfSelected(since: clock.calendar, wall: clock.wall)
         return true
     }
 
-    /// Writes the request's start times and its own resource time-out, if it has any. This is a separate statement,
-    /// because few tasks have them.
+    /// Writes the request's earliest and latest start and its own resource time-out, if it has any of these. This is a
+    /// separate statement, because few tasks have them.
     func writeTimes(of request: Request, to task: TaskID, _ terms: inout EnqueueTerms) throws(Failure) {
         let options = request.options
         let wall = terms.clock.wall
@@ -62,11 +64,11 @@ public struct StartOperations {
 
     // MARK: Rescheduling
 
-    // `start_delayed_ms` is set for rescheduled tasks: the time since which the task has waited for its earliest start.
-    // If it did not have to wait, this is the start itself.
+    // The column `start_delayed_ms` is set for rescheduled tasks. It says since when the task has waited for its
+    // earliest start. If the task did not have to wait, it is the earliest start itself.
 
-    /// Reschedules the selected tasks. Afterwards the selection has only the tasks that changed. Throws, and writes
-    /// nothing, when a task could never start.
+    /// Changes the earliest and latest starts of the selected tasks. Afterwards the selection has only the changed
+    /// tasks. If one of the tasks could never start, throws and writes nothing.
     func rescheduleSelected(
         _ rescheduling: Rescheduling, of session: SessionID, running: Set<TaskID>, _ clock: StartClock
     ) throws(Failure) -> RescheduledTasks {
@@ -117,7 +119,8 @@ public struct StartOperations {
         rescheduled.restated.tasks[id] = stated
     }
 
-    /// Returns the tasks that may start. A task that was rescheduled to a later start waits for that start.
+    /// Returns those of the tasks that may start now. Delays the others, which were rescheduled to a later earliest
+    /// start.
     public func startable(_ tasks: [StoredTask], _ clock: StartClock) throws(Failure) -> [StoredTask] {
         var startable: [StoredTask] = []
         for task in tasks {
@@ -133,7 +136,7 @@ public struct StartOperations {
         return startable
     }
 
-    /// The boot clock's time of a start in the future.
+    /// Returns the time on the boot clock at which the wall clock will show `start`.
     static func due(at start: Int64, bootMilliseconds: Int64, now: Int64) -> Int64 {
         bootMilliseconds + max(0, min(start.subtractingReportingOverflow(now).partialValue, TaskDelays.longest))
     }
@@ -171,12 +174,13 @@ private struct RescheduledTask {
         switch decision.delay {
         case .until: return task.standing == .early ? row.delayed : clock.calendar
         case .ended: return clock.calendar
-        // The task has not begun to wait.
+        // The task has not begun to wait for its earliest start.
         case .unchanged: return decision.earliest ?? clock.calendar
         }
     }
 
-    /// The wait for the former start, if the decision ends it. If the start is only moved, the wait continues.
+    /// Returns the wait for the former earliest start, if the decision ends this wait. If the task then waits for
+    /// another start, the wait continues.
     func endedWait(with decision: RescheduleDecision, _ clock: StartClock) -> WaitRecord? {
         guard decision.earliest != task.earliest, let start = task.earliest else { return nil }
         let end: Int64

@@ -8,16 +8,18 @@ public struct TaskOperations {
     private var options: OptionOperations { OptionOperations(tables: tables) }
     private var starts: StartOperations { StartOperations(tables: tables) }
 
-    /// Makes one task for each request, or throws and makes none. A request whose idempotency key has a task returns
-    /// that task. This is also so if the task succeeded and its event is acknowledged, until the end of its round is
-    /// acknowledged. The first enqueue after the end of a round begins the next round.
+    /// Makes one task for each request, or throws and makes none. If a task with the request's idempotency key exists,
+    /// that task is returned. A succeeded task whose event is acknowledged is also returned, until the end of its round
+    /// is acknowledged. The first enqueue after the end of a round begins the next round.
     ///
-    /// `now`: as `StartClock.calendar`. `clock`: for earliest and latest starts. `isLaunched`: the caller is a launched
-    /// host, and its session makes the tasks of launched hosts discretionary. `aliases`: other paths of the requests'
-    /// destinations, by position. `running`: which of the waiting rows run at this moment.
+    /// `now` is the present time as in `StartClock.calendar`; `clock` is used for earliest and latest starts.
+    /// `isLaunched` is true if the caller is a launched host, and its session makes the tasks of launched hosts
+    /// discretionary. `aliases` has other paths of the requests' destinations, by the position of the request.
+    /// `running` has the tasks that run at this moment.
     ///
-    /// Throws, with the position in the chunk as `index`: keyConflict, with the field that differs; destinationInUse,
-    /// with the other task; destinationExists. Otherwise throws notFound, tooMany, invalidated or a failure of SQLite.
+    /// Throws keyConflict (the message names the field that differs), destinationInUse (the message names the other
+    /// task) and destinationExists, each with the request's position as `index`. Also throws notFound, tooMany,
+    /// invalidated and failures of SQLite.
     public func enqueue(
         _ requests: [(Request, Origin)], in session: SessionID, aliases: [Int: [String]] = [:], now: Int64,
         clock: ClockReading? = nil, isLaunched: Bool = false, running: Set<TaskID> = []
@@ -67,14 +69,14 @@ public struct TaskOperations {
         }
         if added > 0 { try tables.sessions.count(enqueued: added, in: session, round: round) }
         for (group, added) in groups.added { try tables.groups.count(enqueued: added, in: group) }
-        // These groups were made for requests whose task existed.
+        // These groups were made for requests that have made no task, because their task existed.
         try tables.groups.removeEmpty(among: groups.found.values.lazy.filter { groups.added[$0] == nil })
         return EnqueuedTasks(
             results: results, lanes: laneOfWaiting, nextDue: terms.hasDelayed ? try tables.delays.nextDue() : nil,
             nextLatestStart: terms.hasLatestStart ? try tables.delays.nextLatestStart() : nil)
     }
 
-    /// Returns the positions of the requests whose key has a task. These requests need no body file.
+    /// Returns the positions of the requests for whose idempotency key a task exists. These requests need no body file.
     public func positionsWithKnownKey(_ session: SessionID, _ requests: [Request]) throws(Failure) -> Set<Int> {
         var known: Set<Int> = []
         for (position, request) in requests.enumerated() {
@@ -92,7 +94,7 @@ public struct TaskOperations {
         return round.isOpen ? round.number : round.number &+ 1
     }
 
-    /// Inserts the task with its request. Nil when another task has the key or the destination.
+    /// Inserts the task with its request. Returns nil when another task has the same idempotency key or destination.
     private func insert(
         _ request: Request, _ lane: LaneID, _ group: GroupID?, _ terms: inout EnqueueTerms
     ) throws(Failure) -> TaskID? {
@@ -107,8 +109,8 @@ public struct TaskOperations {
         return task
     }
 
-    /// Throws when a file exists at the destination of a new task. For a known key the file may be that of its task, so
-    /// it is not checked.
+    /// Throws when a file exists at the destination of a new task. It is not called if the idempotency key's task
+    /// exists, because the file may be that task's.
     private func checkDestinationIsFree(_ request: Request, index: UInt64) throws(Failure) {
         guard request.ifExists == .fail, let destination = request.destination, destination.fileExists else { return }
         throw Failure(
@@ -117,8 +119,8 @@ public struct TaskOperations {
             index: index)
     }
 
-    /// Throws when a live task has the destination: two tasks would overwrite each other's file. `results`: those of
-    /// the requests before this one.
+    /// Throws when a live task has the destination, because two tasks would overwrite each other's file. `results` has
+    /// the results of the requests before this one.
     private func checkNoOtherTaskWrites(_ path: String, _ results: [Enqueued]) throws(Failure) {
         guard let found = try tables.tasks.find(destination: path) else { return }
         throw Failure(
@@ -129,7 +131,7 @@ public struct TaskOperations {
             index: UInt64(results.count))
     }
 
-    /// Returns the task with the request's key, if its request was equal. Otherwise throws.
+    /// Returns the task with the request's idempotency key, if that task's request is equal. Otherwise throws.
     private func existing(
         _ request: Request, _ session: SessionID, _ results: [Enqueued]
     ) throws(Failure) -> Enqueued {
@@ -167,14 +169,14 @@ public struct TaskOperations {
         return id
     }
 
-    /// Returns the tasks with a finish intent: an engine stopped while it placed their files.
+    /// Returns the tasks with a finish intent. An earlier engine ended while it placed their files.
     public func withIntent() throws(Failure) -> [StoredTask] {
         var tasks: [StoredTask] = []
         for row in try tables.listing.storedWithIntent() { tasks.append(try options.task(row)) }
         return tasks
     }
 
-    /// Returns the task in any state; nil when there is no such task.
+    /// Returns the task in any state, or nil when there is no task with this id.
     public func find(_ id: TaskID) throws(Failure) -> TaskRecord? {
         guard let row = try tables.listing.record(id, directory) else { return nil }
         return TaskRecord(
@@ -183,13 +185,14 @@ public struct TaskOperations {
 
     // MARK: Resource time-outs
 
-    // These are read often while tasks are held, so each of the two kinds has an index by its end.
+    // A time-out is the task's own or that of its session. Both kinds are read often while tasks are held, so each has
+    // an index.
 
-    /// Returns waiting tasks of the session whose resource time-out has passed, including running and delayed ones.
-    /// `now`: as `StartClock.calendar`.
+    /// Returns up to `limit` tasks of the session whose resource time-out has passed: waiting, delayed and running
+    /// ones. `now` is the present time as in `StartClock.calendar`.
     public func overdue(of session: SessionID, limit: Int, now: Int64) throws(Failure) -> [StoredTask] {
         var ids = try tables.readyTasks.overdue(of: session, now: now, limit: limit)
-        // Overflow: no time-out can have passed.
+        // With an overflow, the session's time-out cannot have passed for any task.
         let (age, isForEver) = now.subtractingReportingOverflow(try timeout(of: session))
         if !isForEver {
             ids += try tables.readyTasks.enqueued(of: session, before: age, limit: max(0, limit - ids.count))
@@ -197,7 +200,8 @@ public struct TaskOperations {
         return try options.tasks(ids)
     }
 
-    /// When the next resource time-out of a waiting task of the session ends, in the time of `StartClock.calendar`.
+    /// Returns when the next resource time-out of a waiting task of the session ends, as a time of
+    /// `StartClock.calendar`.
     public func nextTimeoutEnd(of session: SessionID) throws(Failure) -> Int64? {
         let own = try tables.readyTasks.nextOwnTimeoutEnd(of: session)
         guard let oldest = try tables.readyTasks.oldest(of: session) else { return own }
@@ -210,7 +214,8 @@ public struct TaskOperations {
     }
 }
 
-/// The groups of one chunk. The keys are bytes, as in the store: Swift compares strings by canonical equivalence.
+/// The groups of one call's requests. The keys are bytes, as in the store, because Swift compares strings by canonical
+/// equivalence.
 private struct EnqueuedGroups {
     var found: [[UInt8]: GroupID] = [:]
     var added: [GroupID: Int64] = [:]
@@ -228,7 +233,7 @@ private struct EnqueuedGroups {
 }
 
 extension Request {
-    /// The first field that differs, by its name in include/backhaul.h, or nil. The device of the destination's
+    /// Returns the first field that differs, by its name in include/backhaul.h, or nil. The device of the destination's
     /// directory is ignored, because it may change with each boot.
     fileprivate func firstDifferingField(from request: Request) -> String? {
         if !url.utf8.elementsEqual(request.url.utf8) { return "url" }
@@ -245,6 +250,6 @@ extension Request {
 }
 
 extension [Enqueued] {
-    /// Whether this call has made the task. If the call throws, the task does not exist.
+    /// Whether this call has made the task. If the call throws, that task will not exist.
     fileprivate func containsNew(_ task: TaskID) -> Bool { contains { $0.task == task && $0.disposition == .new } }
 }

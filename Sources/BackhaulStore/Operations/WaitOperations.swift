@@ -1,11 +1,11 @@
 public import BackhaulModel
 
-/// Wait records. All tasks that wait for the same reason share one row.
+/// Operations on wait records. Tasks that wait for the same reason share one row.
 public struct WaitOperations {
     let tables: Tables
     private var constraints: ConstraintOperations { ConstraintOperations(tables: tables) }
 
-    /// Records the begin of a wait. `now`: Unix milliseconds. Each session keeps its newest `sharedLimit` shared
+    /// Records that a wait begins at `now`, in Unix milliseconds. Each session keeps its newest `sharedLimit` shared
     /// records and `singleLimit` records of single tasks.
     @discardableResult
     public func begin(
@@ -18,21 +18,21 @@ public struct WaitOperations {
         return id
     }
 
-    /// Does nothing for a record that has ended or was removed.
+    /// Records that the wait ends at `now`. Does nothing if the record has an end or was removed.
     public func end(_ id: WaitID, now: Int64) throws(Failure) { try tables.waits.end(id, now: now) }
 
-    /// Returns the records without an end, of this engine or an earlier one.
+    /// Returns the records that have no end. An earlier engine may have written them.
     public func open() throws(Failure) -> [OpenWait] { try tables.waits.open() }
 
-    /// Records the suspensions of selected tasks that are about to be resumed. Above `suspensionLimit` tasks nothing is
-    /// recorded, because the rows would displace other records.
+    /// Records the suspensions of the selected tasks. The caller resumes these tasks afterwards. Above
+    /// `suspensionLimit` tasks nothing is recorded, because the rows would displace other records.
     func recordSuspensionsOfSelected(_ session: SessionID, count: Int, now: Int64) throws(Failure) {
         guard count <= Self.suspensionLimit else { return }
         if try tables.waits.insertSuspensionsOfSelected(now: now) { try trim(of: session) }
     }
 
-    /// Records the waits of tasks for a challenge that is about to be closed. Above `suspensionLimit` tasks nothing is
-    /// recorded.
+    /// Records how long the challenge's tasks have waited for it. The caller closes the challenge afterwards. Above
+    /// `suspensionLimit` tasks nothing is recorded.
     func recordCredentialWaits(_ challenge: Challenge, in session: SessionID, now: Int64) throws(Failure) {
         guard challenge.waitingTasks <= Self.suspensionLimit else { return }
         if try tables.waits.insertCredentialWaits(for: challenge, now: now) { try trim(of: session) }
@@ -51,10 +51,10 @@ public struct WaitOperations {
 
     // MARK: Waits of one task
 
-    // When and why the task waited: from its own and shared records, and from its other rows.
+    // These functions find when and why a task waited. They read its own and shared wait records, and its other rows.
 
-    /// Returns the waits of a task in a listing or in the history, oldest first; of many, the newest
-    /// `Limits.waitCount`. Nil when there is no such task. Waits that only the engine knows are missing. So are
+    /// Returns the newest `Limits.waitCount` waits of a present or past task, oldest first. Returns nil when neither
+    /// the session nor its history has the task. Waits that only the engine knows are missing. Also missing are
     /// suspensions, challenges and rescheduled starts that ended for more than `suspensionLimit` tasks at once. The end
     /// of an attempt is taken from its last measured time.
     public func all(of task: TaskID, in session: SessionID, now: Int64) throws(Failure) -> [WaitRecord]? {
@@ -85,7 +85,7 @@ public struct WaitOperations {
         return try tables.history.timeline(of: task, in: session)
     }
 
-    /// Adds the shared records. A task states other constraints before its latest start than after it.
+    /// Adds the shared records. A task refers to another row of constraints before its latest start than after it.
     private func addShared(_ timeline: TaskTimeline, _ session: SessionID, to waits: inout WaitMerger) throws(Failure) {
         var before = timeline.constraints
         var change: Int64?
@@ -104,7 +104,7 @@ public struct WaitOperations {
         }
     }
 
-    /// Adds the waits that followed the task's attempts. The wait for a challenge may be in `recorded` already.
+    /// Adds the waits that followed the task's attempts. A wait for a challenge is skipped if `recorded` has it.
     private func addDelays(
         _ task: TaskID, _ timeline: TaskTimeline, _ recorded: [WaitRecord], to waits: inout WaitMerger
     ) throws(Failure) {
@@ -145,7 +145,7 @@ public struct WaitOperations {
             case .end, .stopped: continue
             }
         }
-        // A task may wait for a challenge without an attempt of its own.
+        // A task may wait for a challenge without having made an attempt.
         if timeline.dueReason == .credential, let opened = timeline.challengeOpened {
             let reason = WaitReason.credential
             waits.add(WaitRecord(reason, reason.text ?? "", beganMilliseconds: opened, endedMilliseconds: nil))

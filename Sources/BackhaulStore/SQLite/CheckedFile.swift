@@ -2,34 +2,38 @@ internal import CLinux
 internal import CSQLite
 internal import Glibc
 
-/// The database's file with a checksum in each page.
+/// A VFS file of SQLite that stores and verifies a checksum in each page of the database.
 ///
-/// SQLite does not use the last bytes of a page if the database's header reserves them. Backhaul stores a CRC-32C of
-/// the page and its number there. It is computed when the page is written, and verified when the page is read. SQLite
-/// sees zeros in these bytes. So the log has zeros too; its frames have checksums of their own.
+/// SQLite does not use the last bytes of a page if the database's header reserves them. This file stores a CRC-32C of
+/// the page and the page's number there. The checksum is computed when the page is written, and verified when the page
+/// is read. SQLite itself sees zeros in these bytes, so the log also has zeros; the log's frames have SQLite's own
+/// checksums.
 ///
-/// Another SQLite may write to a store while no engine has it open, and does not update the checksums. The next engine
-/// detects this by the first page, which has one of two marks. Its checksum is zero, because each log begins with that
-/// page (`Connection.commit`). Or its change counter is new, because the header says that there is no log. Then the
-/// database is not *trusted*: nothing is verified, and `ChecksumConversion` rewrites it.
+/// Another program with SQLite may write to the database while no engine has it open. That program does not update the
+/// checksums. The next engine detects this in the first page, in one of two ways. The page's checksum is zero, if the
+/// program applied the log: each log has the first page (`Connection.commit`). Or the change counter is new, if the
+/// program made a transaction. The stored header says that there is no log, so SQLite increments the counter with each
+/// transaction. Such a database is not *trusted*: no page is verified, and `ChecksumConversion` rewrites the database.
 struct CheckedFile {
-    /// Bytes that the header reserves in each page: four for the checksum, and four that are zero except in the first
-    /// page.
+    /// The number of bytes that the header reserves in each page: four for a mark, and four for the checksum. Only the
+    /// first page has a mark; in other pages its bytes are zero.
     static let reserve = 8
-    /// SQLITE_IOERR_DATA, a macro with arithmetic.
+    /// SQLITE_IOERR_DATA. Swift does not import this macro.
     static let failure = SQLITE_IOERR | 32 << 8
-    /// SQLITE_IOERR_SHORT_READ.
+    /// SQLITE_IOERR_SHORT_READ. Swift does not import this macro.
     private static let shortRead = SQLITE_IOERR | 2 << 8
 
-    // Unsafe: this struct is in SQLite's memory of the open file, behind the data of the original methods. SQLite frees
-    // it after xClose, and only one thread at a time uses a file.
+    // Unsafe: this struct is in the memory that SQLite allocates for the open file, behind the data of the original
+    // VFS. SQLite frees that memory after xClose, and only one thread at a time uses a file.
     private var methods: sqlite3_io_methods
     private let original: UnsafePointer<sqlite3_io_methods>
-    /// False if another SQLite has written to the file, or if it was made without checksums.
+    /// Whether the checksums in the file are trusted. False if another program with SQLite has written to the file, or
+    /// if the file was made without checksums.
     private(set) var isTrusted = true
-    /// Whether the header reserves the bytes, or will: in a new database SQLite may write other pages before the first.
+    /// Whether the header reserves the bytes. Also true for a new database without a header: SQLite may write other
+    /// pages before the first page.
     private var hasReserve = false
-    /// Number of the page whose checksum did not match at its last read.
+    /// The number of the last page that was read and whose checksum did not match.
     private(set) var damagedPage: Int64?
 
     var hasChecksums: Bool { isTrusted && hasReserve }
@@ -41,19 +45,20 @@ extension CheckedFile {
     typealias Methods = sqlite3_io_methods
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
-    /// Size of SQLite's memory for a file: `size` bytes of the original, and this struct behind them.
+    /// The size of the memory that SQLite allocates for a file: `size` bytes for the original VFS, and this struct
+    /// behind them.
     static func size(behind size: Int32) -> Int32 { offset(behind: size) + Int32(MemoryLayout<CheckedFile>.size) }
 
     private static func offset(behind size: Int32) -> Int32 { (size + 15) & ~15 }
 
-    /// Replaces the methods of a file that was just opened.
+    /// Replaces the methods of a file that the original VFS has just opened.
     static func install(in file: File, behind size: Int32) {
         // Unsafe: `size(behind:)` has reserved the memory, and the original's methods are constants of SQLite.
         guard let original = file.pointee.pMethods else { return }
         let place = UnsafeMutableRawPointer(file).advanced(by: Int(offset(behind: size)))
         let state = place.initializeMemory(
             as: CheckedFile.self, to: CheckedFile(methods: original.pointee, original: original))
-        // Version 1 has no shared index of the log and no mapped pages. Reads through these would skip the
+        // Version 1 of the methods has no shared memory and no mapped pages. Reads of mapped pages would skip the
         // verification.
         state.pointee.methods.iVersion = 1
         state.pointee.methods.xRead = { CheckedFile.read($0, $1, $2, $3) }
@@ -62,9 +67,9 @@ extension CheckedFile {
         file.pointee.pMethods = UnsafePointer(UnsafeMutableRawPointer(state).assumingMemoryBound(to: Methods.self))
     }
 
-    /// Returns the state of the file; nil if another VFS has opened it.
+    /// Returns the state of the file, or nil if another VFS has opened the file.
     static func of(_ file: File) -> UnsafeMutablePointer<CheckedFile>? {
-        // Unsafe: the methods are the first member of the state that contains them.
+        // Unsafe: the methods are the first member of the struct `CheckedFile`, so both have the same address.
         guard let methods = file.pointee.pMethods else { return nil }
         let address = UnsafeRawPointer(methods) - UnsafeRawPointer(file)
         guard address == Int(offset(behind: VirtualFileSystem.originalFileSize)) else { return nil }
@@ -74,13 +79,13 @@ extension CheckedFile {
 
 // MARK: Pages
 
-/// One page, or the first bytes of the file.
-// Unsafe: SQLite's buffer, used during one call.
+/// A page of the database, in SQLite's buffer.
+// Unsafe: the bytes are SQLite's buffer, which is used only during one call.
 private struct Page {
     let bytes: UnsafeMutableRawBufferPointer
     let number: Int64
 
-    /// Nil if the bytes are not a whole page: SQLite also reads parts of the header.
+    /// Returns nil if the bytes are not a whole page, because SQLite also reads parts of the header.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard bytes.count >= 512, bytes.count & (bytes.count - 1) == 0, offset % Int64(bytes.count) == 0 else {
             return nil
@@ -103,8 +108,8 @@ private struct Page {
         bhl_crc32c(UInt32(truncatingIfNeeded: number), bytes.baseAddress, bytes.count - 4)
     }
 
-    /// Whether the checksum matches. A page that was never written reads as zeros: SQLite frees pages without writing
-    /// them.
+    /// Whether the checksum matches. A page of zeros is valid too. SQLite does not write a page that it allocates and
+    /// frees again, so the file may have a hole there.
     var isValid: Bool { word(end + 4) == sum && word(end) == mark || bytes.allSatisfy { $0 == 0 } }
 
     func seal() {
@@ -116,21 +121,23 @@ private struct Page {
 
     // MARK: The first page
 
-    /// SQLite changes this counter when it writes the first page; without a log, in each transaction.
+    /// SQLite's change counter. SQLite changes it when it writes the first page. Without a log, each transaction writes
+    /// that page.
     private var changeCounter: UInt32 { word(24) }
-    /// SQLite's second copy of the counter.
+    /// SQLite's copy of the change counter at the time when it last wrote its version number.
     private var validFor: UInt32 { word(92) }
 
-    /// Half of the change counter at the time of this page's checksum, and the same bits inverted.
+    /// The lower half of the change counter, and the same bits inverted. It is stored in the first page with the
+    /// checksum.
     private var mark: UInt32 {
         guard number == 1 else { return 0 }
         return changeCounter << 16 | ~changeCounter & 0xFFFF
     }
 
-    /// Whether the page has a valid mark. Other content does not match it by chance.
+    /// Whether the page has the mark of its change counter. Content of other files does not match the mark by chance.
     var hasMark: Bool { word(end) == mark }
 
-    /// Whether another SQLite wrote this first page. A damaged page does not match these conditions.
+    /// Whether another program with SQLite wrote this first page. A damaged page does not meet these conditions.
     var isWrittenByOtherSQLite: Bool {
         let found = word(end)
         if found == 0, word(end + 4) == 0 { return true }
@@ -138,15 +145,15 @@ private struct Page {
     }
 }
 
-/// The first bytes of the file (https://www.sqlite.org/fileformat.html#the_database_header).
-// Unsafe: SQLite's buffer, used during one call.
+/// The first bytes of the database (https://www.sqlite.org/fileformat.html#the_database_header).
+// Unsafe: the bytes are SQLite's buffer, which is used only during one call.
 private struct Header {
     static let size = 100
     private static let rollback: UInt8 = 1
     private static let log: UInt8 = 2
     let bytes: UnsafeMutableRawBufferPointer
 
-    /// Nil if the bytes are not the first ones of a database.
+    /// Returns nil if the bytes are not the beginning of a database.
     init?(_ bytes: UnsafeMutableRawBufferPointer, offset: Int64) {
         guard offset == 0, bytes.count >= Self.size, let start = bytes.baseAddress,
             memcmp(start, "SQLite format 3", 16) == 0
@@ -163,7 +170,7 @@ private struct Header {
 
     var isWAL: Bool { bytes[18] == Self.log }
 
-    /// Sets both versions of the format, for writing and for reading.
+    /// Sets the two versions of the file format, for writing and for reading.
     func setWAL(_ isWAL: Bool) {
         bytes[18] = isWAL ? Self.log : Self.rollback
         bytes[19] = bytes[18]
@@ -178,7 +185,8 @@ extension CheckedFile {
         // Unsafe: only this call uses the memory.
         var head = [UInt8](repeating: 0, count: Header.size)
         let code = original.pointee.xRead(file, &head, Int32(head.count), 0)
-        // The file is empty. Each database that Backhaul makes has the reserve (`Connection.reserveChecksums`).
+        // The file is empty, so a new database will be made. Each database that Backhaul makes reserves the bytes
+        // (`Connection.reserveChecksums`).
         if code == Self.shortRead { hasReserve = true }
         guard code == SQLITE_OK else { return }
         let size = head.withUnsafeMutableBytes { bytes -> Int in
@@ -190,7 +198,7 @@ extension CheckedFile {
         guard original.pointee.xRead(file, &first, Int32(size), 0) == SQLITE_OK else { return }
         first.withUnsafeMutableBytes { bytes in
             guard let page = Page(bytes, offset: 0) else { return }
-            // The header itself may be damaged.
+            // The header may be damaged; then the mark shows that the bytes are reserved.
             hasReserve = hasReserve || page.hasMark
             isTrusted = hasReserve && (page.isValid || !page.isWrittenByOtherSQLite)
         }
@@ -199,10 +207,10 @@ extension CheckedFile {
     private static func read(_ file: File?, _ buffer: UnsafeMutableRawPointer?, _ count: Int32, _ offset: Int64)
         -> Int32
     {
-        // Unsafe: SQLite's file and buffer, used during this call.
+        // Unsafe: the file and the buffer are SQLite's, and are used only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let code = state.pointee.original.pointee.xRead(file, buffer, count, offset)
-        // SQLite reads zeros beyond the end of the file.
+        // After a short read, the original VFS has filled the rest of the buffer with zeros.
         guard code == SQLITE_OK || code == shortRead else { return code }
         let bytes = UnsafeMutableRawBufferPointer(start: buffer, count: Int(count))
         return state.pointee.verify(bytes, offset: offset) ? code : failure
@@ -224,7 +232,7 @@ extension CheckedFile {
     }
 
     private static func write(_ file: File?, _ buffer: UnsafeRawPointer?, _ count: Int32, _ offset: Int64) -> Int32 {
-        // Unsafe: the file and the buffer are SQLite's. The buffer is a page of SQLite's memory; it has the checksum
+        // Unsafe: the file and the buffer are SQLite's. The buffer is a page in SQLite's memory, which has the checksum
         // only during this call.
         guard let file, let buffer, let state = of(file) else { return SQLITE_IOERR }
         let bytes = UnsafeMutableRawBufferPointer(start: UnsafeMutableRawPointer(mutating: buffer), count: Int(count))

@@ -3,7 +3,7 @@ internal import CSQLite
 internal import Glibc
 
 extension Connection {
-    /// The failure for a result code of SQLite (https://www.sqlite.org/rescode.html).
+    /// Returns the failure for a result code of SQLite (https://www.sqlite.org/rescode.html).
     static func failure(_ code: Int32, reason: String, systemCode: Int32) -> Failure {
         let (status, message) = meaning(code, reason: reason, systemCode: systemCode)
         return Failure(status, message, domain: .sqlite, detail: Int64(code))
@@ -13,7 +13,7 @@ extension Connection {
         switch code & 0xFF {
         case SQLITE_IOERR where code == CheckedFile.failure: return (.storeDamaged, Failure.damaged(reason).message)
         case SQLITE_FULL: return full
-        // SQLite reports a used-up quota as an I/O error.
+        // SQLite reports an exceeded disk quota as an I/O error.
         case SQLITE_IOERR where systemCode == EDQUOT || systemCode == ENOSPC: return full
         case SQLITE_CORRUPT, SQLITE_NOTADB:
             return (.storeDamaged, Failure.damaged(reason).message)
@@ -41,7 +41,7 @@ extension Connection {
 }
 
 extension Failure {
-    /// The failure of a damaged database, with what the user can do.
+    /// Returns the failure for a damaged database. Its message says what the user can do.
     static func damaged(_ reason: String) -> Failure {
         Failure(
             .storeDamaged,
@@ -49,11 +49,11 @@ extension Failure {
                 + "an empty one")
     }
 
-    /// Whether the store performs nothing more after this failure, and its engine must stop, because the connection's
-    /// memory may not match the disk. A failed sync is final for the data before it: a second sync may report success
-    /// although the data is lost. Data written to a removed file is lost, too. After any other failure, such as a full
-    /// disk, the next transaction may succeed.
-    // Not inlined, because each use of the store calls it.
+    /// Whether the store refuses all work after this failure, and its engine must end. True if the connection's memory
+    /// may not match the disk. For example, after a failed sync a second sync may report success although the data is
+    /// lost. Data that was written to a removed file is lost, too. After any other failure, such as a full disk, the
+    /// next transaction may succeed.
+    // Not inlined, because many callers use it.
     @inline(never)
     public var endsStore: Bool {
         switch status {

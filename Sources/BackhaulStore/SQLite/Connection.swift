@@ -3,12 +3,13 @@ internal import CSQLite
 
 /// The only connection to the database, with its prepared statements. It belongs to the store's thread.
 final class Connection {
-    // Unsafe: C's handles; valid from init to `close`, and only this object frees them.
+    // Unsafe: these are C's handles. The database is valid until `close`, and `frames` until deinit; only this object
+    // frees them.
     private let database: OpaquePointer
     private let frames: UnsafeMutablePointer<Int32>
     private var statements: [ObjectIdentifier: Prepared] = [:]
     private var isClosed = false
-    /// Whether the log has no transaction since the last checkpoint.
+    /// Whether no transaction was written to the log since the last checkpoint.
     private var isWALNew = true
 
     /// A prepared statement. It retains its query, so that no other query can get the same identity.
@@ -17,7 +18,7 @@ final class Connection {
         let statement: OpaquePointer
     }
 
-    /// `files`: the name of the VFS. SQLite's default VFS belongs to the host.
+    /// Opens the database. `files` is the name of the VFS; SQLite's default VFS belongs to the host.
     init(path: String, files: String) throws(Failure) {
         guard sqlite3_libversion_number() >= 3_037_000, sqlite3_threadsafe() != 0 else {
             throw Failure(
@@ -25,7 +26,7 @@ final class Connection {
                 "the store needs SQLite 3.37 or newer, built for threads; this is \(Connection.libraryVersion)")
         }
         var handle: OpaquePointer?
-        // No mutex: only one thread uses the connection.
+        // SQLite needs no mutex, because only one thread uses the connection.
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, files)
         guard code == SQLITE_OK, let handle else {
@@ -38,7 +39,7 @@ final class Connection {
         database = handle
         frames = .allocate(capacity: 1)
         frames.initialize(to: 0)
-        // Replaces SQLite's own hook, which would checkpoint within the commit, while callers wait for it.
+        // This hook replaces SQLite's own hook, which would run a checkpoint during a commit while callers wait.
         sqlite3_wal_hook(database, { frames, _, _, count in
             frames?.assumingMemoryBound(to: Int32.self).pointee = count
             return SQLITE_OK
@@ -50,8 +51,9 @@ final class Connection {
         frames.deallocate()
     }
 
-    /// Checkpoints and closes. `abandoning`: the host has closed the descriptors, so their numbers may belong to other
-    /// files. Closing the database would write into those, so the handle is leaked.
+    /// Closes the database after a checkpoint. With `abandoning`, the host has closed SQLite's descriptors, so their
+    /// numbers may belong to other files. SQLite would write into those files when it closes the database, so the
+    /// handle is leaked.
     func close(abandoning: Bool = false) {
         guard !isClosed else { return }
         isClosed = true
@@ -62,13 +64,13 @@ final class Connection {
 
     // MARK: Statements
 
-    /// Runs statements without keeping them prepared: pragmas, begin and end of transactions, migrations.
+    /// Runs statements, such as pragmas and migrations, without keeping them prepared.
     func execute(_ sql: String) throws(Failure) {
         let code = sqlite3_exec(database, sql, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// The first column of the first row of a statement that is not kept prepared.
+    /// Runs a statement without keeping it prepared, and returns the first column of its first row.
     func pragma(_ sql: String) throws(Failure) -> String? {
         var statement: OpaquePointer?
         let code = sqlite3_prepare_v2(database, sql, -1, &statement, nil)
@@ -139,7 +141,7 @@ final class Connection {
         return results
     }
 
-    // These are not inlined, because the functions above are compiled once for each of hundreds of callers.
+    // The next functions are not inlined: the functions above are compiled once for each of hundreds of callers.
 
     @inline(never)
     private func begin(_ query: Query, _ values: [Value]) throws(Failure) -> OpaquePointer {
@@ -153,7 +155,7 @@ final class Connection {
         return statement
     }
 
-    /// Advances to the next row. False if there is none.
+    /// Advances to the next row. Returns false if there is none.
     @inline(never)
     private func step(_ statement: OpaquePointer) throws(Failure) -> Bool {
         let code = sqlite3_step(statement)
@@ -199,8 +201,8 @@ final class Connection {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Ends a transaction. The first transaction of each log also changes the first page. So another program that moves
-    /// the log to the database file removes the checksum of that page.
+    /// Commits a transaction. The first transaction of each log also writes the first page. So if another program
+    /// applies the log to the database file, it overwrites the checksum of that page with zeros.
     func commit() throws(Failure) {
         let isWriting = isWriting
         if isWriting, isWALNew { try run(Self.writeFirstPage) }
@@ -213,18 +215,19 @@ final class Connection {
 
     // MARK: Checksums
 
-    /// Makes SQLite reserve bytes for a checksum in each page: of a new database, or of the copy that VACUUM makes.
+    /// Makes SQLite reserve bytes for a checksum in each page. This takes effect for a new database, and for the copy
+    /// that VACUUM makes.
     func reserveChecksums() throws(Failure) {
         var size = Int32(CheckedFile.reserve)
         let code = sqlite3_file_control(database, "main", SQLITE_FCNTL_RESERVE_BYTES, &size)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Whether each page of the file has a checksum, and reads verify it.
+    /// Whether each page of the file has a checksum that is verified when the page is read.
     var hasChecksums: Bool { checkedFile?.hasChecksums ?? false }
 
     private var checkedFile: CheckedFile? {
-        // Unsafe: SQLite's file, which lives as long as the connection; its state is copied.
+        // Unsafe: SQLite's file lives as long as the connection, and its state is copied.
         var file: CheckedFile.File?
         guard sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK, let file else {
             return nil
@@ -234,12 +237,12 @@ final class Connection {
 
     // MARK: State
 
-    /// Number of rows that the last statement inserted, changed or deleted.
+    /// The number of rows that the last statement inserted, changed or deleted.
     var changes: Int64 { sqlite3_changes64(database) }
-    /// Number of rows inserted, changed or deleted since the connection was opened.
+    /// The number of rows that were inserted, changed or deleted since the connection was opened.
     var totalChanges: Int64 { sqlite3_total_changes64(database) }
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(database) }
-    /// Whether a transaction is open. False before a begin, and after an error that has ended the transaction.
+    /// Whether a transaction is open. It is not open any more after an error for which SQLite has rolled it back.
     var isInTransaction: Bool { sqlite3_get_autocommit(database) == 0 }
 
     /// Whether the transaction has changed something.
@@ -247,10 +250,11 @@ final class Connection {
 
     func configure(_ option: Int32, _ on: Bool) { _ = bhs_configure(database, option, on ? 1 : 0) }
 
-    /// Number of frames in the write-ahead log since the last checkpoint, as of the last commit.
+    /// The number of frames that the log had after the last commit; 0 after a checkpoint.
     var walFrames: Int32 { frames.pointee }
 
-    /// Moves the log to the database file. A failure loses nothing: the log keeps what is not in the file.
+    /// Runs a checkpoint: copies the pages in the log to the database file. After a failure no page is lost: the log
+    /// keeps those that are not in the file.
     func checkpoint(truncating: Bool) {
         let mode = truncating ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE
         if sqlite3_wal_checkpoint_v2(database, "main", mode, nil, nil) == SQLITE_OK {
@@ -262,9 +266,9 @@ final class Connection {
     /// The texts of all prepared statements.
     var preparedTexts: [String] { statements.values.map(\.query.text) }
 
-    /// Frees memory whose content can be made again: cached pages and prepared statements.
+    /// Frees cached pages and prepared statements. Both are made again when they are needed.
     func releaseMemory() {
-        // The check precedes sqlite3_finalize: a freed statement must not be read.
+        // The check comes before sqlite3_finalize, because a freed statement must not be read.
         for (query, prepared) in statements where sqlite3_stmt_busy(prepared.statement) == 0 {
             statements[query] = nil
             sqlite3_finalize(prepared.statement)

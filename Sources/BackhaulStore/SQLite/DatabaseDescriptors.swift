@@ -2,11 +2,11 @@ internal import BackhaulPlatform
 internal import CLinux
 internal import Glibc
 
-/// The files that SQLite opened for the database and its log, and their descriptors. A host that closes descriptors
-/// that are not its own may get the same numbers for other files. SQLite would write its pages into those. Forked
-/// children close their copies of the descriptors.
+/// The files that SQLite opened for the database and its log, and their descriptors. If a host closes these descriptors
+/// by mistake, it may get the same numbers for other files, and SQLite would write its pages into them. So the engine
+/// checks the descriptors before each transaction. Forked children close their copies of the descriptors.
 ///
-/// What is written to a file that was removed or replaced is lost when its last descriptor is closed.
+/// If one of the files was removed or replaced, all writes to it are lost when its last descriptor is closed.
 struct DatabaseDescriptors {
     fileprivate struct File: Equatable {
         var device: UInt64
@@ -15,7 +15,7 @@ struct DatabaseDescriptors {
 
     private let directory: Descriptor
     private let names: [String]
-    /// The file of each name at the start; nil if there was none.
+    /// The file that had each name when this value was made; nil if there was none.
     private let named: [File?]
     private var files: [Int32: File] = [:]
 
@@ -24,7 +24,7 @@ struct DatabaseDescriptors {
         self.directory = directory
         self.names = names
         named = names.map { Self.file(named: $0, in: directory) }
-        // There is no limit here: the kernel bounds the number of descriptors.
+        // The list needs no limit: the kernel limits the number of descriptors.
         for name in (try? DirectoryReader.textNames(in: "/proc/self/fd", limit: .max)) ?? [] {
             guard let number = Int32(name), let file = Self.file(number), named.contains(file) else { continue }
             files[number] = file
@@ -36,7 +36,7 @@ struct DatabaseDescriptors {
 
     var areUnchanged: Bool { files.allSatisfy { number, file in Self.file(number) == file } }
 
-    /// The name of a file that was removed, or replaced by another file; nil if there is none.
+    /// The name of a file that was removed or replaced by another file; nil if there is no such file.
     var lostName: String? {
         for (name, file) in zip(names, named) where file != nil && Self.file(named: name, in: directory) != file {
             return name

@@ -17,7 +17,7 @@ struct NewRow {
         values.append(value)
     }
 
-    /// The values that the function sets, after `first`.
+    /// Returns `first`, followed by the values that the function sets.
     static func values(_ first: Value..., write: (inout NewRow) -> Void) -> [Value] {
         var row = NewRow(collectsNames: false, first: first)
         row.values.reserveCapacity(48)
@@ -25,7 +25,7 @@ struct NewRow {
         return row.values
     }
 
-    /// The columns that the function sets.
+    /// Returns the names of the columns that the function sets.
     static func names(_ write: (inout NewRow) -> Void) -> [String] {
         var row = NewRow(collectsNames: true)
         write(&row)

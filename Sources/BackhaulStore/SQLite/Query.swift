@@ -1,12 +1,12 @@
 internal import BackhaulModel
 
-/// The text of a statement. The object's identity is the key of the prepared statement.
+/// The text of a statement. `Connection` finds the prepared statement by the identity of this object.
 final class Query: Sendable {
     let text: String
 
     init(_ text: SQL) { self.text = text.text }
 
-    /// Selects the columns that the function reads. `rest` begins with FROM.
+    /// Makes a SELECT of the columns that the function reads. `rest` begins with FROM.
     convenience init<Result>(_ read: (inout Row) throws(Failure) -> Result, _ rest: SQL) {
         self.init(columns: Row.columns(read), rest)
     }
@@ -16,7 +16,7 @@ final class Query: Sendable {
         text = "SELECT \(columns.joined(separator: ", ")) \(rest.text)"
     }
 
-    /// Inserts a row of the columns that the function sets. `verb`: "INSERT INTO" and the table.
+    /// Makes an INSERT of the columns that the function sets. `verb` is "INSERT INTO" and the table's name.
     convenience init(_ verb: String, _ write: (inout NewRow) -> Void) {
         let names = NewRow.names(write)
         let marks = Array(repeating: "?", count: names.count).joined(separator: ", ")
@@ -24,8 +24,8 @@ final class Query: Sendable {
     }
 }
 
-/// The text of a statement, as a literal. Swift would inline the interpolation of a String into each of hundreds of
-/// statements, which makes the library larger.
+/// The text of a statement, as a literal. For a String, Swift would inline the interpolation into each of hundreds of
+/// statements, which would make the library larger.
 struct SQL: ExpressibleByStringInterpolation {
     fileprivate let text: String
 

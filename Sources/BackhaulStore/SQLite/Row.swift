@@ -5,8 +5,9 @@ internal import CSQLite
 /// its reads. To list the columns of a SELECT, `Query` runs the same function without a statement. So the list and the
 /// reads cannot differ. The function must read all columns unconditionally, and must not run a statement.
 struct Row {
-    // Unsafe: valid until the statement is stepped or reset. A row is passed to a closure, which does not keep it.
-    /// Nil while `Query` lists the columns.
+    // Unsafe: the pointer is valid until the statement is stepped or reset. A row is passed to a closure that does not
+    // store it.
+    /// The statement; nil while `Query` lists the columns.
     private let statement: OpaquePointer?
     private let list: ColumnList?
     private var column: Int32 = 0
@@ -29,7 +30,7 @@ struct Row {
         func append(_ name: String) { names.append(name) }
     }
 
-    /// The columns that the function reads.
+    /// Returns the names of the columns that the function reads.
     static func columns<Result>(_ read: (inout Row) throws(Failure) -> Result) -> [String] {
         var row = Row(listing: ColumnList())
         _ = try? read(&row)
@@ -41,7 +42,8 @@ struct Row {
 
     // MARK: Columns
 
-    // The name is a column or an expression of SQL. It may be omitted if the statement has only one column.
+    // In these functions, the name is a column or an expression of SQL. It may be omitted if the statement has only one
+    // column.
 
     mutating func integer(_ name: String = "") -> Int64 {
         let index = next(name)

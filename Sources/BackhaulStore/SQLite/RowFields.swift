@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-// A field is a column. The value of a code or of statuses that only another version knows stays as it was.
+// Each field is a column. If a column has a code or statuses that this version does not know, the field keeps its
+// value.
 
 extension Row: FieldVisitor {
     typealias Problem = Failure
@@ -109,7 +110,8 @@ extension NewRow: FieldVisitor {
 }
 
 extension FixedWidthInteger {
-    /// SQLite's integers are signed and have 64 bits: numbers of 64 bits are stored bit for bit.
+    /// The number as SQLite stores it. SQLite's integers are signed and have 64 bits, so an unsigned number of 64 bits
+    /// is stored with the same bits.
     fileprivate var stored: Int64 { Int64(truncatingIfNeeded: self) }
 
     fileprivate static func stored(_ integer: Int64) -> Self {

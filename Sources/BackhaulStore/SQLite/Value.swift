@@ -14,11 +14,12 @@ enum Value {
     static func flag(_ value: Bool) -> Value { .integer(value ? 1 : 0) }
     static func number(_ value: some FixedWidthInteger) -> Value { .integer(Int64(clamping: value)) }
 
-    /// Stores all 64 bits. For numbers that are only compared for equality, because SQLite's integers are signed.
+    /// Stores all 64 bits. SQLite would sort such numbers wrongly, because its integers are signed, so they may only be
+    /// compared for equality.
     static func bits(_ value: UInt64) -> Value { .integer(Int64(bitPattern: value)) }
     static func bits(_ value: UInt64?) -> Value { value.map(Value.bits) ?? .null }
 
-    // An id above Int64.max is clamped. No row has either number, so the result is the same.
+    // An id above Int64.max is clamped. This has no effect, because no row has such an id.
     static func id(_ id: SessionID) -> Value { .number(id.rawValue) }
     static func id(_ id: TaskID) -> Value { .number(id.rawValue) }
     static func id(_ id: EventID) -> Value { .number(id.rawValue) }

@@ -2,18 +2,18 @@ internal import BackhaulModel
 internal import CSQLite
 internal import Glibc
 
-/// SQLite's own VFS, with three differences.
+/// A VFS that differs from SQLite's own VFS in three points.
 ///
-/// The pages of a database have checksums (`CheckedFile`).
+/// First, the pages of a database have checksums (`CheckedFile`).
 ///
-/// Paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. Backhaul reaches
-/// the store through its directory's descriptor. That path is always short, and stays valid when the directory is
-/// renamed.
+/// Second, paths are used as given. SQLite's VFS resolves links, and refuses a result of more than 512 bytes. The
+/// store's files are opened through the descriptor of their directory. Such a path is always short, and stays valid
+/// when the directory is renamed.
 ///
-/// SQLite takes no locks ("unix-none"): `Database` has one lock on the file. SQLite's own are process locks. They are
-/// lost when any code of the process closes the file. SQLite records them in a table of the process, which a forked
-/// child inherits without the lock. Neither that child, nor a process whose host closed SQLite's descriptors, could
-/// open the store again.
+/// Third, SQLite takes no locks ("unix-none"), because `Database` already has a lock on the file. SQLite's own locks
+/// belong to the process, and are lost when any code of the process closes the file. SQLite records them in a table in
+/// memory, which a forked child inherits without the locks. That child could not open the store, and neither could a
+/// process whose host has closed SQLite's descriptors.
 enum VirtualFileSystem {
     private static let name = "backhaul-store"
 
@@ -21,7 +21,7 @@ enum VirtualFileSystem {
     private nonisolated(unsafe) static let original: UnsafeMutablePointer<sqlite3_vfs>? =
         sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find("unix-none") : nil
 
-    /// Size in bytes of SQLite's own object of an open file.
+    /// The size, in bytes, of the original VFS's data of an open file.
     static let originalFileSize = original?.pointee.szOsFile ?? 0
 
     /// Registers the VFS once in the process, and returns its name. The host's default VFS does not change.

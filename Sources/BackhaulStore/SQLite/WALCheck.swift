@@ -5,28 +5,29 @@ internal import Glibc
 
 /// Checks whether the log of a killed engine is damaged (https://www.sqlite.org/fileformat.html#walformat).
 ///
-/// SQLite stops reading a log at the first frame that does not match its checksum, because a power loss may have cut
-/// the last transaction there. It ignores the rest without an error. But a transaction begins only after the previous
-/// one is synced. So if the ends of two transactions follow that frame, it was damaged later.
+/// SQLite reads a log up to the first frame that does not match its checksum, because a power loss may have cut the
+/// last transaction there. It ignores the rest without an error. But a transaction begins only after the previous one
+/// is synced. So if the ends of two transactions follow that frame, the frame was complete once and was damaged later.
 struct WALCheck {
     private static let headerSize = 32
     private static let frameHeaderSize = 24
 
-    // One frame with its header.
+    // The buffer for one frame with its header.
     private var frame: [UInt8]
     private let file: Descriptor
     private let salts: UInt64
     private let isLittleEndian: Bool
     private let count: Int
 
-    /// Throws storeDamaged for a log that SQLite would silently cut.
+    /// Throws storeDamaged if the log is damaged, because SQLite would ignore the rest of it without an error.
     static func refuseDamage(_ directory: StoreDirectory) throws(Failure) {
         let number = bhl_openat(directory.descriptor.number, Schema.walName, O_RDONLY | O_NOFOLLOW, 0)
         guard number >= 0, let frame = damagedFrame(Descriptor(owning: number)) else { return }
         throw .damaged("frame \(frame) of its log does not match its checksum, and transactions follow")
     }
 
-    /// Number of the first damaged frame, counted from 1; 0 for the header of the log. Nil when there is none.
+    /// Returns the number of the first damaged frame, counted from 1, or 0 for the header of the log. Returns nil when
+    /// no frame is damaged.
     static func damagedFrame(_ file: Descriptor) -> Int? {
         var status = stat()
         var head = [UInt8](repeating: 0, count: headerSize)
@@ -53,7 +54,8 @@ struct WALCheck {
         return number < count && hasTwoTransactions(from: number) ? number : nil
     }
 
-    /// Whether two ends of transactions follow in a sequence of frames whose checksums match.
+    /// Returns whether the ends of two transactions follow frame `first` in one sequence of frames whose checksums
+    /// match.
     private mutating func hasTwoTransactions(from first: Int) -> Bool {
         var sum = Checksum(isLittleEndian: isLittleEndian)
         var ends = 0
@@ -69,7 +71,7 @@ struct WALCheck {
         return false
     }
 
-    /// Whether the frame in memory continues the frames that `sum` covers.
+    /// Returns whether the frame in the buffer follows the frames that `sum` covers.
     private func isNext(_ sum: inout Checksum) -> Bool {
         guard frame.word(0) != 0, frame.doubleWord(8) == salts else { return false }
         sum.add(frame[..<8])
@@ -82,7 +84,7 @@ struct WALCheck {
     }
 }
 
-/// SQLite's checksum of a log, which continues from frame to frame.
+/// SQLite's checksum of a log. The checksum of a frame also covers all earlier frames.
 private struct Checksum {
     let isLittleEndian: Bool
     private var first: UInt32 = 0
@@ -90,9 +92,9 @@ private struct Checksum {
 
     init(isLittleEndian: Bool) { self.isLittleEndian = isLittleEndian }
 
-    /// Adds bytes, whose number is a multiple of eight.
+    /// Adds the bytes. Their number must be a multiple of eight.
     mutating func add(_ bytes: ArraySlice<UInt8>) {
-        // Unsafe: reads whole words within the slice.
+        // Unsafe: the loop reads whole words within the slice.
         bytes.withUnsafeBytes { bytes in
             for place in stride(from: 0, to: bytes.count & ~7, by: 8) {
                 let one = bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)

@@ -1,6 +1,6 @@
 extension Schema {
-    // Enumerations have the numbers of include/backhaul.h. Points in time are Unix milliseconds, except where the name
-    // contains `boot`.
+    // Enumerations have the numbers of include/backhaul.h. Times are Unix milliseconds. If a column's name contains
+    // `boot`, its times are milliseconds of the boot clock.
     static let migration001 = """
         CREATE TABLE meta (
             key TEXT PRIMARY KEY,

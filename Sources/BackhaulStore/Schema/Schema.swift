@@ -1,15 +1,17 @@
-/// The database's tables, as the steps that make them. A released step is never edited: a later change is a new step.
+/// The tables of the database, as the migrations that make them. A released migration is never edited: each change is a
+/// new migration.
 enum Schema {
     static let fileName = "backhaul.sqlite3"
     static let walName = fileName + "-wal"
 
-    /// "BHS1", which marks a database of Backhaul (https://www.sqlite.org/pragma.html#pragma_application_id).
+    /// The application id "BHS1" marks a database of Backhaul
+    /// (https://www.sqlite.org/pragma.html#pragma_application_id).
     static let applicationID: Int64 = 0x4248_5331
 
-    /// The step at index N brings a database of version N to version N + 1. A short step stands in this file.
+    /// The migration at index N changes a database of version N to version N + 1.
     static let migrations = [migration001, migration002, migration003, migration004, migration005]
 
-    /// Temporary tables of the connection, in memory.
+    /// The temporary tables of a connection, which are in memory.
     static let temporary = """
         CREATE TEMP TABLE selected (id INTEGER PRIMARY KEY);
         CREATE TEMP TABLE running (id INTEGER PRIMARY KEY);

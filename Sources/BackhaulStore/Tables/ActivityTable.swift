@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-/// `activities`: work that repeats. The options of its request are in `activity_options`.
+/// The table `activities`: work that repeats in windows of time. The options of an activity's request are in
+/// `activity_options`.
 struct ActivityTable {
     let connection: Connection
 
-    /// Writes the activity. It replaces one with the same identifier.
+    /// Writes the activity. It replaces an activity with the same identifier.
     func write(
         _ activity: Activity, origin: Origin?, constraints: ConstraintsID, times: ActivityTimes, in session: SessionID
     ) throws(Failure) {
@@ -31,29 +32,29 @@ struct ActivityTable {
         try connection.first(Self.select, .number(id.rawValue), read: OpenActivity.init(row:))
     }
 
-    /// Returns the activities whose window is open, by the begin of the window.
+    /// Returns the activities whose window is open, sorted by the begin of the window.
     func open(now: Int64) throws(Failure) -> [OpenActivity] {
         try connection.all(Self.selectOpen, .integer(now), read: OpenActivity.init(row:))
     }
 
-    /// When the first window after this time opens.
+    /// Returns when the first window after this time opens, or nil if there is none.
     func nextWindow(after now: Int64) throws(Failure) -> Int64? {
         try connection.first(Self.selectNext, .integer(now)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Returns the session's activities, by identifier.
+    /// Returns the session's activities, sorted by identifier.
     func infos(of session: SessionID, now: Int64) throws(Failure) -> [ActivityInfo] {
         try connection.all(Self.selectInfos, .id(session), read: ActivityRow.init(row:)).map { $0.info(now: now) }
     }
 
-    /// Returns the activity's request; nil when it has none.
+    /// Returns the activity's request, or nil when it has none.
     func request(of id: ActivityID) throws(Failure) -> StoredActivityRequest? {
         try connection.first(Self.selectRequest, .number(id.rawValue), read: StoredActivityRequest.init(row:))
     }
 
     // MARK: Changing
 
-    /// Sets the next window after a start. `task`: the task that the start made.
+    /// Sets the next window after a start. `task` is the task that the start made, if it made one.
     func advance(_ id: ActivityID, to next: Int64, started now: Int64, task: TaskID?) throws(Failure) {
         try connection.run(
             Self.advance, .number(id.rawValue), .integer(next), .integer(now), task.map { .id($0) } ?? .null)
@@ -64,16 +65,16 @@ struct ActivityTable {
         try connection.run(Self.skip, .number(id.rawValue), .integer(next))
     }
 
-    /// Moves the windows of activities that were set without a first time.
+    /// Moves the windows of the activities for which the host has set no first time.
     func moveWindows(by jump: Int64) throws(Failure) { try connection.run(Self.moveWindows, .integer(jump)) }
 
-    /// Limits the next window of activities that have a first time and have started: it opens after one interval at
-    /// most.
+    /// Moves next windows so that they open after one interval at the latest. It changes only activities that have a
+    /// first time and have started.
     func boundWindows(now: Int64) throws(Failure) { try connection.run(Self.boundWindows, .integer(now)) }
 
     func remove(_ id: ActivityID) throws(Failure) { try connection.run(Self.remove, .number(id.rawValue)) }
 
-    /// False when there is no such activity.
+    /// Removes the activity. Returns false when there is no activity with this identifier.
     func remove(_ identifier: String, of session: SessionID) throws(Failure) -> Bool {
         try connection.run(Self.removeByIdentifier, .id(session), .text(identifier))
         return connection.changes > 0
@@ -85,9 +86,9 @@ struct ActivityTable {
 
     // MARK: -
 
-    /// For a row of `sessions`: whether the session has activities.
+    /// The SQL condition for a row of `sessions` that the session has activities.
     static let isInSession = "EXISTS (SELECT 1 FROM activities WHERE session_id = sessions.id)"
-    /// For a row of `constraints`: whether an activity states them.
+    /// The SQL condition for a row of `constraints` that an activity refers to the row.
     static let statesConstraints = """
         EXISTS (SELECT 1 FROM activities WHERE activities.session_id = constraints.session_id
             AND activities.constraints_id = constraints.id)
@@ -133,7 +134,7 @@ struct ActivityTable {
     private static let clearDevices = Query("UPDATE activities SET directory_device = 0 WHERE url IS NOT NULL")
 }
 
-/// The first window as the host set it, and the next window.
+/// The first time that the host has set, if any, and when the next window opens. Both are Unix milliseconds.
 struct ActivityTimes {
     var first: Int64?
     var next: Int64
@@ -151,7 +152,7 @@ struct StoredTimes {
     }
 }
 
-/// An activity's request without its options.
+/// The stored request of an activity, without its options.
 struct StoredActivityRequest {
     let origin: Origin
     let constraints: ConstraintsID
@@ -215,7 +216,7 @@ extension OpenActivity {
     }
 }
 
-/// An activity as listings show it.
+/// The values of an activity that listings show.
 private struct ActivityRow {
     let open: OpenActivity
     let lastStarted: Int64?

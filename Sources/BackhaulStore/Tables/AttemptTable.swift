@@ -1,35 +1,36 @@
 internal import BackhaulModel
 
-/// `attempts`: a row for each attempt of a task, also after the task's event was acknowledged.
+/// The table `attempts` has a row for each attempt of a task. The rows stay after the task's event was acknowledged,
+/// while the task is in the history.
 struct AttemptTable {
     let connection: Connection
 
-    /// Writes the attempt. It replaces one with the same number.
+    /// Writes the attempt. It replaces an attempt with the same number.
     func write(_ attempt: Attempt) throws(Failure) {
         try connection.run(Self.write, NewRow.values { attempt.write(to: &$0) })
     }
 
-    /// Removes the attempts with numbers up to this one, except the first.
+    /// Removes the attempts with numbers up to `number`, but keeps the first attempt.
     func removeOlder(of task: TaskID, through number: UInt32) throws(Failure) {
         try connection.run(Self.removeOlder, .id(task), .number(number))
     }
 
-    /// Removes the attempts of the selected events' tasks, except of the newest tasks.
+    /// Removes the attempts of the selected events' tasks, but keeps those of the `kept` newest tasks.
     func removeOfSelected(exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfSelected, .integer(kept))
     }
 
-    /// Removes the attempts of tasks in the session's history, except of the newest tasks.
+    /// Removes the attempts of tasks in the session's history, but keeps those of the `kept` newest tasks.
     func removeOfHistory(_ session: SessionID, exceptNewest kept: Int64) throws(Failure) {
         try connection.run(Self.removeOfHistory, .id(session), .integer(kept))
     }
 
-    /// Returns the attempts, by number. `url`: of the request.
+    /// Returns the attempts, sorted by number. `url` is the URL of the task's request.
     func all(of task: TaskID, url: String) throws(Failure) -> [Attempt] {
         try connection.all(Self.select, .id(task)) { row throws(Failure) in Attempt(row: &row, url) }
     }
 
-    /// Returns the times of the attempts, by number.
+    /// Returns the times of the attempts, sorted by number.
     func times(of task: TaskID) throws(Failure) -> [AttemptTimes] {
         try connection.all(Self.selectTimes, .id(task), read: AttemptTimes.init(row:))
     }
@@ -52,7 +53,7 @@ struct AttemptTable {
         AttemptTimes.init(row:), "FROM attempts WHERE task_id = ? ORDER BY number")
 }
 
-/// When an attempt ran, and what followed.
+/// When an attempt ran, and what followed after it. The times are Unix milliseconds.
 struct AttemptTimes {
     var began: Int64
     /// The end of the last phase that was measured.

@@ -1,9 +1,10 @@
 internal import BackhaulModel
 
-/// Files of request bodies that are in the store.
+/// The tables with the files of request bodies.
 ///
-/// `body_parts`: the files and values of each body. `consumed`: old paths to be removed. `body_leftovers`: files to be
-/// removed. `bodies_to_return`: files to be given back.
+/// `body_parts` has the files and values of each body. `consumed` has the old paths of consumed files, which must be
+/// removed. `body_leftovers` has files in the store that no task needs. `bodies_to_return` has consumed files that must
+/// be moved back to their old paths.
 struct BodyTable {
     let connection: Connection
 
@@ -17,7 +18,7 @@ struct BodyTable {
             .optional(part.mediaType), .optional(part.file?.storedName))
     }
 
-    /// Returns the parts, by position.
+    /// Returns the parts of the task's body, sorted by position.
     func parts(of task: TaskID) throws(Failure) -> [BodyPart] {
         try connection.all(Self.selectParts, .id(task), read: BodyPart.init(row:))
     }
@@ -26,14 +27,14 @@ struct BodyTable {
         try connection.first(Self.storesAny) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Names of the task's files in the store. `snapshotsOnly`: without the consumed files.
+    /// Returns the names of the task's files in the store. With `snapshotsOnly`, leaves out the consumed files.
     func stored(of task: TaskID, snapshotsOnly: Bool) throws(Failure) -> [String] {
         try connection.all(snapshotsOnly ? Self.selectSnapshots : Self.selectStored, .id(task)) {
             row throws(Failure) in row.text()
         }
     }
 
-    /// The first file of the task in the store.
+    /// Returns the first file of the task that is in the store, or nil if there is none.
     func storedFile(of task: TaskID) throws(Failure) -> (name: String, size: UInt64)? {
         try connection.first(Self.selectStoredFile, .id(task), read: Self.storedFile)
     }
@@ -52,7 +53,7 @@ struct BodyTable {
             .integer(file.modifiedNanoseconds))
     }
 
-    /// Returns the consumed files with paths greater than `path`, by path.
+    /// Returns the consumed files with paths greater than `path`, sorted by path.
     func consumed(after path: String, limit: Int) throws(Failure) -> [BodyFile] {
         try connection.all(Self.selectConsumed, .text(path), .number(limit), read: BodyFile.init(consumedRow:))
     }
@@ -67,12 +68,12 @@ struct BodyTable {
 
     func insertLeftover(_ name: String) throws(Failure) { try connection.run(Self.insertLeftover, .text(name)) }
 
-    /// Inserts the name unless a task needs the file, or the file is to be given back.
+    /// Inserts the name, unless a task needs the file or the file must be moved back to its old path.
     func insertLeftoverIfUnused(_ name: String) throws(Failure) {
         try connection.run(Self.insertLeftoverIfUnused, .text(name))
     }
 
-    /// Inserts the snapshots of the selected tasks.
+    /// Inserts the snapshots of the selected tasks as leftovers.
     func insertSnapshotsOfSelected() throws(Failure) {
         try connection.run(Self.insertSelectedSnapshots)
         try connection.run(Self.forgetSelectedSnapshots)
@@ -86,13 +87,13 @@ struct BodyTable {
 
     // MARK: Files to be given back
 
-    /// Returns the files with names greater than `name`, by name. Files whose old path is still to be removed are left
-    /// out.
+    /// Returns the files with names greater than `name`, sorted by name. A file whose old path has not yet been removed
+    /// is left out.
     func bodiesToReturn(after name: String, limit: Int) throws(Failure) -> [ReturnedBody] {
         try connection.all(Self.selectToReturn, .text(name), .number(limit), read: ReturnedBody.init(row:))
     }
 
-    /// Inserts the files of the selected events' tasks. False when there are none.
+    /// Inserts the consumed files of the selected events' tasks. Returns whether there are any.
     func insertToReturnOfSelected() throws(Failure) -> Bool {
         try connection.run(Self.insertToReturn)
         return connection.changes > 0
@@ -102,7 +103,7 @@ struct BodyTable {
 
     // MARK: -
 
-    /// For a row of `tasks` that has not succeeded: the first of its files in the store.
+    /// The SQL value for a row of `tasks`: the name of the first file of the task that is in the store.
     static let storedOfTask = """
         (SELECT stored FROM body_parts
             WHERE body_parts.task_id = tasks.id AND stored IS NOT NULL ORDER BY position LIMIT 1)
@@ -211,7 +212,7 @@ extension BodyPart {
         file?.storedName = stored
     }
 
-    /// 0 ("not known") for a task that was enqueued before this boot.
+    /// The SQL value of the file's device. It is 0, which means unknown, for a task that was enqueued before this boot.
     private static let device = "iif(task_id < \(MetaTable.firstTaskOfBoot), 0, device)"
 }
 

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `challenges`: the open challenges.
+/// The table `challenges` has the open challenges.
 struct ChallengeTable {
     let connection: Connection
 
@@ -34,12 +34,13 @@ struct ChallengeTable {
         try connection.first(Self.selectInSession, .id(id), .id(session), read: Challenge.init(row:))
     }
 
-    /// Returns the challenges of all sessions, by id, without the number of their tasks and without the URL.
+    /// Returns the challenges of all sessions, sorted by id. Their number of waiting tasks and their URL are not filled
+    /// in.
     func all() throws(Failure) -> [(session: SessionID, challenge: Challenge)] {
         try connection.all(Self.selectAll, read: Self.ofSession)
     }
 
-    /// Returns the challenges that no task waits for.
+    /// Returns the session's challenges for which no task waits.
     func unused(of session: SessionID) throws(Failure) -> [ChallengeID] {
         try connection.all(Self.selectUnused, .id(session)) { row throws(Failure) in row.challengeID() }
     }
@@ -51,19 +52,19 @@ struct ChallengeTable {
 
     func remove(_ id: ChallengeID) throws(Failure) { try connection.run(Self.remove, .id(id)) }
 
-    /// Marks the challenges whose event was acknowledged as seen. While a challenge's event exists, the host has not
-    /// seen it: `complete` is refused as long as delivered events are not acknowledged.
+    /// Marks the challenges without an event as seen. A challenge whose event still exists was not delivered to the
+    /// host: `complete` fails while delivered events are not acknowledged.
     func markSeen(of session: SessionID) throws(Failure) { try connection.run(Self.markSeen, .id(session)) }
 
     // MARK: -
 
-    // These are conditions on a row of `sessions`.
+    // These are SQL expressions for a row of `sessions`.
     static let isUnseenInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0)"
     static let isNewInSession =
         "EXISTS (SELECT 1 FROM challenges WHERE challenges.session_id = sessions.id AND told = 0 AND failures = 0)"
     static let countInSession = "(SELECT count(*) FROM challenges WHERE challenges.session_id = sessions.id)"
-    /// For a row of `tasks`: when the challenge was opened that the task waits for, or waited for.
+    /// The SQL value for a row of `tasks`: when the challenge was opened for which the task waits or last waited.
     static let openedOfTask = "(SELECT opened_ms FROM challenges WHERE challenges.id = challenge_id)"
 
     private static func ofSession(_ row: inout Row) -> (session: SessionID, challenge: Challenge) {
@@ -94,7 +95,8 @@ struct ChallengeTable {
 }
 
 extension ProtectionSpace {
-    /// The realm as stored. The space of an expired URL belongs to one task, so its realm is the task's number.
+    /// The realm as it is stored. The protection space of an expired URL belongs to one task, so its realm is the
+    /// task's number.
     fileprivate var storedRealm: String? { task.map { String($0.rawValue) } ?? realm }
 }
 
@@ -122,7 +124,7 @@ extension Challenge {
 }
 
 extension Row {
-    /// Reads a protection space; nil when the columns are NULL.
+    /// Reads a protection space. Returns nil when the columns are NULL.
     mutating func protectionSpace() -> ProtectionSpace? {
         let kind = ProtectionSpace.Kind(rawValue: number("challenges.kind"))
         let origin = optionalText("origin")

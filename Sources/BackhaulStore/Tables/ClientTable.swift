@@ -1,7 +1,8 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `clients`, the processes that opened sessions, and `consumers`, the sessions that each client consumes.
+/// The table `clients` has the clients that opened sessions, with their processes. The table `consumers` has the
+/// session that each handle of a client consumes.
 struct ClientTable {
     let connection: Connection
 
@@ -17,12 +18,12 @@ struct ClientTable {
         try connection.all(Self.selectClients, read: Self.client)
     }
 
-    /// Removes the client, and its claims with it.
+    /// Removes the client and its claims.
     func remove(_ client: ClientID) throws(Failure) {
         try connection.run(Self.removeClient, .bits(client.high), .bits(client.low))
     }
 
-    /// False when the process has no such client.
+    /// Removes the client. Returns false when the process has no client with this id.
     func remove(_ client: ClientID, of process: ProcessIdentity) throws(Failure) -> Bool {
         try connection.run(
             Self.removeOfProcess, .bits(client.high), .bits(client.low), .number(process.processID),
@@ -36,7 +37,7 @@ struct ClientTable {
         try connection.first(Self.selectConsumer, .id(session), read: ConsumerIdentity.init(row:))
     }
 
-    /// The session that the handle consumes.
+    /// Returns the session that the handle consumes, or nil if it consumes none.
     func session(of handle: HandleID, _ client: ClientID) throws(Failure) -> SessionID? {
         try connection.first(
             Self.selectSession, .bits(handle.rawValue), .bits(client.high), .bits(client.low)
@@ -103,7 +104,8 @@ extension Row {
         ProcessIdentity(processID: number("process_id"), startTime: bits("start_time"), bootID: text("boot_id"))
     }
 
-    /// Nil when the process has ended, or there is none: then the columns are NULL, and no process has the number 0.
+    /// Reads a process. Returns nil when the process has ended, or when the columns are NULL. NULL is read as 0, which
+    /// is no process's number.
     mutating func livingProcess() -> ProcessIdentity? {
         let process = process()
         return process.processID != 0 && process.isAlive ? process : nil

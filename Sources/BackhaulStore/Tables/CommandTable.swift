@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `applied`: commands that were applied and whose reply may not have arrived.
+/// The table `applied` has the replies to commands that were applied. A reply stays until its client has it.
 struct CommandTable {
     let connection: Connection
 
@@ -23,7 +23,7 @@ struct CommandTable {
         try connection.run(Self.removeAll, .bits(client.high), .bits(client.low))
     }
 
-    /// Removes the commands of clients that have no row.
+    /// Removes the replies to clients that have no row in `clients`.
     func removeOrphans() throws(Failure) { try connection.run(Self.removeOrphans) }
 
     private static let select = Query(

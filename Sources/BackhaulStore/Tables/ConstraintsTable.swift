@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `constraints`: constraints that tasks state themselves. All tasks of a session with equal constraints share one row.
+/// The table `constraints` has the constraints of single tasks and activities. All tasks of a session with equal
+/// constraints share one row.
 struct ConstraintsTable {
     let connection: Connection
 
@@ -21,18 +22,19 @@ struct ConstraintsTable {
         }
     }
 
-    /// The number of constraints whose latest start has not passed.
+    /// Returns the number of the session's rows that are not marked as past the latest start.
     func count(of session: SessionID) throws(Failure) -> Int {
         try connection.first(Self.count, .id(session)) { row throws(Failure) in row.number() } ?? 0
     }
 
-    /// Removes the constraints that no task or activity of the session states.
+    /// Removes the session's rows to which no task and no activity refers.
     func removeUnused(of session: SessionID) throws(Failure) { try connection.run(Self.removeUnused, .id(session)) }
 
     private static let columns = NewRow.names { TaskConstraints().write(to: &$0) }
     private static let names = columns.joined(separator: ", ")
 
-    /// The value of a column that is not set. It is not NULL, so that UNIQUE finds equal rows.
+    /// Returns the stored value of a column whose constraint is not set. It is not NULL, because UNIQUE regards NULLs
+    /// as different.
     private static func nothing(_ column: String) -> String {
         switch column {
         case "minimum_bytes_per_second", "is_launched", "is_past_latest_start": "0"
@@ -41,7 +43,8 @@ struct ConstraintsTable {
         }
     }
 
-    /// The parameter of the column. ?1 is the session.
+    /// Returns the SQL value of the column's parameter, or of an unset constraint if the parameter is NULL. ?1 is the
+    /// session.
     private static func given(_ index: Int, _ column: String) -> String {
         "ifnull(?\(index + 2), \(nothing(column)))"
     }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `cookies`: the persistent cookies of sessions, as lines of Netscape's cookie file.
+/// The table `cookies` has the persistent cookies of sessions. Each is a line in the format of Netscape's cookie file.
 struct CookieTable {
     let connection: Connection
 

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// `delivered`: idempotency keys of succeeded tasks whose event was acknowledged. A key stays until the end of its
-/// round is acknowledged, too.
+/// The table `delivered` has the idempotency keys of succeeded tasks whose event was acknowledged. A key stays until
+/// the end of its round is also acknowledged.
 struct DeliveredTable {
     let connection: Connection
 
-    /// Inserts the keys of the selected events' tasks that have succeeded.
+    /// Inserts the idempotency keys of those of the selected events' tasks that have succeeded.
     func insertSelected() throws(Failure) { try connection.run(Self.insertSelected) }
 
     /// Removes the keys of rounds whose end is among the selected events.

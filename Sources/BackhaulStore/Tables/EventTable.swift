@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `events`. The content of a task's event is in the task's rows, which exist until the event is acknowledged.
+/// The table `events`. The content of a task's event is in the task's rows, which exist until the event is
+/// acknowledged.
 struct EventTable {
     let connection: Connection
 
@@ -19,7 +20,7 @@ struct EventTable {
         return newest
     }
 
-    /// Inserts one event for each selected task, by task id. Returns the newest event.
+    /// Inserts one event for each selected task, in the order of the task ids. Returns the newest event.
     func insertEndedOfSelected(now: Int64) throws(Failure) -> EventID {
         try connection.run(Self.insertEndedOfSelected, .integer(now))
         return newest
@@ -57,8 +58,8 @@ struct EventTable {
 
     // MARK: Reading
 
-    /// Calls the body for the events with greater ids, by id, until it returns false. The body also gets the id of the
-    /// event's challenge, because the event does not contain the challenge yet.
+    /// Calls the body for the events with ids greater than `after`, sorted by id, until it returns false. The body also
+    /// gets the id of the event's challenge, because the event does not contain the challenge yet.
     func each(
         of session: SessionID, after: EventID, limit: Int, _ files: StoreDirectory,
         body: (Event, ChallengeID?) -> Bool
@@ -97,11 +98,11 @@ struct EventTable {
         return (lanes, groups)
     }
 
-    /// Removes the selected events that are about no task. The others were removed with their tasks (ON DELETE
-    /// CASCADE).
+    /// Removes the selected events. Events about a task are already gone, because they are removed with their task (ON
+    /// DELETE CASCADE).
     func removeSelected() throws(Failure) { try connection.run(Self.removeSelected) }
 
-    /// Returns the number of removed events.
+    /// Removes the events of the challenge, and returns their number.
     func remove(_ challenge: ChallengeID) throws(Failure) -> Int64 {
         try connection.run(Self.removeChallenge, .id(challenge))
         return connection.changes
@@ -109,7 +110,7 @@ struct EventTable {
 
     // MARK: -
 
-    // These are conditions on a row of `sessions`.
+    // These are SQL conditions for a row of `sessions`.
     static let hasFinishedRound = """
         EXISTS (SELECT 1 FROM events
             WHERE events.session_id = sessions.id AND events.kind = \(Kind.sessionFinished.sql))
@@ -117,11 +118,11 @@ struct EventTable {
     static let hasActivity = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = sessions.id AND events.kind = \(Kind.activity.sql))
         """
-    /// For a row of `challenges` of session ?1.
+    /// The SQL condition for a row of `challenges` of session ?1 that the challenge has an event.
     static let isOfChallenge = """
         EXISTS (SELECT 1 FROM events WHERE events.session_id = ?1 AND events.challenge_id = challenges.id)
         """
-    /// The last round whose end is among the selected events.
+    /// The SQL value of the last round whose end is among the selected events.
     static let lastSelectedRound = """
         (SELECT max(round) FROM selected CROSS JOIN events ON events.id = selected.id
             WHERE kind = \(Kind.sessionFinished.sql))
@@ -168,7 +169,7 @@ struct EventTable {
         SELECT EXISTS (SELECT 1 FROM events
             WHERE session_id = ? AND kind = \(Kind.activity.sql) AND activity = ?)
         """)
-    // CROSS JOIN keeps the order of the tables: few of many rows are selected.
+    // CROSS JOIN makes SQLite begin with the table `selected`, which has few rows.
     private static let tasksOfSelected = """
         FROM selected CROSS JOIN events ON events.id = selected.id CROSS JOIN tasks ON tasks.id = task_id
         """

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// `groups`. A group has a row while it has a task. The row counts the live tasks, and how the others have ended since
-/// the last `group finished` event.
+/// The table `groups`. A group has a row while it has a task. The row counts the live tasks, and the tasks that have
+/// ended in each state since the last `group finished` event.
 struct GroupTable {
     let connection: Connection
 
@@ -25,7 +25,7 @@ struct GroupTable {
         try connection.run(Self.countEnqueued, .id(group), .integer(enqueued))
     }
 
-    /// Returns the number of live tasks.
+    /// Counts ended tasks of a group. Returns how many live tasks the group still has.
     func count(_ ends: GroupEnds) throws(Failure) -> Int64? {
         try connection.first(
             Self.countEnds, .id(ends.group), .integer(ends.count), .integer(ends.state == .succeeded ? ends.count : 0),
@@ -33,7 +33,7 @@ struct GroupTable {
         ) { row throws(Failure) in row.integer() }
     }
 
-    /// Returns how the group's tasks have ended, and resets the counters.
+    /// Returns how many tasks of the group have ended in each state, and resets these counters.
     func finish(_ group: GroupID) throws(Failure) -> FinishedGroup? {
         let finished = try connection.first(Self.selectEnds, .id(group), read: FinishedGroup.init(row:))
         try connection.run(Self.clearEnds, .id(group))
@@ -44,7 +44,7 @@ struct GroupTable {
         for group in groups { try removeIfEmpty(group) }
     }
 
-    /// Does nothing while the group has a task in any state.
+    /// Removes the group, unless it has a task in any state.
     func removeIfEmpty(_ group: GroupID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(group)) }
 
     private static let find = Query("SELECT id FROM groups WHERE session_id = ? AND name = ?")

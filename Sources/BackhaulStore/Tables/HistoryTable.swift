@@ -1,22 +1,23 @@
 internal import BackhaulModel
 
-/// `history`: tasks whose event was acknowledged, up to the limit of their session.
+/// The table `history` has tasks whose event was acknowledged, up to the limit of their session.
 struct HistoryTable {
     let connection: Connection
 
-    /// Copies the newest of the selected events' tasks. Returns their number.
+    /// Copies the tasks of the selected events, but no more than the `limit` newest. Returns the number of copied
+    /// tasks.
     func insertSelected(limit: Int64) throws(Failure) -> Int64 {
         try connection.run(Self.insertSelected, .integer(limit))
         return connection.changes
     }
 
-    /// Removes all but the newest tasks. False when there was nothing to remove.
+    /// Removes all tasks of the session except the `limit` newest. Returns false when there was nothing to remove.
     func removeOlder(of session: SessionID, than limit: Int64) throws(Failure) -> Bool {
         try connection.run(Self.removeOlder, .id(session), .integer(limit))
         return connection.changes > 0
     }
 
-    /// Calls the body for the tasks with greater ids, by id, until it returns false.
+    /// Calls the body for the tasks with ids greater than `after`, sorted by id, until it returns false.
     func each(
         of session: SessionID, after: TaskID, limit: Int, body: (TaskInfo) -> Bool
     ) throws(Failure) {
@@ -33,12 +34,12 @@ struct HistoryTable {
         try connection.first(Self.selectURL, .id(task), .id(session)) { row throws(Failure) in row.text() }
     }
 
-    /// The tasks of session ?1 that are older than its ?2 newest.
+    /// The SQL list of the tasks of session ?1, without the ?2 newest tasks.
     static let older = """
         (SELECT task_id FROM history WHERE session_id = ?1 ORDER BY ended_ms DESC, task_id DESC LIMIT -1 OFFSET ?2)
         """
 
-    // The history has no path of an unclaimed kept file, because the acknowledgement removes that file.
+    // For an unclaimed kept file, the history has no path, because the file is removed when its event is acknowledged.
     private static let insertSelected = Query(
         """
         INSERT OR REPLACE INTO history (task_id, session_id, round, state, kind, url, destination, path,

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `lanes`: the tasks of a session to one origin.
+/// The table `lanes`. A lane has the tasks of one session to one origin.
 struct LaneTable {
     let connection: Connection
 
@@ -26,14 +26,14 @@ struct LaneTable {
         try connection.first(Self.select, .id(id), read: Lane.init(row:))
     }
 
-    /// Returns the lanes with ready tasks, by id.
+    /// Returns the lanes with ready tasks, sorted by id.
     func ready() throws(Failure) -> [Lane] { try connection.all(Self.selectReady, read: Lane.init(row:)) }
 
     func removeEmpty(among lanes: Set<LaneID>) throws(Failure) {
         for lane in lanes { try removeIfEmpty(lane) }
     }
 
-    /// Does nothing while the lane has a task in any state.
+    /// Removes the lane, unless it has a task in any state.
     func removeIfEmpty(_ lane: LaneID) throws(Failure) { try connection.run(Self.removeIfEmpty, .id(lane)) }
 
     private static let select = Query(Lane.init(row:), "FROM lanes WHERE id = ?")

@@ -1,12 +1,12 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `launches`, the launch command of each application and its current launch, and `launched_sessions`, the sessions of
-/// that launch.
+/// The table `launches` has the launch command of each application and the application's current launch. The table
+/// `launched_sessions` has the sessions of that launch.
 struct LaunchTable {
     let connection: Connection
 
-    /// Replaces the application's command, and nothing else.
+    /// Replaces the application's launch command. The other columns stay.
     func write(_ command: LaunchCommand, of application: String) throws(Failure) {
         try connection.run(
             Self.write, .text(application), .text(command.program), .optional(TextBlob.pack(command.arguments)),
@@ -15,7 +15,7 @@ struct LaunchTable {
             .number(command.longestDelayMilliseconds), .number(command.maximumLaunches))
     }
 
-    /// Replaces all but the command.
+    /// Writes the state of the launch. The columns of the launch command stay.
     func save(_ launch: StoredLaunch) throws(Failure) {
         let current = launch.current
         try connection.run(
@@ -29,19 +29,20 @@ struct LaunchTable {
 
     func remove(_ application: String) throws(Failure) { try connection.run(Self.remove, .text(application)) }
 
-    /// Returns the launches, by application.
+    /// Returns the launches, sorted by application.
     func all() throws(Failure) -> [StoredLaunch] { try connection.all(Self.selectAll, read: StoredLaunch.init(row:)) }
 
     func find(_ application: String) throws(Failure) -> StoredLaunch? {
         try connection.first(Self.select, .text(application), read: StoredLaunch.init(row:))
     }
 
-    /// Resets the failures. A launch whose host runs still counts.
+    /// Resets the count of failed launches. A current launch with a process still counts.
     func forgetFailures(of application: String) throws(Failure) {
         try connection.run(Self.forgetFailures, .text(application))
     }
 
-    /// Returns the application of the launch, if the launch is current and the session is listed for it.
+    /// Records that the process has attached to the session as the launched host. Returns the application; nil if the
+    /// token is not that of the current launch, or if the session is not listed for it.
     func attach(
         _ process: ProcessIdentity, to session: SessionID, by token: LaunchToken
     ) throws(Failure) -> String? {
@@ -51,12 +52,13 @@ struct LaunchTable {
         ) { row throws(Failure) in row.text() }
     }
 
-    /// Removes the processes of launched hosts, which ended with the last boot. Delayed launches become due.
+    /// Removes the processes of launched hosts, which the reboot has ended. Delayed launches become due.
     func clearAfterBoot() throws(Failure) { try connection.run(Self.clearAfterBoot) }
 
     // MARK: Sessions
 
-    /// False when the session was listed already, or the application has no command.
+    /// Adds the session to the current launch. Returns false when the session was listed already, or when the
+    /// application has no launch command.
     func list(_ session: SessionID, of application: String, isRepeated: Bool) throws(Failure) -> Bool {
         try connection.run(Self.list, .id(session), .text(application), .flag(isRepeated))
         return connection.changes == 1
@@ -70,12 +72,12 @@ struct LaunchTable {
         try connection.run(Self.removeListed, .text(application))
     }
 
-    /// Whether the session was listed as repeated; nil when it was not listed.
+    /// Removes the session from the launch. Returns whether it was listed as repeated, or nil when it was not listed.
     func removeListed(_ session: SessionID) throws(Failure) -> Bool? {
         try connection.first(Self.removeSession, .id(session)) { row throws(Failure) in row.flag() }
     }
 
-    /// For a row of `sessions`: whether the session is listed.
+    /// The SQL condition for a row of `sessions` that a launch lists the session.
     static let listsSession =
         "EXISTS (SELECT 1 FROM launched_sessions WHERE launched_sessions.session_id = sessions.id)"
 

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `leftovers`: part files and kept files that no task needs any more. A row stays until its file is removed.
+/// The table `leftovers` has part files and kept files that no task needs any more. A row stays until its file is
+/// deleted.
 struct LeftoverTable {
     let connection: Connection
 
@@ -11,7 +12,7 @@ struct LeftoverTable {
     /// Inserts the kept file of the task.
     func insertKept(_ task: TaskID) throws(Failure) { try connection.run(Self.insertKept, .id(task)) }
 
-    /// Inserts the part file of the task. False when the task has ended, or the part file is sealed.
+    /// Inserts the part file of the task. Returns false when the task has ended or has a finish intent.
     func insertPart(of task: TaskID) throws(Failure) -> Bool {
         try connection.run(Self.insertPart, .id(task))
         return connection.changes == 1

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `limits`, a single row: the limits on all sessions of the store together.
+/// The table `limits`. Its single row has the limits on all sessions of the store together.
 struct LimitTable {
     let connection: Connection
 

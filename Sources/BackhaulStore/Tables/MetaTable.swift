@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `meta`: single values of the store, by their keys.
+/// The table `meta` has single values of the store. Each value has a key.
 struct MetaTable {
     let connection: Connection
 
@@ -16,13 +16,13 @@ struct MetaTable {
         try connection.first(Self.selectBoot) { row throws(Failure) in row.text() }
     }
 
-    /// Records the boot, and that the next task is the first one enqueued in it.
+    /// Records the boot, and the id of the first task that will be enqueued in it.
     func beginBoot(_ id: String) throws(Failure) {
         try connection.run(Self.writeFirstTask)
         try connection.run(Self.writeBoot, .text(id))
     }
 
-    /// Eight random hexadecimal digits. They are made once and never change.
+    /// Returns the store's tag: eight random hexadecimal digits. They are made once and never change.
     func storeTag() throws(Failure) -> String {
         let known = try connection.first(Self.selectTag) { row throws(Failure) in row.text() }
         if let known { return known }
@@ -35,7 +35,8 @@ struct MetaTable {
         return try connection.first(Self.selectLaunches) { row throws(Failure) in row.launchID() }
     }
 
-    /// Device numbers of earlier tasks are not valid: a file system may get another number at each boot.
+    /// The SQL value of the first task id of this boot. The device numbers of earlier tasks are not valid, because a
+    /// file system may get another number at each boot.
     static let firstTaskOfBoot = "(SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'first_task_of_boot')"
 
     private static let selectClock = Query("SELECT value FROM meta WHERE key = 'clock'")

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `networks`, the network settings of administrators, and `usage`, the bytes that were transferred on each network.
+/// The table `networks` has the settings that administrators have made for networks. The table `usage` has the bytes
+/// that were transferred on each network.
 struct NetworkTable {
     let connection: Connection
 
@@ -10,7 +11,7 @@ struct NetworkTable {
 
     func remove(_ name: String) throws(Failure) { try connection.run(Self.remove, .text(name)) }
 
-    /// Returns the settings, by network name.
+    /// Returns the settings, sorted by the name of the network.
     func all() throws(Failure) -> [NetworkSettings] {
         try connection.all(Self.select, read: NetworkSettings.init(row:))
     }

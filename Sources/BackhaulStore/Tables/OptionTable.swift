@@ -1,7 +1,7 @@
 internal import BackhaulModel
 
-/// `request_options` and `activity_options`: rarely used fields of requests. A column of a policy is NULL if the
-/// session's value applies.
+/// The tables `request_options` and `activity_options` have rarely used fields of requests. A column of a policy is
+/// NULL if the session's value applies.
 struct OptionTable {
     let connection: Connection
 
@@ -25,15 +25,15 @@ struct OptionTable {
         try connection.run(Self.removeOfActivity, .number(activity.rawValue))
     }
 
-    /// Inserts an empty row for each selected task that has none.
+    /// Inserts an empty row for each selected task without a row.
     func makeForSelected() throws(Failure) { try connection.run(Self.makeForSelected) }
 
     func setRateOfSelected(_ rate: UInt64?) throws(Failure) { try connection.run(Self.setRate, .bits(rate)) }
 
     // MARK: Starts
 
-    /// `delayed`: the time since which the task has waited for its earliest start; nil if the starts are those of its
-    /// enqueue.
+    /// Sets the task's earliest and latest start. `delayed` is the time since which the task has waited for its
+    /// earliest start; nil if its starts have not changed since the enqueue.
     func setStarts(of task: TaskID, earliest: Int64?, latest: Int64?, delayed: Int64?) throws(Failure) {
         try connection.run(Self.setStarts, .id(task), .optional(earliest), .optional(latest), .optional(delayed))
     }
@@ -42,8 +42,8 @@ struct OptionTable {
         try connection.run(Self.setDelayed, .id(task), .integer(now))
     }
 
-    /// Sets the begin of the wait for selected tasks whose starts were set after the enqueue. Only if the earliest
-    /// start is after `wall`.
+    /// Sets the time since which selected tasks have waited for their earliest start. It changes only tasks whose
+    /// starts were set after the enqueue and whose earliest start is after `wall`.
     func setDelayedOfSelected(since now: Int64, wall: Int64) throws(Failure) {
         try connection.run(Self.setDelayedOfSelected, .integer(now), .integer(wall))
     }
@@ -52,17 +52,17 @@ struct OptionTable {
 
     // MARK: -
 
-    // These are values of a row of `tasks`.
+    // These are SQL values for a row of `tasks`.
     static let resourceTimeout =
         "(SELECT resource_timeout_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let longestRetryDelay =
         "(SELECT longest_retry_delay_ms FROM request_options WHERE request_options.task_id = tasks.id)"
     static let earliestStart =
         "(SELECT earliest_start_ms FROM request_options WHERE request_options.task_id = tasks.id)"
-    /// Whether the starts of task ?1 were set after its enqueue.
+    /// The SQL condition that the starts of task ?1 were set after its enqueue.
     static let isRescheduled =
         "EXISTS (SELECT 1 FROM request_options WHERE task_id = ?1 AND start_delayed_ms IS NOT NULL)"
-    /// The ids of selected tasks whose earliest start is after ?2.
+    /// The SQL list of the selected tasks whose earliest start is after ?2.
     static let selectedEarly = """
         (SELECT task_id FROM selected CROSS JOIN request_options ON task_id = selected.id WHERE earliest_start_ms > ?2)
         """
@@ -96,8 +96,8 @@ struct OptionTable {
         "UPDATE request_options SET start_delayed_ms = start_delayed_ms + ? WHERE start_delayed_ms IS NOT NULL")
 }
 
-/// A row of options, without the request's constraints and the parts of its body. It is a tuple, because a struct of
-/// this size needs kilobytes of code for its copies.
+/// A row of options. It does not have the request's constraints and the parts of its body. The type is a tuple, because
+/// a struct of this size needs kilobytes of code for its copies.
 typealias StoredOptions = (options: RequestOptions, bodySource: BodySource?, bodyBytes: [UInt8]?)
 
 extension OptionTable {

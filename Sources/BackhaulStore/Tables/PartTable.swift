@@ -1,13 +1,13 @@
 internal import BackhaulModel
 
-/// The part files of live tasks. `checkpoints`: the durable state of a part file. `intents`: which file is about to get
-/// its final name.
+/// The tables for the part files of live tasks. `checkpoints` has the durable state of each part file. `intents` has
+/// the identity of each finished file, recorded before the file is placed.
 struct PartTable {
     let connection: Connection
 
     // MARK: Checkpoints
 
-    /// Replaces the former checkpoint. Does nothing when the task has ended.
+    /// Writes the checkpoint. It replaces the former one. Does nothing when the task has ended.
     func write(_ checkpoint: Checkpoint, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeCheckpoint, .id(task), .optional(checkpoint.validator.entityTag),
@@ -18,7 +18,8 @@ struct PartTable {
             .bits(checkpoint.part?.checksum.map(UInt64.init)), .bits(checkpoint.syncedChecksum.map(UInt64.init)))
     }
 
-    /// Prepares for a request to another URL. Removes a checkpoint that cannot prove that the file is the same.
+    /// Changes the checkpoint because the task gets another URL. If the checkpoint has an entity tag and a size, which
+    /// can prove that the file is the same, its URL is cleared. Otherwise the checkpoint is removed.
     func forgetURL(of task: TaskID) throws(Failure) {
         try connection.run(Self.forgetURL, .id(task))
         try connection.run(Self.removeUnprovable, .id(task))
@@ -30,7 +31,7 @@ struct PartTable {
 
     // MARK: Intents
 
-    /// Replaces the former finish intent.
+    /// Writes the finish intent. It replaces the former one.
     func write(_ intent: FinishIntent, of task: TaskID) throws(Failure) {
         try connection.run(
             Self.writeIntent, .id(task), .bits(intent.device), .bits(intent.inode), .bits(intent.size),
@@ -43,7 +44,7 @@ struct PartTable {
 
     // MARK: -
 
-    /// For a row of `tasks`: whether the task has a finish intent.
+    /// The SQL condition for a row of `tasks` that the task has a finish intent.
     static let hasIntent = "EXISTS (SELECT 1 FROM intents WHERE intents.task_id = tasks.id)"
 
     private static let writeCheckpoint = Query(

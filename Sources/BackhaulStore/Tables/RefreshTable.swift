@@ -1,11 +1,11 @@
 internal import BackhaulModel
 
-/// Replacements from hosts for expired headers and URLs. `refreshed_headers`: for those tasks of a lane that refresh
-/// their headers. `refreshed_requests`: for one task.
+/// The tables with the replacements that hosts gave for expired headers and URLs. A row of `refreshed_headers` is for
+/// all tasks of a lane that refresh their headers. A row of `refreshed_requests` is for one task.
 struct RefreshTable {
     let connection: Connection
 
-    /// `through`: the newest task that the headers are for.
+    /// Writes the headers of a lane. `through` is the newest task to which the headers apply.
     func writeHeaders(
         _ refreshed: RefreshedRequest, challenge: ChallengeID, of lane: LaneID, through: TaskID?
     ) throws(Failure) {
@@ -29,7 +29,7 @@ struct RefreshTable {
         try connection.first(Self.selectRequest, .id(task), read: Self.request)
     }
 
-    /// For the task of a row of `challenges`: the URL that the host gave.
+    /// The SQL value for a row of `challenges`: the URL that the host gave for the challenge's task.
     static let urlOfChallenge =
         "(SELECT url FROM refreshed_requests WHERE refreshed_requests.task_id = challenges.task_id)"
 

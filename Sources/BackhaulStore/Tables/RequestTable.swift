@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `requests`, the requests as hosts enqueued them, and `answers`, what is stored of the response that ended a task.
+/// The table `requests` has the requests as hosts enqueued them. The table `answers` has the summary of the response
+/// with which a task ended.
 struct RequestTable {
     let connection: Connection
 
@@ -21,7 +22,8 @@ struct RequestTable {
 
     // MARK: Responses
 
-    /// Replaces what was recorded before. Does nothing if there is nothing to store.
+    /// Writes the summary of a response, and the file's checksum. It replaces an earlier row. Does nothing if all
+    /// values are empty.
     func write(_ response: ResponseSummary, _ checksum: Checksum?, of task: TaskID) throws(Failure) {
         guard
             response.finalURL != nil || response.mediaType != nil || !response.headers.isEmpty
@@ -41,7 +43,7 @@ struct RequestTable {
 
     // MARK: -
 
-    /// For the task of a row of `challenges`: the URL of its request.
+    /// The SQL value for a row of `challenges`: the URL in the request of the challenge's task.
     static let urlOfChallenge = "(SELECT url FROM requests WHERE requests.task_id = challenges.task_id)"
 
     private static func response(_ row: inout Row) throws(Failure) -> (finalURL: String?, headers: [HeaderField]) {
@@ -83,13 +85,14 @@ extension Row {
         return (request, hasOptions)
     }
 
-    /// `device`: the column with the directory's device.
+    /// Reads a destination. `device` is the column with the device of the destination's directory.
     mutating func destination(device: String) -> Destination? {
         let path = optionalText("destination")
         let (device, inode) = (bits(device), bits("directory_inode"))
         return path.map { Destination(path: $0, directoryDevice: device, directoryInode: inode) }
     }
 
-    /// 0 ("not known") for a task that was enqueued before this boot.
+    /// The SQL value of the directory's device. It is 0, which means unknown, for a task that was enqueued before this
+    /// boot.
     private static let directoryDevice = "iif(tasks.id < \(MetaTable.firstTaskOfBoot), 0, directory_device)"
 }

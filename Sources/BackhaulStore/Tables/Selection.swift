@@ -1,8 +1,8 @@
 internal import BackhaulModel
 
-/// `selected` and `running`, temporary tables in memory. `selected` has the ids of the tasks or events that bulk
-/// statements change, `running` those of the running tasks. A bulk change is one statement, regardless of the number of
-/// rows.
+/// The temporary tables `selected` and `running`, which are in memory. `selected` has the ids of the tasks or events
+/// that bulk statements change. `running` has the ids of the running tasks. So a bulk change is one statement,
+/// regardless of the number of rows.
 struct Selection {
     let connection: Connection
 
@@ -11,7 +11,7 @@ struct Selection {
         try connection.run(Self.clearRunning)
     }
 
-    /// Returns the selected ids as tasks, in order.
+    /// Returns the selected ids as task ids, sorted by id.
     func tasks() throws(Failure) -> [TaskID] {
         try connection.all(Self.readSelected) { row throws(Failure) in row.taskID() }
     }
@@ -23,14 +23,14 @@ struct Selection {
         for task in tasks { try connection.run(Self.insertSelected, .id(task)) }
     }
 
-    /// Selects the live tasks of the selection, without those that have a finish intent. `which` limits them to those
-    /// that a control would change. `group`: the group of the selection, if it exists.
+    /// Selects the live tasks of the selection, except tasks with a finish intent. `which` limits them to tasks that a
+    /// control would change. `group` is the group of the selection; nil if no group has its name.
     func select(
         _ selection: TaskSelection, of session: SessionID, group: GroupID?, running: Set<TaskID>, which: LiveTasks
     ) throws(Failure) {
         try fill(running: running, for: selection.states)
         try connection.run(Self.clearSelected)
-        // The group of the selection does not exist, so it has no tasks.
+        // No group has the selection's name, so no task matches.
         if selection.group != nil, group == nil { return }
         let states = selection.states
         let values: [Value] = [
@@ -55,17 +55,17 @@ struct Selection {
         return try tasks()
     }
 
-    /// Fills `running`. The table stays empty unless the selection distinguishes running tasks from waiting ones.
+    /// Fills the table `running`. It stays empty unless `states` contains only one of the states waiting and running.
     func fill(running: Set<TaskID>, for states: TaskStates) throws(Failure) {
         try connection.run(Self.clearRunning)
         guard states.contains(TaskStates(.waiting)) != states.contains(TaskStates(.running)) else { return }
         for task in running { try connection.run(Self.insertRunning, .id(task)) }
     }
 
-    /// The live tasks that a control would change.
+    /// Which live tasks a control would change.
     struct LiveTasks {
         var waiting = false
-        /// Tasks that wait for a due time.
+        /// Whether the control changes tasks that wait for a due time.
         var delayed = false
         var suspended = false
         var priorityOtherThan: Int32?
@@ -73,14 +73,14 @@ struct Selection {
 
     // MARK: Events
 
-    /// Selects those of the events that belong to the session. Returns their number.
+    /// Selects those of the events that the session has. Returns their number.
     func select(_ events: [EventID], of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         for id in events { try connection.run(Self.selectEvent, .id(session), .id(id)) }
         return try count()
     }
 
-    /// Selects the session's events up to this one. Returns their number.
+    /// Selects the session's events with ids up to `id`. Returns their number.
     func select(through id: EventID, of session: SessionID) throws(Failure) -> Int64 {
         try clear()
         try connection.run(Self.selectEvents, .id(session), .id(id))
@@ -95,7 +95,8 @@ struct Selection {
 
     private static let waiting = TaskState.waiting.sql
     private static let suspended = TaskState.suspended.sql
-    // The row of a running task is `waiting`. If the selection has both states or neither, `running` is not read.
+    // The row of a running task has the state waiting. If the selection has both states or neither, the table `running`
+    // is not read.
     private static let condition = """
         session_id = ?1 AND state IN (\(waiting), \(suspended))
         AND iif(state = \(suspended), ?4, iif(?2 = ?3, ?2, iif(id IN running, ?3, ?2)))
@@ -126,7 +127,8 @@ struct Selection {
 }
 
 extension TaskSelection {
-    /// The tasks to which the selection is limited, if they are few enough to be read one by one; otherwise nil.
+    /// Returns the tasks to which the selection is limited, if it lists them or has only running tasks. Otherwise
+    /// returns nil.
     func enumerated(running: Set<TaskID>) -> Set<TaskID>? {
         if !ids.isEmpty { return Set(ids) }
         return states == TaskStates(.running) ? running : nil

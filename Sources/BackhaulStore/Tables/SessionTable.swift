@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// `sessions`: each session with its configuration, its round and its counters.
+/// The table `sessions`. A row has a session's configuration, its round and its counters.
 struct SessionTable {
     let connection: Connection
 
@@ -43,7 +43,8 @@ struct SessionTable {
         try connection.first(Self.selectNames, .id(session), read: SessionNames.init(row:))
     }
 
-    /// An empty change, with the session's names and newest event.
+    /// Returns a change without tasks. It has the session's names and newest event, and needs the host if no round is
+    /// open.
     @inline(never)
     func change(in session: SessionID) throws(Failure) -> Change {
         guard let names = try names(of: session) else { throw Failure.sessionNotFound }
@@ -62,19 +63,19 @@ struct SessionTable {
         try connection.first(Self.selectLive, .id(session), read: Self.live)
     }
 
-    /// Returns the sessions with live tasks, events or activities.
+    /// Returns the sessions with live tasks, unacknowledged events or activities.
     func active() throws(Failure) -> [(id: SessionID, application: String, configuration: SessionConfiguration)] {
         try connection.all(Self.selectActive, read: Self.active)
     }
 
-    /// Returns the application's sessions with events, by identifier.
+    /// Returns the application's sessions with unacknowledged events, sorted by identifier.
     func withEvents(
         of application: String
     ) throws(Failure) -> [(identifier: String, session: SessionID, newestEvent: EventID)] {
         try connection.all(Self.selectWithEvents, .text(application), read: Self.withEvents)
     }
 
-    /// Whether a task of any session can start without a command, now or after a delay.
+    /// Returns whether a task of any session can start without a command, now or after a delay.
     func anyStarts() throws(Failure) -> Bool {
         try connection.first(Self.anyStarts) { row throws(Failure) in row.flag() } ?? false
     }
@@ -97,14 +98,15 @@ struct SessionTable {
         try connection.first(Self.selectTimeout, .id(session)) { row throws(Failure) in row.integer() }
     }
 
-    /// The limit is nil if the session has no history.
+    /// Returns the limit of the session's history and the number of tasks in it. The limit is nil if the session keeps
+    /// no history.
     func history(of session: SessionID) throws(Failure) -> (limit: Int64?, count: Int64)? {
         try connection.first(Self.selectHistory, .id(session), read: Self.history)
     }
 
     // MARK: Counts
 
-    /// Counts enqueued tasks. Begins the round if it is not open.
+    /// Counts enqueued tasks. Opens the round if it is not open.
     func count(enqueued: Int64, in session: SessionID, round: UInt64) throws(Failure) {
         try connection.run(Self.countEnqueued, .id(session), .integer(enqueued), .bits(round))
     }
@@ -137,7 +139,7 @@ struct SessionTable {
 
     func invalidate(_ session: SessionID) throws(Failure) { try connection.run(Self.invalidate, .id(session)) }
 
-    /// Whether the session is being invalidated and has neither tasks nor events.
+    /// Returns whether the session is being invalidated and has neither live tasks nor unacknowledged events.
     func isFinished(_ session: SessionID) throws(Failure) -> Bool {
         try connection.first(Self.isFinished, .id(session)) { row throws(Failure) in row.flag() } ?? false
     }
@@ -146,7 +148,7 @@ struct SessionTable {
 
     // MARK: Listing
 
-    /// Returns the application's sessions, by identifier.
+    /// Returns the application's sessions, sorted by identifier.
     func infos(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectInfos, .text(application), read: SessionInfo.init(row:))
     }
@@ -157,18 +159,18 @@ struct SessionTable {
 
     // MARK: Launches
 
-    /// Returns the sessions that the application's launch lists, by identifier.
+    /// Returns the sessions that the application's launch lists, sorted by identifier.
     func launched(of application: String) throws(Failure) -> [SessionInfo] {
         try connection.all(Self.selectLaunched, .text(application), read: SessionInfo.init(row:))
     }
 
-    /// Returns the application's sessions that need their host, by identifier.
+    /// Returns the application's sessions that need their host, sorted by identifier.
     func needingHost(of application: String) throws(Failure) -> [WaitingSession] {
         try connection.all(Self.selectNeedingHost, .text(application), read: WaitingSession.init(row:))
     }
 
-    /// Returns the sessions that need their host. `isRepeated`: only because the server rejected credentials for
-    /// challenges.
+    /// Returns the application's sessions that need their host. `isRepeated` is true if the only reason is that servers
+    /// rejected credentials.
     func toLaunch(of application: String) throws(Failure) -> [(session: SessionID, isRepeated: Bool)] {
         try connection.all(Self.selectToLaunch, .text(application), read: Self.toLaunch)
     }
@@ -181,9 +183,9 @@ struct SessionTable {
 
     // MARK: -
 
-    /// For a row of `tasks`: the resource time-out of its session.
+    /// The SQL value for a row of `tasks`: the resource time-out of its session.
     static let resourceTimeoutOfTask = "(SELECT resource_timeout_ms FROM sessions WHERE sessions.id = tasks.session_id)"
-    /// The maximum retry delay of session ?1.
+    /// The SQL value of the longest retry delay of session ?1.
     static let longestRetryDelay = "(SELECT longest_retry_delay_ms FROM sessions WHERE sessions.id = ?1)"
 
     private static func live(_ row: inout Row) -> (count: Int64, round: UInt64) {
@@ -233,7 +235,7 @@ struct SessionTable {
         "FROM sessions WHERE live_tasks > 0 OR events_waiting > 0 OR \(ActivityTable.isInSession) ORDER BY id")
     private static let selectWithEvents = Query(
         withEvents, "FROM sessions WHERE application = ? AND events_waiting > 0 ORDER BY identifier")
-    // The condition is checked for each session, because the index begins with the session.
+    // The condition is checked for each session, because the first column of the index is the session.
     private static let anyStarts = Query("SELECT EXISTS (SELECT 1 FROM sessions WHERE \(TaskTable.startsInSession))")
     private static let keepsCookies = Query(
         "SELECT cookies = \(CookiePolicy.persistent.sql) FROM sessions WHERE id = ?")
@@ -285,7 +287,7 @@ struct SessionTable {
         "SELECT EXISTS (SELECT 1 FROM sessions WHERE \(needsHost) AND sessions.id = ?2)")
 }
 
-/// The names of a session, and the state that most changes report.
+/// The names of a session, and the part of its state that a `Change` needs.
 struct SessionNames {
     let application: String
     let identifier: String
@@ -347,14 +349,13 @@ extension WaitingSession {
     }
 }
 
-/// The columns of `sessions` that a configuration is made of.
 extension SessionConfiguration {
     fileprivate init(row: inout Row) throws(Failure) {
         self.init(identifier: row.text("identifier"))
         try visitFields(with: &row)
     }
 
-    /// All but the identifier, which does not change.
+    /// Writes all fields except the identifier, which does not change.
     fileprivate func write(to row: inout NewRow) {
         var configuration = self
         configuration.visitFields(with: &row)

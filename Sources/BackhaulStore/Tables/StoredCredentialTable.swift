@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `kept_answers`: credentials that hosts want to be stored for the next engine. The database has mode 0600.
+/// The table `kept_answers` has the credentials that hosts want to be stored for the next engine. Only the user may
+/// read the database's file (mode 0600).
 struct StoredCredentialTable {
     let connection: Connection
 

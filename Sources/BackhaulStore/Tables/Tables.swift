@@ -1,16 +1,16 @@
 internal import BackhaulModel
 
-/// The tables of the database. Only files in Tables/ contain SQL, apart from the schema and pragmas.
+/// The tables of the database. Apart from the schema and pragmas, only files in Tables/ contain SQL.
 ///
-/// - A table belongs to one file here, or to one folder for a large table: only that contains statements that change
-///   the table.
-/// - A SELECT belongs to the file of the table that it mainly reads. A statement may join other tables, which
-///   Tests/Tidy/test_store.py lists with the reason.
+/// - Each table belongs to one file, or a large table to one folder. Only this file or folder contains statements that
+///   change the table.
+/// - A SELECT belongs to the file of the table that it mainly reads. It may join other tables: Tests/Tidy/test_store.py
+///   lists these joins with their reasons.
 /// - A condition on another table (`EXISTS …`) is a constant in that table's file.
 /// - The temporary tables `selected` and `running` belong to Selection.swift; every file may read them.
 /// - The number of a state, kind or reason comes from its enumeration by `sql`.
 ///
-/// What a caller does in one transaction is in Operations/, which contains no SQL.
+/// The files in Operations/ combine these statements to operations of a transaction. They contain no SQL.
 struct Tables {
     let connection: Connection
 
@@ -49,8 +49,8 @@ struct Tables {
 }
 
 extension RawRepresentable where RawValue == Int32 {
-    /// The number as a literal of SQL. It is not a parameter, because SQLite uses a partial index only if it sees the
-    /// value.
+    /// The number as a literal of SQL. A parameter would not serve: SQLite uses a partial index only if it knows the
+    /// value when it prepares the statement.
     @inline(never)
     var sql: String { String(rawValue) }
 }

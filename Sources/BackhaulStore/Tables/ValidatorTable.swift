@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-/// `validators`: the validators of files that tasks have placed at destinations.
+/// The table `validators` has the validators of files that tasks have placed at destinations.
 struct ValidatorTable {
     let connection: Connection
 
-    /// Nil when the file at the destination came from another URL.
+    /// Returns the stored validators of the file at the destination. Returns nil when none are stored, or when the file
+    /// came from another URL.
     func find(at destination: String, of url: String, in session: SessionID) throws(Failure) -> StoredRepresentation? {
         try connection.first(
             Self.select, .id(session), .text(destination), .text(url), read: StoredRepresentation.init(row:))

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// `waits`: wait records, shared ones and those of single tasks.
+/// The table `waits` has the wait records, both shared records and those of single tasks.
 struct WaitTable {
     let connection: Connection
 
@@ -12,18 +12,18 @@ struct WaitTable {
         return WaitID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Does nothing for a record that has an end.
+    /// Sets the end of a record. Does nothing if the record has an end.
     func end(_ id: WaitID, now: Int64) throws(Failure) {
         try connection.run(Self.end, .number(id.rawValue), .integer(now))
     }
 
-    /// Inserts one record for each selected task that is suspended. False when there is none.
+    /// Inserts one record for each selected task that is suspended. Returns whether there are such tasks.
     func insertSuspensionsOfSelected(now: Int64) throws(Failure) -> Bool {
         try connection.run(Self.insertSuspensions, .integer(now), .text(WaitReason.suspended.text ?? ""))
         return connection.changes > 0
     }
 
-    /// Inserts one record for each task that waits for the challenge. False when there is none.
+    /// Inserts one record for each task that waits for the challenge. Returns whether there are such tasks.
     func insertCredentialWaits(for challenge: Challenge, now: Int64) throws(Failure) -> Bool {
         try connection.run(
             Self.insertCredentialWaits, .id(challenge.id), .integer(challenge.timeMilliseconds), .integer(now),
@@ -31,14 +31,15 @@ struct WaitTable {
         return connection.changes > 0
     }
 
-    /// Returns the records without an end, by id.
+    /// Returns the records without an end, sorted by id.
     func open() throws(Failure) -> [OpenWait] { try connection.all(Self.selectOpen, read: OpenWait.init(row:)) }
 
     func all(of task: TaskID) throws(Failure) -> [WaitRecord] {
         try connection.all(Self.selectSingle, .id(task), read: WaitRecord.init(row:))
     }
 
-    /// Calls the body for the records of this lane, with the constraints that they are for; nil: for any.
+    /// Calls the body for the shared records that apply to this lane. The body also gets the constraints to which the
+    /// record applies; nil if it applies to all.
     func shared(
         of session: SessionID, _ lane: LaneID, body: (ConstraintsID?, WaitRecord) -> Void
     ) throws(Failure) {
@@ -48,17 +49,18 @@ struct WaitTable {
         }
     }
 
-    /// Returns for each session when the first delay with this reason began that still holds a task, in Unix
-    /// milliseconds.
+    /// Returns, for each session with tasks that are delayed for this reason, when the first of them began to wait, in
+    /// Unix milliseconds.
     func delaysBegan(for reason: WaitReason) throws(Failure) -> [SessionID: Int64] {
         let found = try connection.all(Self.selectBegan, .number(reason.rawValue), read: Self.began)
         return Dictionary(found.map { ($0.session, $0.began) }, uniquingKeysWith: min)
     }
 
-    /// Moves the records of sessions with live tasks, so that they stay within the lives of these tasks.
+    /// Moves the times of the records of sessions with live tasks, because the times of these tasks are moved too.
     func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
 
-    /// Removes all but the newest records of each kind from the session. A record without an end stays.
+    /// Removes old records of the session. The newest `shared` shared records and the newest `single` records of single
+    /// tasks stay, and so do records without an end.
     func trim(_ session: SessionID, shared: Int64, single: Int64) throws(Failure) {
         try connection.run(Self.trimShared, .id(session), .integer(shared))
         try connection.run(Self.trimSingle, .id(session), .integer(single))

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// What a transaction changed in a session. The engine acts on it.
+/// What a transaction changed in a session. The engine updates its own state from this value.
 public struct Change: Equatable, Sendable {
     public var session: SessionID
     public var application: String
@@ -11,29 +11,30 @@ public struct Change: Equatable, Sendable {
     public var previousEvent = EventID.zero
     /// The first events after `previousEvent`, if the caller requested the events of the change.
     public var events: [Event] = []
-    /// Whether the session needs its host: its round is over, a challenge was opened, or an activity made an event.
+    /// Whether the session needs its host: its round is over, a challenge was opened, or an activity inserted an event.
     public var needsHost = false
-    /// The tasks that changed, by id.
+    /// The ids of the tasks that changed, in ascending order.
     public var tasks: [TaskID] = []
     /// The lanes of the changed tasks.
     public var lanes: Set<LaneID> = []
-    /// Acknowledged tasks whose kept file was not claimed. Their files are to be removed.
+    /// Acknowledged tasks whose kept file was not claimed. The engine must delete these files.
     public var removedKept: [TaskID] = []
-    /// The number of ready tasks of the selection in the held lanes that the caller has given. They have not changed.
+    /// How many ready tasks of the selection are held, among the held lanes and constraints that the caller has passed.
+    /// The transaction does not change whether they are held.
     public var held: UInt64 = 0
     /// The tasks whose constraints changed.
     public var restated = RestatedTasks()
-    /// Whether files of request bodies are to be removed.
+    /// Whether the transaction has listed files of request bodies that the engine must delete.
     public var leavesBodies = false
-    /// Whether files of request bodies are to be given back.
+    /// Whether the transaction has listed consumed files that the engine must move back to their old paths.
     public var returnsBodies = false
-    /// Challenges that were closed because no task waits for them.
+    /// Challenges that were closed because no task waits for them any more.
     public var closedChallenges: [ChallengeID] = []
-    /// When the next delayed task is due, in milliseconds of the boot clock; nil if the change has delayed none.
+    /// When the next delayed task is due, in milliseconds of the boot clock; nil if the change has delayed no task.
     public var nextDue: Int64?
-    /// Whether the session was removed, after it was invalidated and its last task or event was gone.
+    /// Whether the session was removed, because it was invalidated and has neither tasks nor events.
     public var sessionRemoved = false
-    /// The number of tasks changed or events removed.
+    /// The number of changed tasks or of removed events.
     public var count: UInt64 = 0
 
     public init(session: SessionID, application: String, identifier: String, newestEvent: EventID) {

@@ -1,14 +1,14 @@
 internal import BackhaulModel
 
-/// What all requests of one enqueue share, and what their processing has found so far.
+/// The values that all requests of one enqueue share, and what was found in those processed so far.
 struct EnqueueTerms {
     let session: SessionID
     let round: UInt64
-    /// As `StartClock.calendar`.
+    /// The present time as in `StartClock.calendar`.
     let now: Int64
     let clock: ClockReading
     let isLaunched: Bool
-    /// Ids of the constraints that earlier requests of this enqueue stated.
+    /// The ids of the constraints that earlier requests of this enqueue have.
     var known: [TaskConstraints: ConstraintsID] = [:]
     var hasDelayed = false
     var hasLatestStart = false

@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Header fields as one blob: a task may have a hundred fields, and no statement searches them. Names and values
-/// alternate.
+/// Header fields as one blob, because a task may have a hundred fields and no statement searches them. Names and values
+/// alternate in the blob.
 enum HeaderBlob {
-    /// Encodes the fields; nil if there are none.
+    /// Encodes the fields. Returns nil if there are none.
     static func pack(_ fields: [HeaderField]) -> [UInt8]? {
         TextBlob.pack(fields.flatMap { [$0.name, $0.value] })
     }

@@ -3,15 +3,15 @@ public import BackhaulModel
 /// A file that no task needs any more.
 public struct Leftover: Equatable, Sendable {
     public enum Kind: Equatable, Sendable {
-        /// A part file that no task needs any more: its task was cancelled, has failed, or has another part file now.
-        /// Nil: the file is in the store's folder of kept files.
+        /// The part file of a task that was cancelled, has failed, or has another part file now. If `destinationPath`
+        /// is nil, the part file is in the store's folder of kept files.
         case part(destinationPath: String?)
-        /// The kept file of a task that was acknowledged without a claim.
+        /// The kept file of a task whose event was acknowledged without a claim of the file.
         case kept
     }
 
     public var task: TaskID
     public var kind: Kind
-    /// The number in the part file's name.
+    /// The number in the part file's name; 0 for a kept file.
     public var part: UInt64 = 0
 }

@@ -1,23 +1,23 @@
 public import BackhaulModel
 
-/// The challenge that a task waits for, and what changed.
+/// The challenge for which a task was parked, and what this changed.
 public struct ParkedTask: Equatable, Sendable {
     public var challenge: ChallengeID
-    /// Whether the challenge was opened for this task, with an event.
+    /// Whether the challenge was opened for this task, and its event was inserted.
     public var isNew: Bool
-    /// The `lanes` have tasks that wait again because the server rejected a credential.
+    /// The change of the session. Its `lanes` have tasks that wait again because the server rejected a credential.
     public var change: Change
     /// When the next delayed task is due, in milliseconds of the boot clock.
     public var nextDue: Int64?
 }
 
-/// What became of a task that was to wait for a challenge.
+/// The result of parking a task for a challenge.
 public enum Parking: Equatable, Sendable {
     case parked(ParkedTask)
-    /// The task is suspended or has ended; no challenge was opened, and the attempt is recorded.
+    /// The task is suspended or has ended. No challenge was opened, but the attempt is recorded.
     case notWaiting
-    /// The challenge that the caller knew is no longer open. Nothing was written: the host's response to it may serve
-    /// this task too.
+    /// The challenge that the caller has passed is no longer open. Nothing was written, because the host's response to
+    /// that challenge may also work for this task.
     case superseded(ChallengeID)
 
     public var parked: ParkedTask? { if case .parked(let parked) = self { parked } else { nil } }

@@ -1,12 +1,12 @@
 public import BackhaulModel
 public import BackhaulPlatform
 
-/// The identity of a session's opener: a handle of a client, and the client's process.
+/// The handle that opens a session, with its client and the client's process.
 public struct ConsumerIdentity: Equatable, Sendable {
     public var client: ClientID
     public var handle: HandleID
     public var process: ProcessIdentity
-    /// The launch that started the process, as the process states.
+    /// The launch token that the process has sent; nil if the process was not launched by the engine.
     public var launch: LaunchToken?
 
     public init(client: ClientID, handle: HandleID, process: ProcessIdentity, launch: LaunchToken? = nil) {
@@ -23,10 +23,10 @@ public struct OpenedSession: Equatable, Sendable {
     /// Whether this call created the session.
     public var isNew: Bool
     public var configuration: SessionConfiguration
-    /// The newest committed event, acknowledged or not; zero if there was none.
+    /// The newest committed event, acknowledged or not; zero if the session never had an event.
     public var newestEvent: EventID
     public var unacknowledged: UInt64
     public var isInvalidating: Bool
-    /// The application whose launched host has now attached as consumer; nil if this was no launch.
+    /// The application, if this call attached its launched host as consumer; otherwise nil.
     public var launchedApplication: String?
 }

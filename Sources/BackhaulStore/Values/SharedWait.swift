@@ -1,19 +1,19 @@
 public import BackhaulModel
 
-/// The row number of a wait record. It grows, and is never reused.
+/// The row number of a wait record. Later records have greater numbers, and no number is reused.
 public struct WaitID: RawRepresentable, Hashable, Sendable {
     public var rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 }
 
-/// The tasks of a session that a wait record is about.
+/// The tasks of a session to which a wait record applies.
 public struct WaitScope: Hashable, Sendable {
     public var session: SessionID
-    /// The constraints of the tasks; nil: any.
+    /// The constraints of the tasks; nil for tasks with any constraints.
     public var constraints: ConstraintsID?
-    /// The lane of the tasks; nil: any.
+    /// The lane of the tasks; nil for tasks of any lane.
     public var lane: LaneID?
-    /// The single task that the record is about; nil for a shared record.
+    /// The single task to which the record applies; nil for a shared record.
     public var task: TaskID?
 
     public init(

@@ -1,10 +1,10 @@
 /// One moment on three clocks, in milliseconds.
 public struct StartClock: Equatable, Sendable {
-    /// Unix time on the wall clock, by which tasks start.
+    /// Unix time on the wall clock. Earliest and latest starts are times of this clock.
     public var wall: Int64
     public var boot: Int64
-    /// Unix time on the engine's calendar, which the times in rows use (`CalendarWatch`). It does not jump when the
-    /// wall clock is set. A clock step moves it together with the rows, so no task ages by the step.
+    /// Unix time on the age calendar (`CalendarWatch`), which the times in rows use. When the wall clock is set, this
+    /// clock and the times in rows move by the same step, so no task ages by the step.
     public var calendar: Int64
 
     public init(wall: Int64, boot: Int64, calendar: Int64) {

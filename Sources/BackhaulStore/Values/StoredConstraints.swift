@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// A row with constraints that tasks of a session state themselves.
+/// A row with the constraints of single tasks of a session.
 public struct StoredConstraints: Equatable, Sendable {
     public var id: ConstraintsID
     public var session: SessionID
@@ -15,13 +15,13 @@ public struct StoredConstraints: Equatable, Sendable {
 
 /// The result of an enqueue.
 public struct EnqueuedTasks: Equatable, Sendable {
-    /// The result of each request, in order.
+    /// The result of each request, in the order of the requests.
     public var results: [Enqueued] = []
-    /// The lanes that got tasks which may run.
+    /// The lanes that got new tasks, except suspended ones.
     public var lanes: Set<LaneID> = []
     /// When the next delayed task is due, in milliseconds of the boot clock; nil if no new task is delayed.
     public var nextDue: Int64?
-    /// The next latest start, in Unix milliseconds; nil if no new task has one.
+    /// The next latest start of a task, in Unix milliseconds; nil if no new task has a latest start.
     public var nextLatestStart: Int64?
 
     public init(
@@ -34,14 +34,14 @@ public struct EnqueuedTasks: Equatable, Sendable {
     }
 }
 
-/// Tasks whose constraints changed, because their latest start has come or by a command.
+/// Tasks whose constraints changed, either by a command or because their latest start has come.
 public struct RestatedTasks: Equatable, Sendable {
     /// The lanes of the tasks.
     public var lanes: Set<LaneID> = []
     public var tasks: [TaskID: ConstraintsID] = [:]
     /// The rows of the new constraints.
     public var constraints: [ConstraintsID: StoredConstraints] = [:]
-    /// When the next latest start comes, in Unix milliseconds. It may be in the past.
+    /// The next latest start of a task, in Unix milliseconds. It may be in the past.
     public var next: Int64?
 }
 

@@ -6,18 +6,18 @@ public struct StoredLaunch: Equatable, Sendable {
     public var application: String
     public var command: LaunchCommand
     public var backoff = LaunchBackoff()
-    /// Why the last launch failed.
+    /// Why the last launch failed; nil if it did not fail.
     public var errorMessage: String?
-    /// The current launch, until it is over.
+    /// The current launch; nil if there is none.
     public var current: Current?
 
     public struct Current: Equatable, Sendable {
         public var token: LaunchToken
-        /// The launched process. Nil until it runs, and again after its end was handled.
+        /// The launched process; nil before it runs, and after the engine has handled its end.
         public var process: ProcessIdentity?
-        /// The unit of the user manager in which it runs.
+        /// The unit of the user manager in which the process runs, if there is one.
         public var unit: String?
-        /// When the launch started, in Unix milliseconds.
+        /// When the launch began, in Unix milliseconds.
         public var startedMilliseconds: Int64
         /// Whether the host has attached as consumer of a session of this launch.
         public var hasAttached = false
@@ -34,18 +34,18 @@ public struct StoredLaunch: Equatable, Sendable {
     }
 }
 
-/// A session that has finished a round, has an event of an activity, or has an open challenge that its host has not
-/// seen.
+/// A session that needs its host. It has finished a round, has an event of an activity, or has an open challenge that
+/// its host has not seen.
 public struct WaitingSession: Equatable, Sendable {
     public var identifier: String
     public var launchIfStoppedMilliseconds: UInt32
-    /// The process of its consumer, if that process lives.
+    /// The process of the session's consumer, if that process is alive.
     public var consumer: ProcessIdentity?
     /// Whether the current launch includes the session.
     public var isLaunched: Bool
 }
 
-/// The result of completing a session.
+/// The result when a host completes a session.
 public struct LaunchCompletion: Equatable, Sendable {
     /// Whether the current launch included the session.
     public var wasLaunched: Bool

@@ -1,6 +1,6 @@
 public import BackhaulModel
 
-/// The validators of a file that a task placed at a destination, and the identity of that file.
+/// The validators of a file that a task has placed at a destination, and the identity of that file.
 public struct StoredRepresentation: Equatable, Sendable {
     public var version: KnownRepresentation
     public var inode: UInt64

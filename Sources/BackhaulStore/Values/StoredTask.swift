@@ -1,63 +1,63 @@
 public import BackhaulModel
 
-/// A live task as the engine runs it.
+/// A task with everything that the engine needs to run it.
 public struct StoredTask: Equatable, Sendable {
     public var id: TaskID
     public var session: SessionID
     public var lane: LaneID
     public var round: UInt64
-    /// The request as enqueued, but with the current priority and with replacements from the host (`refreshed`).
+    /// The request as it was enqueued, but with the current priority and with the host's replacements (`refreshed`).
     public var request: Request
     public var origin: Origin
-    /// The number in the name of its part file.
+    /// The number in the name of the task's part file.
     public var part: UInt64 = 0
     public var checkpoint: Checkpoint?
     public var intent: FinishIntent?
-    /// Number of attempts so far.
+    /// The number of attempts so far.
     public var attempts: UInt32
-    /// Number of the latest consecutive attempts that stored no new durable byte.
+    /// The number of attempts since the last attempt that made a new byte durable.
     public var attemptsWithoutProgress: UInt32
-    /// Received body bytes over all attempts.
+    /// The received bytes of response bodies in all attempts.
     public var bytesReceived: UInt64
-    /// Sent bytes of the request's body, over all attempts.
+    /// The sent bytes of the request's body in all attempts.
     public var bytesSent: UInt64 = 0
-    /// Whether an engine ended while a request was in progress that must not be repeated.
+    /// Whether an earlier engine ended during a request that must not be repeated.
     public var isUnderWay = false
     public var enqueuedMilliseconds: Int64
-    /// The greatest offset that was ever durable.
+    /// The greatest offset of the part file that was ever durable.
     public var furthestOffset: UInt64
-    /// How long the task was suspended, in milliseconds.
+    /// How long the task was suspended in total, in milliseconds.
     public var suspendedMilliseconds: Int64
-    /// The constraints that the task states itself.
+    /// The id of the task's own constraints.
     public var constraints = ConstraintsID.session
-    /// The challenge that the task waits for, or waited for last.
+    /// The challenge for which the task waits, or for which it last waited.
     public var challenge: ChallengeID?
-    /// What the host gave to replace expired parts of the request. `request` contains it.
+    /// The URL or the headers that the host gave to replace expired ones. `request` contains them.
     public var refreshed: RefreshedRequest?
-    /// Whether an attempt ended with another digest or size than expected.
+    /// Whether an attempt ended with a file whose digest or size was not the expected one.
     public var hadMismatch = false
 }
 
 /// A task in any state.
 public struct TaskRecord: Equatable, Sendable {
     public var task: StoredTask
-    /// The state in the row: a running task is `waiting`.
+    /// The state in the row. For a running task it is `waiting`.
     public var state: TaskState
     /// The outcome; nil while the task is live.
     public var outcome: Outcome?
 }
 
-/// What is written with a checkpoint, so that an attempt counts even if its process is killed.
+/// The values that are written together with a checkpoint, so that an attempt counts even if its process is killed.
 public struct AttemptProgress: Equatable, Sendable {
-    /// Number of attempts over the task's whole life, including this one.
+    /// The number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
-    /// Received body bytes over all attempts.
+    /// The received bytes of response bodies in all attempts.
     public var bytesReceived: UInt64
-    /// The greatest offset that was ever durable.
+    /// The greatest offset of the part file that was ever durable.
     public var furthestOffset: UInt64
     /// Whether this attempt made bytes durable that no earlier attempt had.
     public var madeProgress: Bool
-    /// The attempt as listings would show it if the process ended now.
+    /// The attempt as it is listed if the process ends now.
     public var attempt: Attempt?
 
     public init(
@@ -71,28 +71,28 @@ public struct AttemptProgress: Equatable, Sendable {
     }
 }
 
-/// What is written about an attempt that did not end its task.
+/// The values that are written after an attempt that did not end its task.
 public struct AttemptRecord: Equatable, Sendable {
-    /// Number of attempts over the task's whole life, including this one.
+    /// The number of attempts over the task's whole life, including this one.
     public var attempts: UInt32
     public var attemptsWithoutProgress: UInt32
-    /// Received body bytes over all attempts.
+    /// The received bytes of response bodies in all attempts.
     public var bytesReceived: UInt64
-    /// Sent bytes of the request's body, over all attempts. A value below the row's changes nothing.
+    /// The sent bytes of the request's body in all attempts. A value below the stored one has no effect.
     public var bytesSent: UInt64 = 0
-    /// Whether the engine ends while a request of this attempt is in progress that must not be repeated.
+    /// Whether the engine ends during a request of this attempt that must not be repeated.
     public var isUnderWay = false
-    /// Why the attempt failed. Nil when it did not fail, for example when the task was suspended.
+    /// Why the attempt failed; nil when it did not fail, for example when the task was suspended.
     public var failure: Failure?
-    /// The status of the response; 0 when no response came.
+    /// The status of the response; 0 when no response arrived.
     public var httpStatus: Int32
-    /// When the task may start again, as `Clock.bootMilliseconds` of this boot; nil: it is ready now.
+    /// When the task may start again, in milliseconds of the boot clock; nil if it is ready now.
     public var nextAttempt: Int64?
-    /// Why the task waits until then: `retry` or `diskFull`.
+    /// Why the task waits until `nextAttempt`: `retry` or `diskFull`.
     public var reason: WaitReason
-    /// What the next attempt can continue from; nil if it must start over.
+    /// The checkpoint from which the next attempt can continue; nil if it must start from the beginning.
     public var checkpoint: Checkpoint?
-    /// The greatest offset that was ever durable. A value below the row's changes nothing.
+    /// The greatest offset of the part file that was ever durable. A value below the stored one has no effect.
     public var furthestOffset: UInt64 = 0
     /// The attempt to record; nil when no request was sent.
     public var attempt: Attempt?

@@ -1,10 +1,10 @@
 public import BackhaulModel
 
-/// The end of a task.
+/// The values that are written when a task ends.
 public struct TaskEnd: Sendable {
     public let task: TaskID
     public let outcome: Outcome
-    /// The last attempt, unless it was recorded with the finish intent.
+    /// The last attempt; nil if it was recorded with the finish intent.
     public let attempt: Attempt?
 
     public init(_ task: TaskID, _ outcome: Outcome, attempt: Attempt? = nil) {

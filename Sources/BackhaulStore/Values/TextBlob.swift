@@ -1,9 +1,9 @@
 internal import BackhaulModel
 
-/// Strings as one blob, for lists that no statement searches. Each string is its length (four bytes, little-endian)
-/// followed by its bytes.
+/// Strings as one blob, for lists that no statement searches. Each string is encoded as its length (four bytes,
+/// little-endian), followed by its bytes.
 enum TextBlob {
-    /// Encodes the strings; nil if there are none.
+    /// Encodes the strings. Returns nil if there are none.
     static func pack(_ texts: [String]) -> [UInt8]? {
         guard !texts.isEmpty else { return nil }
         var bytes: [UInt8] = []

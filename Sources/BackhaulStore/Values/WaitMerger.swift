@@ -1,8 +1,9 @@
 internal import BackhaulModel
 
-/// The waits of one task, collected from several sources.
+/// Collects the waits of one task from several sources, and merges them.
 struct WaitMerger {
-    /// The begin and the end of the task's life. Waits outside of it are cut. `end` is nil while the task is live.
+    /// When the task was enqueued and when it ended; `end` is nil while the task is live. The parts of waits before
+    /// `begin` and after `end` are cut off.
     let begin: Int64
     let end: Int64?
     let now: Int64
@@ -14,20 +15,20 @@ struct WaitMerger {
         self.now = now
     }
 
-    /// Adds a wait. `from` and `to`: the part of the task's life to which it is cut.
+    /// Adds a wait. The parts before `from` and after `to` are cut off.
     mutating func add(_ wait: WaitRecord, from: Int64? = nil, to: Int64? = nil) {
         let first = max(wait.beganMilliseconds, begin, from ?? .min)
         let limits = [end, to].compactMap(\.self)
         var last = wait.endedMilliseconds
         if let limit = limits.min(), last.map({ $0 > limit }) ?? (limit <= now || end != nil) { last = limit }
-        // An open wait may have begun in this millisecond, but a finished one must have a duration.
+        // A wait without an end may have begun in this millisecond, but a finished wait must have a duration.
         if let last, last <= first { return }
         found.append(
             WaitRecord(wait.reason, wait.sentence, beganMilliseconds: first, endedMilliseconds: last))
     }
 
-    /// Returns the waits by their begin. Waits with the same reason that touch or overlap become one, with the newest
-    /// sentence.
+    /// Returns the `limit` newest waits, sorted by begin. Waits with the same reason that touch or overlap become one
+    /// wait, which has the newest sentence.
     func merged(limit: Int) -> [WaitRecord] {
         var merged: [WaitRecord] = []
         var newest: [WaitReason: Int] = [:]
@@ -50,7 +51,8 @@ struct WaitMerger {
             ? left.beganMilliseconds < right.beganMilliseconds : left.reason.rawValue < right.reason.rawValue
     }
 
-    /// Whether the waits touch. A gap of up to a second counts, because one row ends shortly before the next begins.
+    /// Returns whether the waits touch or overlap. Waits with a gap of up to a second count as touching, because one
+    /// row ends shortly before the next begins.
     private static func areAdjacent(_ earlier: WaitRecord, _ later: WaitRecord) -> Bool {
         earlier.endedMilliseconds.map { later.beganMilliseconds <= $0 &+ 1_000 } ?? true
     }

@@ -1,18 +1,19 @@
 internal import BackhaulModel
 
-/// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the fields,
-/// so that our memory has no second form of a password.
+/// The credentials of one request for its server and for its proxy. For Basic and Digest, libcurl computes the header
+/// fields, so that the engine's memory has a password in one form only.
 struct HopCredentials {
     var user: String?
     var password: String?
     var proxyUser: String?
     var proxyPassword: String?
-    /// The schemes that libcurl may use for the credential, whatever the server offers.
+    /// The schemes that libcurl may use for the credential, regardless of those that the server offers.
     var scheme = AuthenticationSchemes.basic
     var proxyScheme = AuthenticationSchemes.basic
-    /// The number of the credential to which the Digest nonces of the server belong.
+    /// The number of the server's credential if its scheme is Digest; otherwise nil. The server's nonces belong to this
+    /// credential.
     private var digestNumber: UInt64?
-    /// Whether the request needs a Negotiate token, made from the user's Kerberos tickets.
+    /// Whether the request needs a Negotiate token for the server. The token is made from the user's Kerberos tickets.
     private(set) var needsToken = false
     private(set) var needsProxyToken = false
     private var headers: [HeaderField] = []
@@ -20,14 +21,15 @@ struct HopCredentials {
 
     init() {}
 
-    /// - route: the proxy, with the credential that the configuration or the environment has. `proxyCredential`
-    /// replaces it.
+    /// - route: the proxy, with its credential from the configuration or the environment. `proxyCredential` replaces
+    ///   that credential.
     init(
         server: SessionCredentials.Credential?, proxy proxyCredential: SessionCredentials.Credential?,
         through route: ProxyRoute?
     ) {
         (proxyUser, proxyPassword) = (route?.user, route?.password)
-        // The proxy has sent no challenge yet. libcurl uses the strongest scheme that the proxy offers.
+        // The proxy has sent no challenge yet, so both schemes are allowed. libcurl uses the strongest that the proxy
+        // offers.
         if route?.user != nil { proxyScheme = [.basic, .digest] }
         switch server?.response {
         case .credential(let user, let password):
@@ -55,7 +57,7 @@ struct HopCredentials {
         }
     }
 
-    /// Whether libcurl may send a second request by itself after this status.
+    /// Returns whether libcurl may send a second request by itself after a response with this status.
     func mayRepeat(after status: Int32) -> Bool {
         switch status {
         case 401: user != nil && scheme != .basic
@@ -64,7 +66,8 @@ struct HopCredentials {
         }
     }
 
-    /// Negotiate authenticates a connection, not a request. Such a connection is not shared.
+    /// Whether the credentials authenticate the connection, as Negotiate does, and not only the request. Such a
+    /// connection is not shared.
     var belongsToConnection: Bool { needsToken || needsProxyToken }
 
     mutating func present(_ negotiateTokens: NegotiateTokens) {
@@ -75,16 +78,17 @@ struct HopCredentials {
         proxyHeaders = [HeaderField("Proxy-Authorization", "Negotiate \(token)")]
     }
 
-    /// The owner of the Digest nonces that libcurl's handle stores during the request, or nil. The handle may send them
-    /// only for the same credential and server. Nonces of a proxy belong to the connection identity.
+    /// Returns the owner of the Digest nonces that libcurl's handle stores during the request, or nil. The handle may
+    /// send these nonces only for the same credential and server. Nonces of a proxy need no owner, because they belong
+    /// to the connection identity.
     func nonceOwner(at origin: Origin) -> String? { digestNumber.map { "\($0) \(origin.text)" } }
 
     var proxyLines: [String] {
         proxyHeaders.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
     }
 
-    /// The request's own fields and those of the credential, which replace fields of the same name. A given credential
-    /// means that the request's own Authorization field was refused.
+    /// Returns the request's own fields and those of the credential, which replace fields of the same name. With a
+    /// user's credential, the request's own Authorization field is left out, because the server has refused it.
     func merged(into fields: [HeaderField]) -> [HeaderField] {
         var replaced = Set(headers.map { $0.name.lowercased() })
         if user != nil { replaced.insert("authorization") }
@@ -93,7 +97,7 @@ struct HopCredentials {
     }
 }
 
-/// Tokens for Negotiate, each valid for one request.
+/// Tokens for Negotiate. Each is valid for one request.
 struct NegotiateTokens {
     var server: String?
     var proxy: String?

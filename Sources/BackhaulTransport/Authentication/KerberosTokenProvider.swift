@@ -3,8 +3,8 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets, on its own thread. On the loop's thread,
-/// libcurl would block for name servers and the KDC. This object is confined to the loop's thread.
+/// Makes tokens for Negotiate (RFC 4559) from the user's Kerberos tickets. Tokens are made on a separate thread,
+/// because this may block for name servers and the KDC. All calls are on the loop's thread.
 final class KerberosTokenProvider {
     typealias Token = Result<String, Failure>
 
@@ -23,7 +23,8 @@ final class KerberosTokenProvider {
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Makes a token for the ticket of `server`. Calls `then` once, later, unless the provider was released.
+    /// Makes a token for the server. Calls `then` once, after this function has returned, unless the provider was freed
+    /// before that.
     func obtain(for server: String, then: @escaping (Token) -> Void) throws(Failure) {
         let (worker, wakeUp) = try open()
         lastNumber += 1
@@ -70,11 +71,12 @@ final class KerberosTokenProvider {
     private static func failure(_ message: String) -> Failure { Failure(.authenticationRequired, message) }
 }
 
-/// Unsafe: the functions stay loaded. What they return is copied and freed within one call.
+/// The functions of libgssapi_krb5, which stay loaded.
 private struct GSSLibrary: Sendable {
     struct Refusal: Error { var reason: String }
 
-    // Unsafe: pointers to functions that are never unloaded.
+    // Unsafe: these are pointers to functions that are never unloaded. Memory that they return is copied and freed
+    // within one call.
     nonisolated(unsafe) private let functions: bhl_gss
 
     init?() {
@@ -83,7 +85,7 @@ private struct GSSLibrary: Sendable {
         self.functions = functions
     }
 
-    /// Makes a token in base64, the form of the field's value.
+    /// Makes a token, in base64 as in the header field.
     func token(for service: String) -> Result<String, Refusal> {
         var size = 0
         var reason = [CChar](repeating: 0, count: 256)

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Negotiate: the tokens of a request are made before libcurl gets the request.
+/// Fetches the Negotiate tokens of a request before libcurl gets the request.
 extension Transport {
     func fetchNegotiateTokens(
         _ transfer: Transfer, _ credentials: HopCredentials, _ route: ProxyRoute?
@@ -21,7 +21,7 @@ extension Transport {
         }
     }
 
-    /// Calls `then` with a token, or at once with nil if there is no server. An error ends the transfer.
+    /// Calls `then` with a token. If `server` is nil, calls it immediately with nil. A failure ends the transfer.
     private func fetch(
         _ server: String?, _ transfer: Transfer, then: @escaping (Transfer, String?) -> Void
     ) throws(Failure) {

@@ -14,10 +14,10 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
     var kind: Kind
     var path: String
 
-    /// The maximum size in bytes. The largest bundles of authorities have 250 KB.
+    /// The largest accepted size in bytes. The largest usual bundles of authorities have 250 KB.
     private static let sizeLimit = 4 << 20
 
-    /// The name of the file as the start of a sentence.
+    /// The words for the file in a message.
     var description: String {
         switch kind {
         case .authorities: "ca_file \(path)"
@@ -27,9 +27,9 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Reads the file. Blocks for as long as its file system does.
+    /// Reads the file. The call blocks if the file's file system blocks.
     func read() throws(Failure) -> (bytes: [UInt8], stamp: CertificateStamp) {
-        // Without O_NONBLOCK, opening a FIFO waits for a writer.
+        // Without O_NONBLOCK, the open of a FIFO would wait for a writer.
         let number = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else { throw failure(errno) }
         defer { close(number) }
@@ -48,7 +48,7 @@ struct CertificateFile: Hashable, Sendable, CustomStringConvertible {
         throw Failure(.tlsFailed, "\(self) has more than \(Self.sizeLimit >> 20) MiB, which no certificates have")
     }
 
-    /// The attributes of the file now, or nil if they cannot be read.
+    /// The present attributes of the file, or nil if they cannot be read.
     var stamp: CertificateStamp? {
         var status = stat()
         return stat(path, &status) == 0 ? CertificateStamp(status) : nil
@@ -87,7 +87,8 @@ struct CertificateStamp: Equatable, Sendable {
     }
 }
 
-/// The content of a file. A changed file gets a new object, because the object is part of a connection's identity.
+/// The content of a file of certificates. When the file has changed, a new object is made, because the object is part
+/// of a connection identity.
 final class Certificates: Hashable, Sendable {
     enum Content: Sendable {
         case authorities(TrustedAuthorities)

@@ -2,8 +2,8 @@ internal import BackhaulLoop
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// Reads files of certificates, each on its own thread. A file system that hangs must not block the loop or another
-/// file. This object is confined to the loop's thread.
+/// Reads files of certificates, each on its own thread, so that a file system that hangs does not block the loop or
+/// another file. All calls are on the loop's thread.
 final class CertificateLoader {
     private struct Finished: Sendable {
         var file: CertificateFile
@@ -29,16 +29,16 @@ final class CertificateLoader {
     private var watch: Watch?
     private var entries: [CertificateFile: Entry] = [:]
 
-    /// The limit of threads that read, because reads may hang.
+    /// The limit on threads that read at the same time. Reads may hang.
     private static let threadLimit = 16
-    /// How long a file is used before it is checked again.
+    /// How long a file's content is used before the file is checked again.
     private static let freshMilliseconds: Int64 = 1_000
     private static let fileLimit = 256
 
     init(_ loop: Loop) { self.loop = loop }
 
-    /// Returns the file's content if it is fresh. Otherwise returns nil, and calls `then` once, later, unless the
-    /// loader was released.
+    /// Returns the file's content if the file was checked less than a second ago. Otherwise returns nil, and calls
+    /// `then` once after the read, unless the loader was freed before that.
     func obtain(_ file: CertificateFile, then: @escaping (Failure?) -> Void) throws(Failure) -> Certificates? {
         var entry = entries[file] ?? Entry()
         if let known = entry.known, entry.lookedAt + Self.freshMilliseconds > loop.now { return known }
@@ -49,12 +49,12 @@ final class CertificateLoader {
         return nil
     }
 
-    /// Makes the next request check the files again, because the user may have corrected them.
+    /// Makes the next request check all files again, because the user may have corrected them.
     func expireAll() {
         for file in entries.keys { entries[file]?.lookedAt = 0 }
     }
 
-    /// Waits up to 100 ms for the threads. Threads that hang continue, but use nothing of the loader.
+    /// Waits up to 100 ms for the threads. Threads that still hang continue, but do not use this object any more.
     func close() {
         watch = nil
         entries = [:]

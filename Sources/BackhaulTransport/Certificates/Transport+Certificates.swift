@@ -7,9 +7,10 @@ struct CertificateSet: Hashable {
     var key: Certificates?
 }
 
-/// The certificates of a request are read before libcurl gets the request.
+/// Reads the certificates of a request before libcurl gets the request.
 extension Transport {
-    /// Returns nil if a file must be read first. The transfer then begins again after the read.
+    /// Returns the certificates for the transfer. Returns nil if a file must be read first; `begin` is called again
+    /// after the read.
     func certificates(for transfer: Transfer, _ route: ProxyRoute?) throws(Failure) -> CertificateSet? {
         var set = CertificateSet()
         let isEncrypted = transfer.origin.scheme == "https" || route?.isEncrypted == true

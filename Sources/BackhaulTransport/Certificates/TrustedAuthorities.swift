@@ -1,9 +1,10 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The certificate authorities of one file. They are parsed once, for all connections that trust them.
+/// The certificate authorities of one file. They are parsed once for all connections that use the file.
 ///
-/// Unchecked: OpenSSL counts the references to its store and locks it; its functions are never unloaded.
+/// Unchecked: OpenSSL counts the references to its store and protects it with a mutex. The functions are never
+/// unloaded.
 final class TrustedAuthorities: @unchecked Sendable {
     private let store: UnsafeMutableRawPointer
     private let functions: bhl_authorities
@@ -30,7 +31,7 @@ final class TrustedAuthorities: @unchecked Sendable {
     fileprivate func use(in context: UnsafeMutableRawPointer) { functions.use(context, store) }
 }
 
-/// Replaces the store that libcurl has made for the TLS context.
+/// Replaces the certificate store that libcurl has made for the TLS context.
 let useAuthorities: curl_ssl_ctx_callback = { _, context, receiver in
     guard let context, let receiver else { return CURLE_OK }
     Unmanaged<TrustedAuthorities>.fromOpaque(receiver).takeUnretainedValue().use(in: context)

@@ -1,16 +1,16 @@
 internal import CCurl
 
-/// A request that makes libcurl close ended connections. It must neither reuse nor open a connection, so it always
-/// fails.
+/// A request that makes libcurl close idle connections that their servers have ended. It must neither reuse nor open a
+/// connection, so it always fails.
 ///
-/// Unsafe: the handle lives until `deinit`. By then no multi handle has it.
+/// Unsafe: the handle lives until `deinit`. Before that, it is removed from its multi handle.
 final class ConnectionSweeper {
     let handle: UnsafeMutableRawPointer
 
     init?(longestIdleSeconds: Int?) {
         guard let handle = curl_easy_init() else { return nil }
         self.handle = handle
-        // An address needs no name look-up. No connection is made.
+        // The URL has an address, so that no name is resolved. No connection is made.
         bhl_easy_set_string(handle, CURLOPT_URL, "http://127.0.0.1/")
         bhl_easy_set_string(handle, CURLOPT_PROXY, "")
         bhl_easy_set_long(handle, CURLOPT_NOSIGNAL, 1)

@@ -1,13 +1,13 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The libcurl that was found at run time.
+/// Facts about the libcurl that was found at run time.
 enum CurlLibrary {
-    /// Initialises libcurl once for the process. Returns what is wrong with it, or nil. It is never undone, because the
-    /// host may use libcurl too.
+    /// Why this libcurl cannot be used; nil if it can be used. The first use initialises libcurl for the process. This
+    /// is never undone, because the host may use libcurl too.
     static let problem: Failure? = {
-        // Without thread-safe initialisation, we would race with a host that initialises libcurl now. It is as old as
-        // the newest option that we set (7.85).
+        // The initialisation must be thread-safe, because the host may initialise libcurl at the same time. Version
+        // 7.85 is also the first with all options that are set here.
         guard let version = bhl_version()?.pointee else {
             return Failure(.engineFailed, "libcurl does not report its version; install libcurl 7.85 or newer")
         }
@@ -28,8 +28,9 @@ enum CurlLibrary {
         return nil
     }()
 
-    /// Before 8.1.1 an easy handle keeps a pointer to the freed headers of its last response. A response whose first
-    /// header line begins with a blank makes libcurl write there (https://github.com/curl/curl/issues/11101).
+    /// Whether an easy handle must not be used for a second request. Before 8.1.1, the handle keeps a pointer to the
+    /// freed headers of its last response. If the first header line of the next response begins with a space, libcurl
+    /// writes to that memory (https://github.com/curl/curl/issues/11101).
     static let handlesAreSingleUse = (bhl_version()?.pointee.version_num ?? 0) < 0x080101
 
     /// The functions of OpenSSL, or nil if libcurl uses another TLS library.
@@ -38,8 +39,8 @@ enum CurlLibrary {
         return openSSLName.flatMap { bhl_tls_load(&functions, $0) == 1 ? functions : nil }
     }()
 
-    /// The functions for certificate authorities, or nil if libcurl uses another TLS library. Then libcurl reads the
-    /// files of certificates itself.
+    /// OpenSSL's functions for certificate authorities, or nil if libcurl uses another TLS library. With nil, libcurl
+    /// reads the files of certificates itself.
     static let authorities: bhl_authorities? = {
         var functions = bhl_authorities()
         return openSSLName.flatMap { bhl_authorities_load(&functions, $0) == 1 ? functions : nil }
@@ -57,7 +58,7 @@ enum CurlLibrary {
 
     private static let openSSLName: String? = {
         guard let text = bhl_version()?.pointee.ssl_version else { return nil }
-        // "OpenSSL/3.0.22"; before version 3 the library's name had two numbers.
+        // The text is, for example, "OpenSSL/3.0.22". Before version 3, the name of the library file had two numbers.
         let words = String(cString: text).split(separator: "/")
         guard words.count == 2, words[0] == "OpenSSL" else { return nil }
         let numbers = words[1].split(separator: ".")

@@ -1,15 +1,15 @@
 internal import BackhaulLoop
 internal import BackhaulModel
 
-/// libcurl's multi handle for one connection identity, with its easy handles and sockets. They are created and released
-/// together.
+/// libcurl's multi handle for one connection identity, with its easy handles and sockets. All of these are made and
+/// freed together.
 final class CurlStack {
     let identity: ConnectionIdentity
     let multi: MultiHandle
     let handles: EasyHandlePool
     /// The number of running transfers.
     private(set) var count = 0
-    /// When the last transfer ended, in boot-clock milliseconds. Valid while none is running.
+    /// When the last transfer ended, in milliseconds of the boot clock. Valid only while no transfer runs.
     private(set) var idleSince: Int64 = 0
     private var hasSwept = false
 
@@ -19,7 +19,7 @@ final class CurlStack {
         handles = EasyHandlePool(identity) { [unowned multi] number in multi.watchAgain(number) }
     }
 
-    /// Guards a new HTTP/2 connection, so that a flood of frames on it cannot block the loop.
+    /// Adds a new HTTP/2 connection to the flood guard, so that a flood of frames cannot block the loop.
     func guardAgainstFlood(_ easy: EasyHandle?, _ socket: ConnectionSocket) {
         easy?.reportRecords(to: multi.floodGuard, socket)
     }
@@ -31,32 +31,32 @@ final class CurlStack {
         idleSince = now
     }
 
-    /// Closes idle connections that their servers have ended, because each takes a descriptor. Makes one poll(2) call
-    /// for each connection.
+    /// Closes idle connections that their servers have ended, because each uses a descriptor. The check needs one call
+    /// of poll(2) for each connection.
     func closeEndedConnections() {
         guard handles.haveEndedConnections else {
             hasSwept = false
             return
         }
-        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). A second sweep
-        // therefore closes all connections that are idle for more than a second.
+        // libcurl 7.88.1 considers a TLS connection alive while close_notify is unread (ossl_check_cxn). So the second
+        // sweep closes all connections that are idle for more than a second.
         multi.closeEndedConnections(includingIdle: hasSwept)
         hasSwept = true
     }
 
-    /// Ends the transfers of these handles and closes all connections, unless the host has closed a socket or a
-    /// descriptor of the loop. `used`: the handles that are in the multi handle.
+    /// Ends the transfers of the handles in `used`, which are in the multi handle, and closes all connections. If the
+    /// host has closed a socket or a descriptor of the loop, leaks them instead.
     func giveUp(_ used: [EasyHandle], onBrokenLoop: Bool) {
         if onBrokenLoop || !handles.socketsAreOurs { return abandon(used) }
         for easy in used { multi.remove(easy) }
         multi.close()
     }
 
-    /// Leaks the stack deliberately, because libcurl cannot handle lost sockets. It would write its TLS close_notify to
-    /// a descriptor that may be the host's now.
+    /// Leaks the stack deliberately, because its sockets were closed by the host. libcurl would write TLS's
+    /// close_notify to a descriptor that may now be another file of the host.
     private func abandon(_ used: [EasyHandle]) {
         multi.forget()
-        // Unsafe: this only adds references, which are never released.
+        // Unsafe: the loop only adds references, which are never released.
         for object in used as [AnyObject] + [self] { _ = Unmanaged.passRetained(object) }
     }
 }

@@ -1,13 +1,14 @@
 internal import BackhaulPlatform
 internal import CCurl
 
-/// Facts about the connection of a request. Valid only in call-backs, while the request has a connection.
+/// Facts about the connection of a request. They may be read only in call-backs, while the request has a connection.
 extension EasyHandle {
-    /// What was received before the request was sent. `isEncrypted`: the server or its proxy uses TLS. `isNested`: TLS
-    /// runs inside the TLS of a proxy and cannot be examined, so any byte counts as a response.
+    /// Returns which input the connection has before the request is sent. `isEncrypted` is true if the server or its
+    /// proxy uses TLS. `isNested` is true if TLS runs inside the TLS of a proxy; that cannot be examined, so each byte
+    /// counts as a response.
     func pendingInput(on socket: ConnectionSocket, isEncrypted: Bool, isNested: Bool) -> ConnectionInput {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else {
-            // Only OpenSSL can be examined.
+            // The input of other TLS libraries cannot be examined.
             let found = socket.input
             return isEncrypted && found == .data ? .part : found
         }
@@ -25,13 +26,13 @@ extension EasyHandle {
         }
     }
 
-    /// Whether the TLS handshake agreed on HTTP/2.
+    /// Whether the TLS handshake selected HTTP/2.
     var speaksHTTP2: Bool {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return false }
         return bhl_tls_is_http2(&functions, session) == 1
     }
 
-    /// Whether the server has sent close_notify. Nil without TLS, and with a TLS library other than OpenSSL.
+    /// Whether the server has sent close_notify. Nil for a connection without TLS, or if libcurl does not use OpenSSL.
     var hasCloseNotify: Bool? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
         return bhl_tls_is_closed(&functions, session) == 1

@@ -2,19 +2,19 @@ internal import BackhaulModel
 internal import CCurl
 
 extension EasyHandle {
-    /// Sets the options that all requests of an identity share.
+    /// Sets the options that are the same for all requests of a connection identity.
     func set(_ identity: ConnectionIdentity) throws(Failure) {
         try set(identity.certificates, or: identity)
         let minimum = identity.tls.minimum == .tls13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
         set(CURLOPT_SSLVERSION, Int(minimum))
         set(CURLOPT_PROXY_SSLVERSION, Int(minimum))
         try set(CURLOPT_PINNEDPUBLICKEY, identity.tls.pinnedPublicKeys)
-        // An empty text stops libcurl from reading the environment.
+        // With an empty text, libcurl does not read the proxy from the environment.
         try set(CURLOPT_PROXY, identity.proxy?.url ?? "")
         try set(CURLOPT_NOPROXY, "")
     }
 
-    /// Sets the certificates. libcurl itself reads the files that the transport has not read.
+    /// Sets the certificates. If the transport has not read a file, libcurl reads it.
     private func set(_ certificates: CertificateSet, or identity: ConnectionIdentity) throws(Failure) {
         if case .authorities(let authorities) = certificates.authorities?.content {
             bhl_easy_set_context_function(handle, useAuthorities, authorities.pointer)
@@ -24,12 +24,12 @@ extension EasyHandle {
         } else if let file = identity.caFile {
             try set(CURLOPT_CAINFO, file)
             try set(CURLOPT_PROXY_CAINFO, file)
-            // The directory also contains the system's authorities.
+            // The directory is not used, because it contains the system's authorities.
             try set(CURLOPT_CAPATH, nil)
             try set(CURLOPT_PROXY_CAPATH, nil)
         }
         guard let file = identity.tls.clientCertificate else { return }
-        // Without a password OpenSSL would ask for that of an encrypted key on the host's terminal.
+        // If a key is encrypted and no password is set, OpenSSL asks for the password on the host's terminal.
         try set(CURLOPT_KEYPASSWD, "")
         let contents = (certificates.certificate?.content, certificates.key?.content)
         if case (.text(let certificate), .text(let key)) = contents {
@@ -47,7 +47,8 @@ extension EasyHandle {
     }
 
     func set(_ version: HTTPVersion, isEncrypted: Bool) {
-        // libcurl waits a round trip for a connection that can be shared. Without sharing it should not wait.
+        // With PIPEWAIT, libcurl waits for a connection that is being made, because it may be shared. Without sharing,
+        // that wait would be useless.
         let mayShare = isEncrypted ? version != .http1 : version == .http2PriorKnowledge
         set(CURLOPT_PIPEWAIT, mayShare ? 1 : 0)
         let value =

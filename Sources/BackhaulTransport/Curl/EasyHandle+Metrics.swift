@@ -1,18 +1,19 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The agreed version of TLS, such as "TLSv1.3", and the cipher.
+/// The version of TLS that a connection uses, such as "TLSv1.3", and its cipher.
 struct NegotiatedTLS: Equatable {
     var version: String
     var cipher: String
 }
 
 extension EasyHandle {
-    /// What libcurl measured of the last request. `isConnected`: the request got a connection.
+    /// Returns what libcurl has measured during the last request. `isConnected` is true if the request got a
+    /// connection.
     func metrics(isConnected: Bool) -> TransferMetrics {
         var metrics = TransferMetrics()
         metrics.reusedConnection = isConnected && number(CURLINFO_NUM_CONNECTS) == 0
-        // For a skipped phase, libcurl repeats the time of the phase before it.
+        // On a reused connection these phases are skipped, and libcurl reports the time of the phase before them.
         if !metrics.reusedConnection {
             metrics.domainLookup = time(CURLINFO_NAMELOOKUP_TIME_T)
             metrics.connect = time(CURLINFO_CONNECT_TIME_T)
@@ -20,7 +21,8 @@ extension EasyHandle {
         }
         if isConnected {
             metrics.requestStart = time(CURLINFO_PRETRANSFER_TIME_T)
-            // A request without a body is sent as a whole. libcurl measures the end of sending only since version 8.10.
+            // Without a body, the request ends when it starts. For a request with a body, libcurl measures the end only
+            // since version 8.10.
             metrics.requestEnd = metrics.requestStart
         }
         metrics.responseStart = time(CURLINFO_STARTTRANSFER_TIME_T)
@@ -40,10 +42,11 @@ extension EasyHandle {
     /// The number of connections that libcurl has made for the request.
     var connectionCount: Int { number(CURLINFO_NUM_CONNECTS) }
 
-    /// The agreed TLS parameters. Valid only in call-backs, while the request has its connection.
+    /// The TLS version and cipher of the connection. It may be read only in call-backs, while the request has its
+    /// connection.
     var negotiatedTLS: NegotiatedTLS? {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return nil }
-        // Unsafe: OpenSSL's texts are constants, and are copied here.
+        // Unsafe: OpenSSL's texts are constants, and are copied.
         var version: UnsafePointer<CChar>?
         var cipher: UnsafePointer<CChar>?
         guard bhl_tls_describe(&functions, session, &version, &cipher) == 1, let version, let cipher else { return nil }
@@ -61,7 +64,7 @@ extension EasyHandle {
         }
     }
 
-    /// A time in microseconds, or nil if the request did not reach this phase.
+    /// Returns a time in microseconds, or nil if the request did not reach this phase.
     private func time(_ info: CURLINFO) -> Int64? {
         let value = offset(info)
         return value > 0 ? value : nil
@@ -78,7 +81,7 @@ extension EasyHandle {
     }
 
     private func text(_ info: CURLINFO) -> String? {
-        // Unsafe: libcurl's text lives until the handle's next request, and is copied here.
+        // Unsafe: libcurl's text lives until the handle's next request, and is copied.
         var text: UnsafePointer<CChar>?
         guard bhl_easy_get_string(handle, info, &text) == CURLE_OK, let text, text[0] != 0 else { return nil }
         return String(cString: text)

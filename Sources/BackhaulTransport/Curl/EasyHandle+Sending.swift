@@ -1,17 +1,17 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// The method and body of a request.
+/// Sets the method and body of a request.
 ///
-/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and lives as long. The buffer from libcurl lives
-/// until the call-back returns, and is not used after it.
+/// Unsafe: `receiver` is the pointer that `prepare` gave to libcurl, and its object lives while libcurl uses the
+/// handle. The buffer from libcurl lives until the call-back returns, and is not used after that.
 extension EasyHandle {
-    /// Sets method and body, and clears those of an earlier request. `canBeRepeated`: libcurl may send the request
-    /// again when a reused connection turns out to be closed.
+    /// Sets the method and the body, and clears those of an earlier request. With `canBeRepeated`, libcurl may send the
+    /// request again if it finds a reused connection closed.
     func prepare(
         _ outgoing: OutgoingRequest, canBeRepeated: Bool, receiver: UnsafeMutableRawPointer
     ) throws(Failure) {
-        // Resets the options that are set below.
+        // CURLOPT_HTTPGET resets the options that are set below.
         bhl_easy_set_long(handle, CURLOPT_HTTPGET, 1)
         var method: String? = outgoing.method
         if let size = outgoing.bodySize {
@@ -27,8 +27,8 @@ extension EasyHandle {
         } else if method == "GET" {
             method = nil
         }
-        // libcurl does not rewind an empty body, so `refuseToRewind` could not stop a repetition. A new connection
-        // avoids it.
+        // libcurl does not rewind an empty body, so `refuseToRewind` could not prevent a repetition. On a new
+        // connection, libcurl does not repeat the request.
         if !canBeRepeated && outgoing.bodySize == 0 { bhl_easy_set_long(handle, CURLOPT_FRESH_CONNECT, 1) }
         guard bhl_easy_set_string(handle, CURLOPT_CUSTOMREQUEST, method) == CURLE_OK else {
             throw Failure(.outOfResources, "no memory is left for a transfer")
@@ -48,8 +48,8 @@ private let rewindBody: curl_seek_callback = { receiver, offset, origin in
     return CURL_SEEKFUNC_OK
 }
 
-/// On a reused connection that turns out to be closed, libcurl repeats a request on a new one, whatever its method. The
-/// server may have acted on the first request.
+/// If a reused connection is closed, libcurl repeats the request on a new connection, even if its method is not
+/// idempotent. The server may have acted on the first request.
 private let refuseToRewind: curl_seek_callback = { receiver, offset, origin in
     guard let receiver, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_CANTSEEK }
     let transfer = Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue()

@@ -1,11 +1,11 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// One of libcurl's easy handles, with the memory that it points to. It is reused, and options that are the same for
-/// all requests are set once.
+/// One of libcurl's easy handles, with the memory to which it points. A handle is used for many requests; options that
+/// are the same for all of them are set once.
 ///
-/// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them only while a
-/// `MultiHandle` has this object.
+/// Unsafe: the handle, its list of headers and its error text live until `deinit`. libcurl uses them only while the
+/// handle is in a `MultiHandle`.
 final class EasyHandle {
     let handle: UnsafeMutableRawPointer
     private let reasonText: UnsafeMutablePointer<CChar>
@@ -13,7 +13,7 @@ final class EasyHandle {
     private var proxyHeaders: UnsafeMutablePointer<curl_slist>?
     /// The owner of the Digest nonces that libcurl keeps in the handle and sends with the next request.
     private(set) var nonceOwner: String?
-    /// Whether the handle must not be used again.
+    /// Whether the handle must not be used for another request.
     private(set) var isSpent = false
     private var jar: CookieJar?
 
@@ -33,7 +33,8 @@ final class EasyHandle {
         reasonText.deallocate()
     }
 
-    /// Sets the options of one request. `receiver` is passed to the call-backs and must outlive the transfer.
+    /// Sets the options of one request. `receiver` is passed to the call-backs; its object must live while libcurl uses
+    /// the handle.
     func prepare(
         url: String, version: HTTPVersion, isEncrypted: Bool, timeoutMilliseconds: UInt32, bypassesDNSCache: Bool,
         needsNewConnection: Bool, headers lines: [String], credentials: HopCredentials, nonceOwner: String? = nil,
@@ -49,9 +50,9 @@ final class EasyHandle {
         try set(CURLOPT_URL, url)
         set(credentials.belongsToConnection ? .http1 : version, isEncrypted: isEncrypted)
         bhl_easy_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(timeoutMilliseconds))
-        // In seconds. libcurl also caches an address that does not respond.
+        // The time is in seconds. libcurl also caches addresses that do not respond.
         bhl_easy_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, bypassesDNSCache ? 0 : 60)
-        // The first of several addresses may be dead, and libcurl spends half of the time on it.
+        // The first of several addresses may not respond, and libcurl spends half of the time-out on it.
         bhl_easy_set_long(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, bypassesDNSCache ? 1 : 0)
         for option in [
             CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_XFERINFODATA,
@@ -63,18 +64,18 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 1)
     }
 
-    // MARK: - While the request has its connection
+    // MARK: - While the request has a connection
 
     /// Makes libcurl close the connection at the end of the request.
     func forbidReuse() { bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, 1) }
 
-    /// Makes libcurl close the connection at the end of the request, if it reads more than the response.
+    /// Makes libcurl close the connection at the end of the request if it has read bytes beyond the response.
     func watchForExcess() { bhl_easy_set_long(handle, CURLOPT_VERBOSE, 1) }
 
-    /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly, for the last time after the end of the body.
+    /// Makes libcurl call `Transfer.noteCloseNotify` repeatedly. The last call is after the end of the body.
     func watchForCloseNotify() { bhl_easy_set_long(handle, CURLOPT_NOPROGRESS, 0) }
 
-    /// Sets the credentials. Clears those of an earlier request.
+    /// Sets the credentials of a request. Clears those of an earlier request.
     private func set(_ credentials: HopCredentials) throws(Failure) {
         let list = try Self.list(of: credentials.proxyLines)
         bhl_easy_set_proxy_headers(handle, list)
@@ -89,17 +90,18 @@ final class EasyHandle {
         bhl_easy_set_long(handle, CURLOPT_FORBID_REUSE, credentials.belongsToConnection ? 1 : 0)
     }
 
-    /// Notes a 401 response. libcurl stores its Digest nonce even if it has no credential, and would send the nonce to
-    /// any other server.
+    /// Records a 401 response. libcurl stores its Digest nonce even without a credential, and would send the nonce to
+    /// any other server. So a handle without a nonce owner is not used again.
     func noteChallenge() { if nonceOwner == nil { isSpent = true } }
 
-    /// - own: the request's own Cookie field, which is merged because two of them are not allowed (RFC 6265, section
-    ///   5.4).
+    /// - own: the value of the request's own Cookie field. libcurl merges it with the jar's cookies, because a request
+    ///   may have only one Cookie field (RFC 6265, section 5.4).
     func prepare(_ jar: CookieJar?, own: String?) throws(Failure) {
         if jar !== self.jar {
             bhl_easy_set_share(handle, jar?.share)
             self.jar = jar
-            // An empty file name. Without the option libcurl stores no cookies, not even in a shared jar.
+            // With an empty file name, libcurl stores cookies but reads no file. Without this option it stores no
+            // cookies, not even in a shared jar.
             try set(CURLOPT_COOKIEFILE, jar == nil ? nil : "")
         }
         try set(CURLOPT_COOKIE, own)
@@ -147,14 +149,14 @@ final class EasyHandle {
         bhl_easy_set_string(handle, CURLOPT_USERAGENT, "Backhaul/\(Versions.current.libraryText)")
         let numbers: [(CURLoption, Int)] = [
             (CURLOPT_NOSIGNAL, 1),
-            // Otherwise the end of a transfer would wait for a name look-up that hangs.
+            // Without this option, the end of a transfer waits for a name server that does not respond.
             (CURLOPT_QUICK_EXIT, 1),
             (CURLOPT_FOLLOWLOCATION, 0),
-            // A proxy's challenge is in these headers.
+            // These headers contain the challenge of a proxy.
             (CURLOPT_SUPPRESS_CONNECT_HEADERS, 0),
             (CURLOPT_HEADEROPT, Int(bhl_headers_separate)),
-            // The size of one read of a fast connection. Twice as much takes twice the memory and is not faster. A
-            // quarter takes two thirds more processor time for large files.
+            // The most bytes of one read. A buffer of twice this size is not faster. With a quarter of it, large files
+            // need two thirds more processor time.
             (CURLOPT_BUFFERSIZE, 256 * 1024),
             (CURLOPT_SSL_VERIFYPEER, 1),
             (CURLOPT_SSL_VERIFYHOST, 2),
@@ -164,7 +166,8 @@ final class EasyHandle {
         for (option, value) in numbers { bhl_easy_set_long(handle, option, value) }
     }
 
-    /// The seconds from the Retry-After field of the last response, in either of its forms (RFC 9110, section 10.2.3).
+    /// The delay from the Retry-After field of the last response, in seconds; nil if there is none. The field may have
+    /// a date or a number (RFC 9110, section 10.2.3).
     var retryAfterSeconds: Int64? {
         var seconds: curl_off_t = 0
         guard bhl_easy_get_offset(handle, CURLINFO_RETRY_AFTER, &seconds) == CURLE_OK, seconds > 0 else { return nil }
@@ -208,11 +211,11 @@ private let beforeRequest: curl_prereq_callback = { receiver, remote, local, rem
     return transfer.requestBegins(over: endpoints) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-/// Is called only after `watchForExcess`.
+/// Receives libcurl's debug messages. libcurl calls this only after `watchForExcess`.
 private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
     guard let easy, kind == CURLINFO_TEXT, let text else { return 0 }
     let bytes = UnsafeRawBufferPointer(start: text, count: size)
-    // libcurl 7.88.1 drops bytes that follow a response without a body, or the last chunk, and reuses the connection
+    // libcurl 7.88.1 drops bytes that follow the last chunk or a response without a body, and reuses the connection
     // (lib/transfer.c, readwrite_data).
     if bytes.starts(with: "Excess found".utf8) || bytes.starts(with: "Leftovers after chunking".utf8) {
         bhl_easy_set_long(easy, CURLOPT_FORBID_REUSE, 1)
@@ -220,7 +223,7 @@ private let debugMessage: curl_debug_callback = { easy, kind, text, size, _ in
     return 0
 }
 
-/// libcurl makes the last call before it closes the connection.
+/// Receives libcurl's progress calls. The last call comes before libcurl closes the connection.
 private let progressed: curl_xferinfo_callback = { receiver, _, _, _, _ in
     guard let receiver else { return 0 }
     Unmanaged<Transfer>.fromOpaque(receiver).takeUnretainedValue().noteCloseNotify()

@@ -1,23 +1,24 @@
 internal import BackhaulModel
 
-/// The unused easy handles of an identity, some of which are kept for later requests. Owns the sockets of all handles.
+/// The unused easy handles of a connection identity, which are kept for later requests. The pool also owns the sockets
+/// of all its handles.
 final class EasyHandlePool {
     private let sockets = SocketTable()
     private let identity: ConnectionIdentity
     private var unused: [EasyHandle] = []
 
-    /// The number of unused handles to keep. Each takes 24 KB.
+    /// The number of unused handles that are kept. Each needs 24 KB.
     private static let limit = 32
 
-    /// - replaced: called when libcurl has closed a socket without CURLOPT_CLOSESOCKETFUNCTION and a new one has its
-    ///   number.
+    /// - replaced: called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new
+    ///   socket has its number.
     init(_ identity: ConnectionIdentity, replaced: @escaping (Int32) -> Void) {
         self.identity = identity
         sockets.replaced = replaced
     }
 
-    /// - nonceOwner: the owner of the Digest nonces that the handle may have. libcurl cannot forget nonces, and they
-    ///   identify the user.
+    /// - nonceOwner: the owner of the Digest nonces that the handle may have. The nonces identify the user, and libcurl
+    ///   has no function that removes them from a handle.
     func take(nonceOwner: String?) throws(Failure) -> EasyHandle {
         for owner in nonceOwner == nil ? [nil] : [nonceOwner, nil] {
             if let index = unused.lastIndex(where: { $0.nonceOwner == owner }) { return unused.remove(at: index) }
@@ -29,7 +30,7 @@ final class EasyHandlePool {
         guard !CurlLibrary.handlesAreSingleUse else { return }
         guard !easy.isSpent else { return }
         easy.forgetCredentials()
-        // Evicts the oldest handle that only its nonces' owner can use.
+        // If the pool is full, evicts the oldest handle with a nonce owner, because only that owner can use it.
         if unused.count >= EasyHandlePool.limit {
             guard let index = unused.firstIndex(where: { $0.nonceOwner != nil }) else { return }
             unused.remove(at: index)
@@ -39,12 +40,12 @@ final class EasyHandlePool {
 
     func socket(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? { sockets.find(endpoints) }
 
-    /// Whether connections are open that have carried a request.
+    /// Whether connections that have carried a request are open.
     var haveConnections: Bool { sockets.hasConnections }
 
-    /// Whether a server has ended one of the connections that carry no request now.
+    /// Whether a server has ended one of the connections that no request uses now.
     var haveEndedConnections: Bool { sockets.hasEndedConnections }
 
-    /// False if the host has closed one of the sockets.
+    /// Whether the sockets still belong to this pool. False if the host has closed one of them.
     var socketsAreOurs: Bool { sockets.areOurs }
 }

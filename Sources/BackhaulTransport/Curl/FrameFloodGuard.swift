@@ -2,10 +2,11 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// Ends an HTTP/2 connection whose frames keep libcurl busy. libcurl 7.88.1 continues to read while frames come that
-/// bring no body (lib/http2.c, cf_h2_recv). This would block the loop's thread.
+/// Ends an HTTP/2 connection on which a server floods libcurl with frames. libcurl 7.88.1 reads in one call as long as
+/// frames without a body arrive (lib/http2.c, cf_h2_recv). This would block the loop's thread.
 ///
-/// Unsafe: OpenSSL has a pointer to this object while its connections live. `MultiHandle` lives longer.
+/// Unsafe: OpenSSL has a pointer to this object while its connections live. The `MultiHandle`, which owns this object,
+/// lives longer.
 final class FrameFloodGuard {
     private var sockets: [UnsafeRawPointer: ConnectionSocket] = [:]
     private var records = 0
@@ -13,18 +14,19 @@ final class FrameFloodGuard {
 
     /// The number of TLS records between two checks of the clock.
     private static let step = 64
-    /// The limit of processor time. Time in which the machine sleeps or runs other programs does not count.
+    /// The limit on this thread's processor time in one call. Time in which the machine sleeps or runs other programs
+    /// does not count.
     private static let maximumNanoseconds: Int64 = 300_000_000
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
 
     func watch(_ session: UnsafeRawPointer, _ socket: ConnectionSocket) {
-        // The numbers of closed sockets may belong to other files now.
+        // Closed sockets are removed, because their numbers may now belong to other files.
         sockets = sockets.filter { !$0.value.isClosed }
         sockets[session] = socket
     }
 
-    /// Starts the measurement. Called before each call of libcurl.
+    /// Starts a measurement. It must be called before each call that makes libcurl read.
     func begin() {
         records = 0
         deadline = nil
@@ -44,7 +46,8 @@ final class FrameFloodGuard {
         else { return }
         self.deadline = nil
         records = 0
-        // Ends the connection immediately, and leaves the descriptor to libcurl (connect(2), AF_UNSPEC).
+        // A connect to AF_UNSPEC ends the connection immediately (connect(2)). libcurl keeps the descriptor, and closes
+        // it later.
         var none = sockaddr()
         none.sa_family = sa_family_t(AF_UNSPEC)
         _ = connect(socket.descriptor.number, &none, socklen_t(MemoryLayout<sockaddr>.size))
@@ -52,8 +55,8 @@ final class FrameFloodGuard {
 }
 
 extension EasyHandle {
-    /// Reports the TLS records of this connection to `floodGuard`. Valid only in call-backs, while the request has its
-    /// connection.
+    /// Reports the TLS records of this connection to `floodGuard`. May be called only in call-backs, while the request
+    /// has a connection.
     func reportRecords(to floodGuard: FrameFloodGuard, _ socket: ConnectionSocket) {
         guard var functions = CurlLibrary.openSSL, let session = bhl_tls_session(handle) else { return }
         floodGuard.watch(session, socket)
@@ -61,7 +64,7 @@ extension EasyHandle {
     }
 }
 
-/// Called by OpenSSL for each record. 256 is SSL3_RT_HEADER, which comes before each record.
+/// OpenSSL calls this for each TLS record, first with the type 256 (SSL3_RT_HEADER).
 private let record: bhl_tls_record = { isWritten, _, type, _, _, session, floodGuard in
     guard isWritten == 0, type == 256, let session, let floodGuard else { return }
     Unmanaged<FrameFloodGuard>.fromOpaque(floodGuard).takeUnretainedValue().received(session)

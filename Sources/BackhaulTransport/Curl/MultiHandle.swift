@@ -3,9 +3,9 @@ internal import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// libcurl's multi handle, driven by the loop: the loop watches its sockets, and runs its one timer.
+/// libcurl's multi handle. The loop watches the handle's sockets and runs its timer.
 ///
-/// Unsafe: the handle, and its pointer to this object, live from `init` to `close`.
+/// Unsafe: the handle has a pointer to this object. Both live from `init` to `close`.
 final class MultiHandle {
     private let handle: UnsafeMutableRawPointer
     private let loop: Loop
@@ -17,15 +17,15 @@ final class MultiHandle {
     private var sweeper: ConnectionSweeper?
     private var unwatched: [(transfer: Transfer, error: SystemError)] = []
 
-    /// When the current call that makes libcurl read began, in boot-clock milliseconds.
+    /// When the current call that makes libcurl read began, in milliseconds of the boot clock.
     private var began: Int64 = 0
     private var chunks = 0
     let floodGuard = FrameFloodGuard()
     /// Whether libcurl has removed a socket since the last call of `act`.
     private var hasRemoved = false
-    /// Whether libcurl requested an immediate call.
+    /// Whether libcurl has requested an immediate call.
     private(set) var isDue = false
-    /// Whether libcurl is being called. Its call-backs must not call it.
+    /// Whether a call of libcurl is in progress. libcurl's call-backs must not call libcurl.
     private(set) var isInside = false
     /// The error of the last call. After an error the handle cannot be used any more.
     private(set) var error: CURLMcode = CURLM_OK
@@ -46,8 +46,9 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
-    /// Closes idle connections that their servers have ended. libcurl checks for them only when a request needs a
-    /// connection, and at most once a second. `includingIdle`: also closes those that are idle for more than a second.
+    /// Closes idle connections that their servers have ended. libcurl itself checks for them only when a request needs
+    /// a connection, and at most once a second. With `includingIdle`, also closes connections that are idle for more
+    /// than a second.
     func closeEndedConnections(includingIdle: Bool) {
         let seconds = includingIdle ? 1 : nil
         guard sweeper == nil, let sweeper = ConnectionSweeper(longestIdleSeconds: seconds) else { return }
@@ -74,7 +75,7 @@ final class MultiHandle {
 
     func remove(_ easy: EasyHandle) { _ = inside { curl_multi_remove_handle(handle, easy.handle) } }
 
-    /// Pauses or resumes each direction. The call-back for the body may be called before this returns.
+    /// Pauses or resumes each direction. libcurl may call the call-back for the body before this function returns.
     func pause(_ easy: EasyHandle, receiving: Bool, sending: Bool) -> CURLcode {
         began = Clock.bootMilliseconds
         chunks = 0
@@ -82,7 +83,8 @@ final class MultiHandle {
         return inside { curl_easy_pause(easy.handle, mask) }
     }
 
-    /// Makes libcurl keep the connections of this number of transfers. libcurl closes idle connections beyond it.
+    /// Makes libcurl keep as many idle connections as this number of transfers may need. libcurl closes further idle
+    /// connections.
     func expect(transfers: Int) {
         guard transfers > connectionLimit, connectionLimit < 1_024 else { return }
         connectionLimit = min(1_024, max(transfers, connectionLimit * 2))
@@ -94,27 +96,29 @@ final class MultiHandle {
         bhl_multi_set_long(handle, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, connections))
     }
 
-    /// Performs libcurl's work that is due by its timer.
+    /// Makes libcurl perform the work that is due by its timer.
     func act() {
         isDue = false
         hasRemoved = false
         act(on: bhl_socket_timeout, 0)
         guard hasRemoved, error == CURLM_OK else { return }
-        // libcurl 7.88.1 abandons an address that does not respond, and opens the next address's socket in its next
-        // call. But it requests that call only for the time-out of the next address (lib/connect.c, baller_start_next).
+        // When an address does not respond, libcurl 7.88.1 abandons it, and would open the socket of the next address
+        // in its next call. But it requests that call only for the time-out of the next address (lib/connect.c,
+        // baller_start_next).
         var running: Int32 = 0
         let result = inside { bhl_multi_act_on_all(handle, &running) }
         if result != CURLM_OK { error = result }
     }
 
-    /// Counts a chunk of a body. Returns whether the current call of libcurl has brought so many chunks, for so long,
-    /// that other transfers should run.
+    /// Counts a chunk of a body. Returns whether the current call of libcurl has taken so long, with so many chunks,
+    /// that other transfers should run first.
     func noteChunk() -> Bool {
         chunks += 1
         return chunks > Self.manyChunks && Clock.bootMilliseconds - began > Self.longMilliseconds
     }
 
-    /// A chunk is mostly what one read of the socket returns.
+    /// A call with up to this number of chunks continues regardless of its time. A chunk usually has the bytes of one
+    /// read of the socket.
     private static let manyChunks = 1_000
     private static let longMilliseconds: Int64 = 50
 
@@ -128,7 +132,8 @@ final class MultiHandle {
         if result != CURLM_OK { error = result }
     }
 
-    /// The next transfer that libcurl has ended, as the pointer that it was prepared with, and its result.
+    /// Returns the next transfer that libcurl has ended, and its result. The transfer is the pointer with which the
+    /// handle was prepared.
     func nextEnded() -> (receiver: UnsafeMutableRawPointer, result: CURLcode)? {
         var left: Int32 = 0
         while let message = curl_multi_info_read(handle, &left) {
@@ -158,20 +163,21 @@ final class MultiHandle {
 
     // MARK: - Call-backs
 
-    /// Transfers whose sockets could not be watched since the last call of this method. They would hang, and must be
-    /// ended.
+    /// Returns the transfers whose sockets could not be watched since the last call of this function. The caller must
+    /// end them, because they would hang.
     func takeUnwatched() -> [(transfer: Transfer, error: SystemError)] {
         defer { unwatched = [] }
         return unwatched
     }
 
-    /// Changes the watch of a socket. Returning false makes libcurl end all transfers.
+    /// Changes the watch of a socket. If it returns false, libcurl ends all transfers.
     fileprivate func watch(_ easy: UnsafeMutableRawPointer?, _ socket: Int32, _ what: Int32) -> Bool {
         do throws(SystemError) {
             try watch(socket, what)
             return true
         } catch {
-            // Unsafe: libcurl calls this for a handle in use, so its transfer lives. The sweeper has no transfer.
+            // Unsafe: libcurl calls this for a handle in use, so the handle's transfer lives. The handle of the sweeper
+            // has no transfer.
             var receiver: UnsafeMutableRawPointer?
             guard let easy, easy != sweeper?.handle,
                 bhl_easy_get_pointer(easy, CURLINFO_PRIVATE, &receiver) == CURLE_OK, let receiver
@@ -201,8 +207,8 @@ final class MultiHandle {
         }
     }
 
-    /// Renews the watch of a number. libcurl closed the old socket without notice, and a new socket has its number.
-    /// libcurl would not request the watch.
+    /// Watches the new socket with this number. libcurl has closed the old socket with the same number without a
+    /// call-back, so it will not request a watch for the new one.
     func watchAgain(_ socket: Int32) {
         guard let before = watches.removeValue(forKey: socket) else { return }
         let interest = before.interest

@@ -2,19 +2,21 @@ internal import BackhaulPlatform
 internal import CCurl
 internal import Glibc
 
-/// The sockets that libcurl opened. Forked children do not inherit them. If the host has closed a number and opened its
-/// own file under it, the file is not closed.
+/// The sockets that libcurl has opened. Forked children close their copies of them. If the host has closed a socket by
+/// mistake and its number belongs to another file now, that file is not closed.
 ///
-/// Unsafe: libcurl has a pointer to this object until its last connection is closed. `Transport` lives longer.
+/// Unsafe: libcurl has a pointer to this object until its last connection is closed. The `CurlStack`, which owns this
+/// object, closes all connections before it is freed.
 final class SocketTable {
     private var sockets: [Int32: ConnectionSocket] = [:]
-    /// Sockets that have carried a request, by their ports.
+    /// The sockets that have carried a request, by their ports.
     private var connected: [PortPair: [ConnectionSocket]] = [:]
-    /// Other sockets: they connect, do the TLS handshake, or were closed by libcurl without
+    /// The other sockets. They connect, do the TLS handshake, or were closed by libcurl without a call of
     /// CURLOPT_CLOSESOCKETFUNCTION.
     private var unconnected: [Int32: ConnectionSocket] = [:]
 
-    /// Called when libcurl has closed a socket without CURLOPT_CLOSESOCKETFUNCTION and a new one has its number.
+    /// Called when libcurl has closed a socket without a call of CURLOPT_CLOSESOCKETFUNCTION, and a new socket has its
+    /// number.
     var replaced: (Int32) -> Void = { _ in }
 
     var pointer: UnsafeMutableRawPointer { Unmanaged.passUnretained(self).toOpaque() }
@@ -22,8 +24,8 @@ final class SocketTable {
     func open(_ family: Int32, _ type: Int32, _ networkProtocol: Int32) -> Int32 {
         let number = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), networkProtocol)
         guard number >= 0 else { return number }
-        // libcurl 7.88.1 does not call CURLOPT_CLOSESOCKETFUNCTION for a socket that connected later than another
-        // address's.
+        // libcurl 7.88.1 connects to several addresses at the same time. It does not call CURLOPT_CLOSESOCKETFUNCTION
+        // for the sockets that connect later than the first.
         let isReplaced = sockets[number] != nil
         forget(number)
         let socket = ConnectionSocket(Descriptor(owning: number))
@@ -33,7 +35,7 @@ final class SocketTable {
         return number
     }
 
-    /// The socket of a connection on which a request is about to be sent.
+    /// Returns the socket of the connection on which libcurl will now send a request.
     func find(_ endpoints: ConnectionEndpoints) -> ConnectionSocket? {
         let known = connected[endpoints.ports]?.first { $0.endpoints == endpoints && $0.descriptor.isOurs }
         if let known { return known }
@@ -47,12 +49,13 @@ final class SocketTable {
         return nil
     }
 
-    /// False if the host has closed a socket that has carried a request. libcurl may have closed other sockets.
+    /// Whether the sockets still belong to this table. False if the host has closed a socket that has carried a
+    /// request. Other sockets are not checked, because libcurl may have closed them without a call-back.
     var areOurs: Bool { connected.values.allSatisfy { $0.allSatisfy(\.descriptor.isOurs) } }
 
     var hasConnections: Bool { !connected.isEmpty }
 
-    /// Whether a server has ended one of the connections that carry no request now.
+    /// Whether a server has ended one of the connections that no request uses now.
     var hasEndedConnections: Bool { connected.values.contains { $0.contains { $0.users == 0 && $0.hasEnded } } }
 
     func close(_ number: Int32) { forget(number) }
@@ -72,17 +75,17 @@ final class SocketTable {
 final class ConnectionSocket {
     let descriptor: Descriptor
     fileprivate(set) var endpoints: ConnectionEndpoints?
-    /// Whether HTTP/2 was spoken over the socket: frames may then come at any time.
+    /// Whether a response over HTTP/2 has arrived on the connection. Frames may then arrive at any time.
     var isMultiplexed = false
     /// Whether libcurl has closed the socket.
     fileprivate(set) var isClosed = false
-    /// The number of requests that the socket carries.
+    /// The number of requests that use the socket.
     var users = 0
     fileprivate var receivedAtEnd: Int64?
 
     fileprivate init(_ descriptor: Descriptor) { self.descriptor = descriptor }
 
-    /// What can be received without blocking.
+    /// Which input can be received without blocking.
     var input: ConnectionInput {
         var byte: UInt8 = 0
         switch recv(descriptor.number, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) {
@@ -112,10 +115,10 @@ final class ConnectionSocket {
     }
 }
 
-/// The input that waits on a connection.
+/// The input that can be received on a connection.
 enum ConnectionInput {
     case none
-    /// The start of a TLS record, whose content is not known yet.
+    /// The start of a TLS record. Its content is not known yet.
     case part
     /// Bytes of a response.
     case data
@@ -129,7 +132,7 @@ struct PortPair: Hashable {
     var remote: UInt16
 }
 
-/// Both ends of a connection. Addresses are texts of inet_ntop(3).
+/// The addresses and ports of both ends of a connection. Addresses are texts as made by inet_ntop(3).
 struct ConnectionEndpoints: Equatable {
     var ports: PortPair
     var local: String
@@ -141,7 +144,7 @@ struct ConnectionEndpoints: Equatable {
         self.remote = remote
     }
 
-    /// Nil if the socket is not connected.
+    /// Returns nil if the socket is not connected.
     init?(ofSocket number: Int32) {
         guard let remote = Self.address({ getpeername(number, $0, $1) }),
             let local = Self.address({ getsockname(number, $0, $1) })

@@ -1,24 +1,25 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Facts about a failed request: what libcurl reports, and its settings.
+/// Facts about a failed request: libcurl's report, and the settings of the request.
 struct FailureReport {
     var code: CURLcode
     /// libcurl's own message, or an empty string.
     var reason = ""
-    /// OpenSSL's results for the certificates of the server and of an https proxy (X509_V_…). 0: valid or unchecked.
+    /// OpenSSL's results for the certificates of the server and of an https proxy (X509_V_…). 0 means valid or not
+    /// checked.
     var verifyResult = 0
     var proxyVerifyResult = 0
     /// The status of the proxy's response to CONNECT, or 0.
     var connectStatus: Int32 = 0
     var proxy: String?
-    /// The name of the server or proxy that should have responded, for messages; nil if it is the server.
+    /// The words for the server or proxy that should have responded, for messages; nil means the server.
     var respondent: String?
     /// Whether libcurl closed the request's HTTP/2 connection.
     var hasEndedHTTP2 = false
-    /// The bytes received since the request began, or nil without a connection.
+    /// The number of bytes received since the request began, or nil without a connection.
     var receivedBytes: Int64?
-    /// Whether the request uses, or was to use, a tunnel through a proxy.
+    /// Whether the request uses, or would have used, a tunnel through a proxy.
     var mayBeTunnel = false
     var caFile: String?
     var tls = TLSConfiguration()
@@ -28,25 +29,26 @@ struct FailureReport {
         self.reason = reason
     }
 
-    /// Whether a response line can be longer than libcurl's limit of 100 KiB (DYN_HTTP_REQUEST,
-    /// MAX_HTTP_RESP_HEADER_SIZE), which libcurl reports as a lack of memory. Without a connection only a proxy's
-    /// response to CONNECT can have one.
+    /// Whether a line of the response can have exceeded libcurl's limit of 100 KiB (DYN_HTTP_REQUEST,
+    /// MAX_HTTP_RESP_HEADER_SIZE). libcurl reports this as a lack of memory. Before the request has a connection, only
+    /// a proxy's response to CONNECT can have such a line.
     var mayBeLongLine: Bool { receivedBytes.map { $0 >= 100 << 10 } ?? mayBeTunnel }
 
-    /// Whether the failure is NGHTTP2_ERR_NOMEM, which libcurl reports as a receive error.
+    /// Whether HTTP/2 failed for lack of memory (NGHTTP2_ERR_NOMEM). libcurl reports this as a receive error.
     var hasNoMemoryForHTTP2: Bool { code == CURLE_RECV_ERROR && reason.has("returned -901:") }
 
-    /// Whether the server broke the framing rules of HTTP. libcurl uses the codes of a broken connection for this too.
+    /// Whether the server has violated the framing rules of HTTP. libcurl reports this with the same codes as a broken
+    /// connection.
     var isViolation: Bool {
         switch code {
         case CURLE_RECV_ERROR:
             reason.has("in chunked-encoding")
                 || reason.has("nghttp2_session_mem_recv() returned") && !hasNoMemoryForHTTP2
         case CURLE_HTTP2_STREAM, CURLE_HTTP2:
-            // RFC 9113, section 7: PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR,
-            // COMPRESSION_ERROR.
+            // The numbers are PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR and COMPRESSION_ERROR
+            // (RFC 9113, section 7).
             [1, 3, 5, 6, 9].contains { reason.has("(err \($0))") }
-        // The server sent something: if the connection only ends, libcurl reports PARTIAL_FILE here.
+        // The server has sent something wrong: if an HTTP/2 connection only ends, libcurl reports PARTIAL_FILE.
         case CURLE_GOT_NOTHING: hasEndedHTTP2
         default: false
         }
@@ -60,7 +62,8 @@ struct FailureReport {
         }
     }
 
-    /// The failure if the proxy refused a tunnel, and whether it is transient. libcurl reports a broken connection.
+    /// Returns the failure if the proxy has refused a tunnel, and whether it is transient. libcurl reports a refused
+    /// tunnel as a broken connection.
     func tunnelRefusal(server: String) -> (Failure, Bool)? {
         guard code == CURLE_RECV_ERROR, let proxy, connectStatus != 0, !(200..<300).contains(connectStatus) else {
             return nil
@@ -73,7 +76,7 @@ struct FailureReport {
 }
 
 extension EasyHandle {
-    /// The report on the last request.
+    /// Returns the report on the last request.
     func report(_ code: CURLcode, _ identity: ConnectionIdentity) -> FailureReport {
         var report = FailureReport(code, reason: reason)
         report.verifyResult = number(CURLINFO_SSL_VERIFYRESULT)

@@ -1,9 +1,10 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Explains in a sentence why a TLS handshake failed. libcurl has one code for most reasons, with OpenSSL's message.
+/// Explains why a TLS handshake failed. libcurl reports most reasons with one code and the message of OpenSSL.
 enum TLSErrorDetail {
-    /// The sentence, and whether the same request may succeed later. Nil if neither trust nor settings are the cause.
+    /// Returns the explanation, and whether the same request may succeed later. Returns nil if the cause is neither
+    /// trust nor a setting.
     static func explain(_ report: FailureReport, server: String) -> (String, isTransient: Bool)? {
         switch report.code {
         case CURLE_PEER_FAILED_VERIFICATION:
@@ -25,7 +26,7 @@ enum TLSErrorDetail {
     }
 
     private static func certificate(_ result: Int, _ report: FailureReport, of server: String) -> String {
-        // X509_V_ERR_… of openssl/x509_vfy.h. The values are stable.
+        // The numbers are X509_V_ERR_… of openssl/x509_vfy.h. They are the same in all versions.
         switch result {
         case 9: "the certificate of \(server) is not valid yet; check whether the clock of this machine is right"
         case 10: "the certificate of \(server) has expired"
@@ -52,8 +53,8 @@ enum TLSErrorDetail {
         return "client_certificate \(file) cannot be used: \(report.reason)"
     }
 
-    /// Explains the alert by which the server ends the handshake (RFC 8446, section 6.2), or a server without TLS. With
-    /// TLS 1.3 the alert about a client certificate comes after the handshake.
+    /// Explains the alert with which the server ended the handshake (RFC 8446, section 6.2), or that the server does
+    /// not use TLS. With TLS 1.3, the alert about a client certificate comes after the handshake.
     private static func alert(_ report: FailureReport, of server: String) -> String? {
         let reason = report.reason
         let has = { (texts: [String]) in texts.contains { reason.has($0) } }

@@ -1,7 +1,7 @@
 internal import BackhaulModel
 internal import CCurl
 
-/// Translates libcurl's codes into the status and message that a host gets.
+/// Translates libcurl's result codes into the status and message that a host gets.
 enum TransferFailure {
     struct Classification: Equatable {
         var status: Status
@@ -13,9 +13,9 @@ enum TransferFailure {
         }
     }
 
-    /// The meaning of libcurl's code.
+    /// Returns the meaning of libcurl's result code.
     /// - headIsWhole: the head of the final response had arrived.
-    /// - hasReceived: some of a response had arrived, so the response caused the code.
+    /// - hasReceived: a part of a response had arrived, so the code is about the response.
     static func classification(_ report: FailureReport, headIsWhole: Bool, hasReceived: Bool) -> Classification {
         if report.isViolation { return Classification(.badResponse, transient: false) }
         if report.hasNoMemoryForHTTP2 { return Classification(.outOfResources, transient: true) }
@@ -31,7 +31,8 @@ enum TransferFailure {
         case CURLE_OPERATION_TIMEDOUT:
             Classification(.requestTimeout, transient: true)
         case CURLE_SSL_CONNECT_ERROR:
-            // libcurl does not distinguish a handshake that was interrupted from one without common parameters.
+            // libcurl reports an interrupted handshake with the same code as one in which the two sides share no
+            // parameters.
             Classification(.tlsFailed, transient: true)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
@@ -49,16 +50,16 @@ enum TransferFailure {
                 ? Classification(.outOfResources, transient: true) : Classification(.badResponse, transient: false)
         case CURLE_FAILED_INIT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION, CURLE_BAD_FUNCTION_ARGUMENT,
             CURLE_URL_MALFORMAT, CURLE_WRITE_ERROR, CURLE_ABORTED_BY_CALLBACK, CURLE_READ_ERROR:
-            // libcurl 7.88.1 reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for fields that it cannot read. Without a
-            // response these codes mean a bug of ours.
+            // libcurl 7.88.1 reports WRITE_ERROR and BAD_FUNCTION_ARGUMENT for header fields that it cannot read.
+            // Without a response, these codes mean a defect in this library.
             hasReceived ? Classification(.badResponse, transient: false) : Classification(.internal, transient: false)
         default:
-            // A code of a newer libcurl. A broken connection is the most likely meaning.
+            // The code is from a newer libcurl. A broken connection is its most likely meaning.
             Classification(.connectionLost, transient: true)
         }
     }
 
-    /// The failure that the host gets, and whether the same request may succeed later.
+    /// Returns the failure that the host gets, and whether the same request may succeed later.
     static func failure(
         _ report: FailureReport, server: String, headIsWhole: Bool, hasReceived: Bool
     ) -> (Failure, Bool) {
@@ -76,7 +77,7 @@ enum TransferFailure {
         return (failure, classification.isTransient)
     }
 
-    /// The failure of a body without close_notify at its end (RFC 9112, section 9.8).
+    /// Returns the failure for a body whose TLS connection ended without close_notify (RFC 9112, section 9.8).
     static func truncated(_ server: String) -> Failure {
         Failure(
             .tlsTruncated,
@@ -93,7 +94,7 @@ enum TransferFailure {
 
     private static func words(_ status: Status, _ report: FailureReport) -> String {
         switch report.code {
-        // libcurl would have sent the body again, but `refuseToRewind` did not allow it.
+        // libcurl tried to send the body again, but `refuseToRewind` did not allow it.
         case CURLE_HTTP2_STREAM where report.reason.isEmpty: "it ended the stream before it had the whole request"
         case CURLE_GOT_NOTHING where report.hasEndedHTTP2: "frames that HTTP/2 does not allow before the response"
         case CURLE_SEND_FAIL_REWIND: "it ended before the response, and the server may have acted on the request"

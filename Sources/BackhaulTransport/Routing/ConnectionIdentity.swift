@@ -1,15 +1,15 @@
 internal import BackhaulModel
 
-/// The parameters of a connection. Requests share connections only if all of them are equal. When libcurl chooses a
-/// connection, it ignores the key of a client certificate and the password for an HTTP proxy's tunnel. It also uses an
-/// HTTP/2 connection for an HTTP/1.1 request. So each identity has its own multi handle.
+/// The parameters of a connection. Requests share connections only if all parameters are equal. Each identity has its
+/// own multi handle, because libcurl is less strict when it chooses a connection. It ignores the key of a client
+/// certificate and the password for an HTTP proxy's tunnel, and it uses an HTTP/2 connection for an HTTP/1.1 request.
 struct ConnectionIdentity: Hashable {
     var caFile: String?
     var certificates: CertificateSet
     var tls: TLSConfiguration
     var httpVersion: HTTPVersion
     var proxy: ProxyRoute?
-    /// Header lines for the proxy, from the credential for its challenge.
+    /// The header lines for the proxy, from the credential for the proxy's challenge.
     var proxyLines: [String]
 }
 

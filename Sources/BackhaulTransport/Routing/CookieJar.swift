@@ -2,12 +2,12 @@ public import BackhaulModel
 internal import BackhaulPlatform
 internal import CCurl
 
-/// The cookies of a session (RFC 6265), which libcurl stores and sends. Confined to its transport's thread.
+/// The cookies of a session (RFC 6265), which libcurl stores and sends. All calls are on the transport's thread.
 ///
 /// Unsafe: libcurl's share handle lives until `deinit`. Easy handles that use it retain this object.
 public final class CookieJar {
     let share: UnsafeMutableRawPointer
-    /// An easy handle that reads and writes the jar. It transfers nothing.
+    /// An easy handle that only reads and writes the jar. It sends no requests.
     private let jarHandle: UnsafeMutableRawPointer
     /// Called when a server sets a cookie, before libcurl stores it.
     public var onChange: () -> Void = {}
@@ -32,15 +32,15 @@ public final class CookieJar {
 
     private static var noMemory: Failure { Failure(.outOfResources, "no memory is left for cookies") }
 
-    /// Adds cookies in the form of `lines`. Expired cookies are ignored.
+    /// Adds cookies, in the format of `lines()`. Expired cookies are ignored.
     public func add(_ lines: [String]) {
         for line in lines where line.utf8.count <= CookieJar.lineLimit {
             bhl_easy_set_string(jarHandle, CURLOPT_COOKIELIST, line)
         }
     }
 
-    /// All cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the oldest
-    /// cookies of the domains with the most are removed from the jar.
+    /// Returns all cookies that have not expired, each as a line of Netscape's cookie file. If there are too many, the
+    /// oldest cookies of the domains with the most cookies are removed from the jar.
     public func lines() -> [String] {
         let now = Clock.wallMilliseconds / 1_000
         let all = list().filter { !CookieLine.hasExpired($0, now: now) }
@@ -53,7 +53,7 @@ public final class CookieJar {
     }
 
     private func list() -> [String] {
-        // Unsafe: we own the list until it is freed. Its texts are copied.
+        // Unsafe: this function owns the list until it frees it. The texts of the list are copied.
         var first: UnsafeMutablePointer<curl_slist>?
         guard bhl_easy_get_list(jarHandle, CURLINFO_COOKIELIST, &first) == CURLE_OK else { return [] }
         defer { curl_slist_free_all(first) }
@@ -66,24 +66,26 @@ public final class CookieJar {
         return lines
     }
 
-    /// libcurl accepts names and values of 4,096 bytes together. Domain and path come from a URL.
+    /// The limit of a line in bytes. libcurl accepts a name and value of 4,096 bytes together. Domain and path are
+    /// parts of a URL.
     private static let lineLimit = 64 * 1024
 }
 
-/// A line of Netscape's cookie file.
+/// Reads a line of Netscape's cookie file.
 public enum CookieLine {
-    /// Whether the cookie has an expiry. Without one it ends with the user agent's session (RFC 6265, section 5.3).
+    /// Returns whether the cookie has an expiry time. A cookie without one ends with the user agent's session (RFC
+    /// 6265, section 5.3).
     public static func outlivesEngine(_ line: String) -> Bool { field(line, 4).map { $0 != "0" } ?? false }
 
-    /// Whether the cookie has expired. libcurl also lists cookies that a server has deleted, until it next checks them.
-    /// `now`: Unix seconds.
+    /// Returns whether the cookie has expired at `now`, in Unix seconds. libcurl also lists cookies that have expired
+    /// or that a server has deleted, until its next check of them.
     static func hasExpired(_ line: String, now: Int64) -> Bool {
         guard let expiry = field(line, 4).flatMap({ Int64($0) }), expiry != 0 else { return false }
         return expiry <= now
     }
 
     static func domain(_ line: String) -> Substring {
-        // libcurl marks cookies that scripts must not read: "#HttpOnly_example.org".
+        // If scripts must not read the cookie, libcurl writes a prefix before the domain: "#HttpOnly_example.org".
         let first = field(line, 0) ?? ""
         return first.hasPrefix("#HttpOnly_") ? first.dropFirst(10) : first
     }
@@ -94,13 +96,13 @@ public enum CookieLine {
     }
 }
 
-/// The limits of a session's cookies, which are not below those that RFC 6265, section 6.1, recommends.
+/// The limits on a session's cookies. They are not below the limits that RFC 6265, section 6.1, recommends.
 enum CookieLimits {
     static let perDomain = 180
     static let all = 3_000
     static let bytes = 2 << 20
 
-    /// The newest cookies of each domain. Domains with many cookies lose cookies first.
+    /// Returns the cookies that are kept: the newest of each domain. Domains with many cookies lose cookies first.
     static func kept(of lines: [String]) -> [String] {
         guard lines.count > perDomain || lines.reduce(0, { $0 + $1.utf8.count }) > bytes else { return lines }
         var byDomain: [Substring: [String]] = [:]

@@ -1,9 +1,9 @@
 public import BackhaulModel
 
-/// Reads the origins of many URLs, and caches the last one, because neighbours mostly have the same origin. The results
-/// are those of `URLParser`. Its call of libcurl costs as much as all other checks of a small request.
+/// Reads the origins of many URLs, with the same results as `URLParser`. It caches the last origin, because consecutive
+/// URLs mostly have the same origin. A call of `URLParser` takes as long as all other checks of a small request.
 public struct OriginParser: Sendable {
-    /// The scheme and authority as written, with the slash after them.
+    /// The scheme and authority of the last URL as written, with the slash after them.
     private var start: [UInt8] = []
     private var origin: Origin?
 
@@ -11,7 +11,8 @@ public struct OriginParser: Sendable {
 
     /// Throws the errors of `URLParser.origin(of:)`.
     public mutating func origin(of url: String) throws(Failure) -> Origin {
-        // The text after the slash does not affect the origin (RFC 3986, section 3.2), and must only be clean.
+        // The text after the slash does not affect the origin (RFC 3986, section 3.2). It must only have no spaces and
+        // control characters.
         if let origin, url.utf8.count <= Limits.urlSize, url.utf8.starts(with: start),
             url.utf8.allSatisfy(URLParser.isClean)
         {
@@ -23,7 +24,7 @@ public struct OriginParser: Sendable {
         return read
     }
 
-    /// The scheme and authority with their slash; empty if no slash follows the authority.
+    /// Returns the scheme and authority with the slash after them, or an empty list if no slash follows.
     private static func start(of url: String) -> [UInt8] {
         var slashes = 0
         let text = url.utf8.prefix { byte in

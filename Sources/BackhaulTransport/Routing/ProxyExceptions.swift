@@ -1,9 +1,10 @@
 internal import Glibc
 
-/// The servers that need no proxy, in the form of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a name, which includes
-/// its subdomains, an address, a network such as "10.0.0.0/8", or "*" for all. Commas or blanks separate entries.
+/// The servers to which requests go without a proxy, in the format of `no_proxy` (CURLOPT_NOPROXY(3)). An entry is a
+/// name with its subdomains, an address, a network such as "10.0.0.0/8", or "*" for all servers. Commas, spaces or tabs
+/// separate entries.
 ///
-/// libcurl does not report how it reads the list, so this type reads it.
+/// This type reads the list itself, because libcurl does not report which proxy it chooses.
 struct ProxyExceptions {
     private let entries: [Substring]
 
@@ -11,7 +12,8 @@ struct ProxyExceptions {
         entries = text.split { $0 == "," || $0 == " " || $0 == "\t" }
     }
 
-    /// - server: in lower case, an IPv6 address in brackets. A name is not resolved for the comparison with addresses.
+    /// - server: the server in lower case, with an IPv6 address in brackets. A name is not resolved to compare it with
+    ///   addresses.
     func contains(_ server: String) -> Bool {
         if entries == ["*"] { return true }
         let address = Address(server)
@@ -23,7 +25,7 @@ struct ProxyExceptions {
         }
     }
 
-    /// Removes one dot before a name (".example.org") and one after it, which mean nothing.
+    /// Removes one dot before a name (".example.org") and one after it, because they do not change the meaning.
     private static func withoutDots(_ name: Substring) -> Substring {
         let rest = name.first == "." ? name.dropFirst() : name
         return rest.last == "." ? rest.dropLast() : rest

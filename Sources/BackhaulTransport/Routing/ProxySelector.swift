@@ -12,14 +12,15 @@ struct ProxyRoute: Hashable {
     /// Whether the connection to the proxy uses TLS.
     var isEncrypted: Bool { url.utf8.starts(with: "https://".utf8) }
 
-    /// The proxy's name in challenges; nil for a SOCKS proxy, which sends no HTTP responses.
+    /// The proxy's origin in challenges; nil for a SOCKS proxy, which sends no HTTP responses.
     var origin: String? { url.utf8.starts(with: "http".utf8) ? url : nil }
 }
 
-/// Chooses the proxy of a request. libcurl does not choose, because its rules for NO_PROXY differ between versions.
-/// Before version 8.7 it does not report its choice either, but a challenge must name the proxy.
+/// Chooses the proxy of a request. The choice is not left to libcurl, for two reasons. Its rules for NO_PROXY differ
+/// between versions. Before version 8.7 it does not report its choice, but a challenge must name the proxy.
 enum ProxySelector {
-    /// Nil means no proxy. The configuration has priority over the environment (libcurl-env(3)).
+    /// Returns the proxy, or nil if the request needs none. The configuration has priority over the environment
+    /// (libcurl-env(3)).
     static func route(
         to origin: Origin, _ configuration: ProxyConfiguration,
         variable: (String) -> String? = Environment.variable
@@ -31,7 +32,8 @@ enum ProxySelector {
             named = ("the session's configuration", url)
             exceptions = configuration.exceptions
         } else {
-            // HTTP_PROXY in capitals may come from a request to a CGI program, so libcurl ignores it.
+            // HTTP_PROXY in capitals is ignored, as in libcurl: in a CGI program, a client can set it with a header
+            // field.
             let names = origin.scheme == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
             guard let found = first(names + ["all_proxy", "ALL_PROXY"], variable) else { return nil }
             named = found
@@ -57,16 +59,17 @@ enum ProxySelector {
 
     private static func read(_ text: String) throws(Failure) -> ProxyRoute? {
         guard let handle = curl_url() else { throw URLParser.noMemory }
-        // Unsafe: curl's URL handle and the strings that it gives live within this call.
+        // Unsafe: libcurl's URL handle and its strings are used only within this call.
         defer { curl_url_cleanup(handle) }
-        // As in libcurl, the default scheme is http.
+        // A text without a scheme is accepted, as in libcurl.
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_GUESS_SCHEME)
         let code = curl_url_set(handle, CURLUPART_URL, text, flags)
         guard code != CURLUE_OUT_OF_MEMORY else { throw URLParser.noMemory }
         guard code == CURLUE_OK, let guessed = try URLParser.part(handle, CURLUPART_SCHEME),
             let server = try URLParser.part(handle, CURLUPART_HOST)
         else { return nil }
-        // libcurl also guesses from the name: it would read "ftp.example.org" as an FTP proxy.
+        // Without a scheme, the proxy is an HTTP proxy. libcurl would guess the scheme from the name, and read
+        // "ftp.example.org" as an FTP proxy.
         let scheme = text.has("://") ? guessed : "http"
         guard schemes.contains(scheme) else { return nil }
         let port = try URLParser.part(handle, CURLUPART_PORT) ?? (scheme == "https" ? "443" : "1080")

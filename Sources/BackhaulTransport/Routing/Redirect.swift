@@ -1,15 +1,15 @@
 internal import BackhaulModel
 
-/// The next request after a redirect. libcurl does not follow redirects here, because it would send the request's own
-/// header fields to the next server as well.
+/// The next request after a redirect. The transport follows redirects itself, because libcurl would also send the
+/// request's own header fields to the next server.
 struct Redirect: Equatable {
     var url: String
     var origin: Origin
-    /// False after a redirect to another origin, even if a later redirect leads back, because that origin chose the
-    /// URL.
+    /// Whether the next request has the header fields of the request. False after a redirect to another origin, even if
+    /// a later redirect leads back: that other origin has chosen the URL.
     var keepsHeaders: Bool
 
-    /// The Location field of a redirect (RFC 9110, section 15.4), or nil.
+    /// Returns the Location field of a redirect (RFC 9110, section 15.4), or nil if the head is not a redirect.
     static func location(_ head: HeadCollector) -> [UInt8]? {
         switch head.status {
         case 300, 301, 302, 303, 307, 308: head.allBytes("Location").first.flatMap { $0.isEmpty ? nil : $0 }
@@ -17,13 +17,13 @@ struct Redirect: Equatable {
         }
     }
 
-    /// The failure if several Location fields differ, or nil.
+    /// Returns the failure if the head has several different Location fields, or nil.
     static func contradiction(_ head: HeadCollector, at origin: Origin) -> Failure? {
         guard Set(head.allBytes("Location")).count > 1 else { return nil }
         return refused("\(origin.text) redirects to two places at once")
     }
 
-    /// - count: the number of redirects followed so far.
+    /// - count: the number of redirects that the transfer has followed so far.
     static func decide(
         _ location: [UInt8], from url: String, _ origin: Origin, keepsHeaders: Bool, count: Int, limit: Int,
         policy: RedirectPolicy = .follow, without secrets: SecretRedactor = SecretRedactor()

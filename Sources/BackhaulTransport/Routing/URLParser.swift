@@ -1,13 +1,13 @@
 public import BackhaulModel
 internal import CCurl
 
-/// Reads URLs with libcurl's parser, so that the checked server is always the contacted one.
+/// Reads URLs with libcurl's parser, so that the server that is checked is the server to which libcurl connects.
 ///
-/// Unsafe: libcurl's URL handle and its strings live within one call.
+/// Unsafe: libcurl's URL handle and its strings are used only within one call.
 public enum URLParser {
-    /// Scheme, server and port of an absolute http or https URL. Throws `invalidArgument` with a sentence for all other
-    /// texts, and for spaces and control characters. User names and passwords are not allowed either, because listings
-    /// and logs would show them.
+    /// Returns scheme, server and port of an absolute http or https URL. Throws `invalidArgument` for all other texts,
+    /// and for URLs with spaces, control characters, user names or passwords. Listings and logs would show a password
+    /// in a URL.
     public static func origin(of url: String) throws(Failure) -> Origin {
         let size = url.utf8.count
         guard size > 0 else { throw invalid("the URL is empty; give an http or https URL") }
@@ -28,14 +28,15 @@ public enum URLParser {
     /// Whether the byte is neither a space nor a control character.
     static func isClean(_ byte: UInt8) -> Bool { byte > 0x20 && byte != 0x7F }
 
-    /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers send spaces and bytes outside of ASCII
-    /// against the rules. Each of these bytes is percent-encoded.
+    /// Resolves a Location field (RFC 9110, section 10.2.2). Some servers violate the rules and send spaces and bytes
+    /// outside of ASCII; each of these bytes is percent-encoded.
     static func resolve(_ location: [UInt8], against base: String) throws(Failure) -> (url: String, origin: Origin) {
         guard location.count <= Limits.urlSize else { throw invalid("it is longer than \(Limits.urlSize) bytes") }
         guard location.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw invalid("it contains a control character")
         }
-        // libcurl 7.88.1 resolves a lone fragment to the directory of the base URL, against RFC 3986, section 5.2.2.
+        // For a Location that is only a fragment, the result is the base URL (RFC 3986, section 5.2.2). libcurl 7.88.1
+        // would return the directory of the base URL.
         if location.first == UInt8(ascii: "#") { return (base, try origin(of: base)) }
         return try read(
             location, relativeTo: base, flags: UInt32(CURLU_URLENCODE | CURLU_ALLOW_SPACE)
@@ -55,7 +56,7 @@ public enum URLParser {
         let code = (text.map(CChar.init(bitPattern:)) + [0]).withUnsafeBufferPointer {
             curl_url_set(handle, CURLUPART_URL, $0.baseAddress, flags)
         }
-        // The text that looks like a scheme says more in the message than libcurl's "unsupported scheme".
+        // The message has the scheme of the URL, which libcurl's message "unsupported scheme" does not have.
         if code == CURLUE_UNSUPPORTED_SCHEME {
             throw unsupported(String(decoding: text.prefix { $0 != UInt8(ascii: ":") }, as: UTF8.self))
         }
@@ -76,7 +77,7 @@ public enum URLParser {
         guard let name = try part(handle, CURLUPART_HOST), !name.isEmpty else {
             throw invalid("the URL names no server")
         }
-        // libcurl converts such names by the locale of the process, which the host controls.
+        // libcurl would convert such a name by the locale of the process, which the host may have set to any value.
         guard name.utf8.allSatisfy({ $0 < 0x80 }) else {
             throw invalid(
                 base == nil
@@ -90,7 +91,7 @@ public enum URLParser {
         return try result(handle, Origin(scheme: scheme, server: lowercase(name), port: port))
     }
 
-    /// Removes the text between "//" and "@", which may be a password, for messages.
+    /// Removes the text between "//" and "@", which may be a password, from a URL in a message.
     static func withoutUser(_ text: String) -> String {
         let bytes = Array(text.utf8)
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return text }
@@ -98,7 +99,7 @@ public enum URLParser {
         return String(decoding: bytes[..<start] + bytes[at...], as: UTF8.self)
     }
 
-    /// A part of the URL, or nil if the URL does not have it.
+    /// Returns a part of the URL, or nil if the URL does not have it.
     static func part(
         _ handle: OpaquePointer, _ part: CURLUPart, _ flags: UInt32 = 0
     ) throws(Failure) -> String? {

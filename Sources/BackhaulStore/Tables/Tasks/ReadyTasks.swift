@@ -1,10 +1,11 @@
 internal import BackhaulModel
 
-/// Reads from the indexes of `tasks` for the order of slots and for resource time-outs.
+/// Reads of the table `tasks` that an index makes fast: ready tasks in the order of slots, and tasks by their resource
+/// time-outs.
 struct ReadyTasks {
     let connection: Connection
 
-    /// A ready task, ordered as tasks get slots.
+    /// A ready task, compared by the order in which tasks get slots.
     struct Position: Comparable {
         let priority: Int64
         let id: TaskID
@@ -19,7 +20,7 @@ struct ReadyTasks {
         }
     }
 
-    /// Calls the body for the ready tasks with these constraints, in order, until it returns false.
+    /// Calls the body for the lane's ready tasks with these constraints, in the order of slots, until it returns false.
     func each(
         of lane: LaneID, stating constraints: ConstraintsID, body: (Position) -> Bool
     ) throws(Failure) {
@@ -28,42 +29,44 @@ struct ReadyTasks {
         }
     }
 
-    /// The next constraints id among the lane's ready tasks; the first one if `last` is nil.
+    /// Returns the next greater constraints id among the lane's ready tasks, or the smallest if `last` is nil.
     func nextConstraints(after last: ConstraintsID?, in lane: LaneID) throws(Failure) -> ConstraintsID? {
         try connection.first(Self.selectNext, .id(lane), last.map { .id($0) } ?? .integer(-1)) { row throws(Failure) in
             row.constraintsID()
         }
     }
 
-    /// The numbers of ready tasks, for listings: it reads all of them.
+    /// Returns the numbers of ready tasks, for listings. This call is slow for many tasks, because it reads all of
+    /// them.
     func counts() throws(Failure) -> [WaitingCount] {
         try connection.all(Self.count, read: WaitingCount.init(row:))
     }
 
     // MARK: Resource time-outs
 
-    /// Returns waiting tasks whose own time-out has passed, oldest end first.
+    /// Returns the session's waiting tasks whose own resource time-out has passed, in the order of their ends.
     func overdue(of session: SessionID, now: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectOverdue, .id(session), .integer(now), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// Returns waiting tasks that have their session's time-out and were enqueued before `age`, oldest first.
+    /// Returns the session's waiting tasks without their own time-out that were enqueued at `age` or earlier, oldest
+    /// first. The time of enqueue includes the time of suspension.
     func enqueued(of session: SessionID, before age: Int64, limit: Int) throws(Failure) -> [TaskID] {
         try connection.all(Self.selectByAge, .id(session), .integer(age), .number(limit)) { row throws(Failure) in
             row.taskID()
         }
     }
 
-    /// The next end of a task's own time-out.
+    /// Returns when the next of the tasks' own resource time-outs ends.
     func nextOwnTimeoutEnd(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectNextOwnEnd, .id(session)) { row throws(Failure) in
             row.optionalInteger()
         } ?? nil
     }
 
-    /// When the oldest task with its session's time-out was enqueued, plus its time of suspension.
+    /// Returns when the oldest task without its own time-out was enqueued, plus its time of suspension.
     func oldest(of session: SessionID) throws(Failure) -> Int64? {
         try connection.first(Self.selectOldest, .id(session)) { row throws(Failure) in row.optionalInteger() } ?? nil
     }

@@ -1,6 +1,6 @@
 internal import BackhaulModel
 
-/// Statements on all selected rows of `tasks` at once: see `Selection`.
+/// Statements on all selected rows of `tasks` at once. `Selection` makes the selection.
 struct SelectedTasks {
     let connection: Connection
 
@@ -8,13 +8,13 @@ struct SelectedTasks {
         try Set(connection.all(Self.selectLanes) { row throws(Failure) in row.laneID() })
     }
 
-    /// Counts the selected tasks, which end now in this state, for each group.
+    /// Returns, for each group, how many of the selected tasks are in it. These tasks end now in the state `state`.
     func groups(endingAs state: TaskState) throws(Failure) -> [GroupEnds] {
         try connection.all(Self.selectGroups, read: Self.group)
             .map { GroupEnds($0.group, state, count: $0.count) }.sorted { $0.group < $1.group }
     }
 
-    /// The number of ready tasks in these lanes with these constraints.
+    /// Returns how many of the selected tasks are ready, in these lanes and with these constraints.
     func count(in places: [LaneID: Set<ConstraintsID>]) throws(Failure) -> UInt64 {
         var sum: UInt64 = 0
         try connection.each(Self.countPlaces) { row throws(Failure) in
@@ -24,7 +24,7 @@ struct SelectedTasks {
         return sum
     }
 
-    /// The ids of the tasks' constraints, without duplicates.
+    /// Returns the ids of the selected tasks' constraints, without duplicates.
     func constraints() throws(Failure) -> [ConstraintsID] {
         try connection.all(Self.selectConstraints) { row throws(Failure) in row.constraintsID() }
     }
@@ -45,10 +45,11 @@ struct SelectedTasks {
 
     func setPriority(_ priority: Int32) throws(Failure) { try connection.run(Self.setPriority, .number(priority)) }
 
-    /// Ends the delays, except those of tasks that wait for a credential or for their earliest start.
+    /// Ends the delays of the selected tasks, except of tasks that wait for a credential or for their earliest start.
     func endDelays() throws(Failure) { try connection.run(Self.endDelays) }
 
-    /// Makes ready tasks wait for their earliest start, if it is in the future. False when there are none.
+    /// Makes the selected waiting tasks wait for their earliest start, if it is in the future. Returns whether there
+    /// are such tasks.
     func delayStarts(_ clock: StartClock) throws(Failure) -> Bool {
         try connection.run(Self.delayStarts, .integer(clock.boot), .integer(clock.wall))
         return connection.changes > 0
@@ -78,7 +79,7 @@ struct SelectedTasks {
         (row.taskID("tasks.id"), row.constraintsID("constraints_id"))
     }
 
-    // CROSS JOIN keeps the order of the tables: few of many rows are selected.
+    // CROSS JOIN makes SQLite begin with the table `selected`, which has few rows.
     private static let tasks = "FROM selected CROSS JOIN tasks ON tasks.id = selected.id"
     private static let selectLanes = Query("SELECT DISTINCT lane_id \(tasks)")
     private static let selectGroups = Query(group, "\(tasks) WHERE group_id IS NOT NULL GROUP BY group_id")
@@ -125,7 +126,7 @@ struct SelectedTasks {
         """)
 }
 
-/// The columns of a task that decide about new start times.
+/// The columns of a task that are needed to reschedule it.
 struct ScheduledRow {
     let id: TaskID
     let constraints: ConstraintsID
@@ -135,7 +136,7 @@ struct ScheduledRow {
     let enqueued: Int64
     let earliest: Int64?
     let latest: Int64?
-    /// The time since which the task has waited for its earliest start; nil: since its enqueue.
+    /// The time since which the task has waited for its earliest start; nil if it has waited since its enqueue.
     let delayed: Int64?
 
     @inline(never)

@@ -1,18 +1,18 @@
 internal import BackhaulModel
 
-/// The columns of `tasks` for tasks that wait although other tasks of their lane may run: `due_boot_ms` and
-/// `due_reason`. Also the challenge, the constraints and the start times that they wait for.
+/// The columns of `tasks` for delayed tasks, which wait while other tasks of their lane may run: `due_boot_ms` and
+/// `due_reason`. Also the columns with the challenge, the constraints and the latest start.
 struct TaskDelays {
     let connection: Connection
 
     // MARK: Any delay
 
-    /// Delays a waiting task. The delay replaces another one.
+    /// Delays a waiting task. The delay replaces an earlier delay of the task.
     func delay(_ task: TaskID, until due: Int64, for reason: WaitReason) throws(Failure) {
         try connection.run(Self.delay, .id(task), .integer(due), .number(reason.rawValue))
     }
 
-    /// Does nothing when the task is not ready.
+    /// Delays a task. Does nothing when the task is not ready.
     func delayReady(_ task: TaskID, until due: Int64, for reason: WaitReason) throws(Failure) {
         try connection.run(Self.delayReady, .id(task), .integer(due), .number(reason.rawValue))
     }
@@ -23,7 +23,7 @@ struct TaskDelays {
 
     func release(_ task: TaskID) throws(Failure) { try connection.run(Self.release, .id(task)) }
 
-    /// Ends the delays that are over by the boot clock. Returns the lanes of the tasks.
+    /// Ends the delays whose due time on the boot clock has come. Returns the lanes of their tasks.
     func releaseDue(bootMilliseconds: Int64) throws(Failure) -> Set<LaneID> {
         try Set(connection.all(Self.releaseDue, .integer(bootMilliseconds)) { row throws(Failure) in row.laneID() })
     }
@@ -37,17 +37,18 @@ struct TaskDelays {
         try connection.first(Self.hasUnreachable, .id(lane)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// Shortens the retry delays of the session's tasks to the maximum of its configuration.
+    /// Shortens the retry delays of the session's tasks to the longest delay that its configuration allows.
     func shortenRetries(of session: SessionID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.shortenRetries, .id(session), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// When the next delayed task is due, by the boot clock.
+    /// Returns when the next delayed task is due, in milliseconds of the boot clock.
     func nextDue() throws(Failure) -> Int64? {
         try connection.first(Self.selectNextDue) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Returns the tasks that wait for this reason, by their due times, after the last task of the previous batch.
+    /// Returns the tasks that are delayed for this reason, sorted by due time. The result begins after `last`, the last
+    /// task of the previous batch.
     func delayed(
         for reason: WaitReason, after last: DelayedTask?, limit: Int64
     ) throws(Failure) -> [DelayedTask] {
@@ -56,9 +57,9 @@ struct TaskDelays {
             last.map { .id($0.task) } ?? .integer(0), .integer(limit), read: DelayedTask.init(row:))
     }
 
-    /// Removes delays of an earlier boot, because due times count from a boot. Tasks that wait for a credential or for
-    /// their earliest start stay delayed. Their due time becomes 0, by which `rescheduleParked` and `rescheduleStarts`
-    /// find them.
+    /// Ends all delays after a reboot, because due times count from the boot. Tasks that wait for a credential or for
+    /// their earliest start stay delayed. Their due time becomes 0, and `rescheduleParked` and `rescheduleStarts` find
+    /// them by it.
     func clearAfterBoot() throws(Failure) {
         try connection.run(Self.clearDelays)
         try connection.run(Self.clearDues)
@@ -66,12 +67,12 @@ struct TaskDelays {
 
     // MARK: Challenges
 
-    /// Returns the task's session and round; nil when the task is not waiting.
+    /// Returns the task's session and round, or nil when the task is not waiting.
     func waitingPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectWaiting, .id(task), read: SessionPlace.init(row:))
     }
 
-    /// Returns the task's session and round; nil when the task is not ready.
+    /// Returns the task's session and round, or nil when the task is not ready.
     func readyPlace(of task: TaskID) throws(Failure) -> SessionPlace? {
         try connection.first(Self.selectReady, .id(task), read: SessionPlace.init(row:))
     }
@@ -80,18 +81,18 @@ struct TaskDelays {
         try connection.run(Self.park, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Does nothing when the task is not ready.
+    /// Parks a task. Does nothing when the task is not ready.
     func parkReady(_ task: TaskID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(Self.parkReady, .id(task), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Parks the ready tasks that an earlier challenge released.
+    /// Parks the ready tasks that the challenge `earlier` had released.
     func parkReleased(by earlier: ChallengeID, for challenge: ChallengeID, _ now: DelayMoment) throws(Failure) {
         try connection.run(
             Self.parkReleased, .id(earlier), .id(challenge), .integer(now.boot), .integer(now.calendar))
     }
 
-    /// Sets the due times of tasks that wait for a challenge since another boot.
+    /// Sets the due times of parked tasks that have waited since before the last boot.
     func rescheduleParked(_ now: DelayMoment) throws(Failure) {
         try connection.run(Self.rescheduleParked, .integer(now.boot), .integer(now.calendar))
     }
@@ -103,7 +104,8 @@ struct TaskDelays {
 
     func release(_ challenge: ChallengeID) throws(Failure) { try connection.run(Self.releaseParked, .id(challenge)) }
 
-    /// The lanes of tasks that wait for the challenge, or (`areReleased`) of waiting tasks that it released.
+    /// Returns the lanes of the tasks that wait for the challenge. With `areReleased`, returns the lanes of the waiting
+    /// tasks that the challenge has released.
     func lanes(of challenge: ChallengeID, areReleased: Bool) throws(Failure) -> Set<LaneID> {
         let found = try connection.all(Self.selectLanes, .id(challenge), .flag(areReleased)) { row throws(Failure) in
             row.laneID()
@@ -113,8 +115,8 @@ struct TaskDelays {
 
     // MARK: Starts and constraints
 
-    /// Sets the times that a request states. `due`: the time of its earliest start, by the boot clock. `end`: the end
-    /// of the task's own resource time-out.
+    /// Sets the times of a new task. `due` is its earliest start on the boot clock; `end` is when its own resource
+    /// time-out ends.
     func setTimes(
         of task: TaskID, latest: Int64?, due: Int64?, end: Int64?
     ) throws(Failure) {
@@ -123,7 +125,7 @@ struct TaskDelays {
             Self.setTimes, .id(task), .optional(latest), .optional(due), .number(reason.rawValue), .optional(end))
     }
 
-    /// `latest` is nil when the latest start has come, or there is none.
+    /// Sets the latest start. `latest` is nil when the latest start has come, or if the task has none.
     func setLatestStart(_ latest: Int64?, of task: TaskID) throws(Failure) {
         try connection.run(Self.setLatest, .id(task), .optional(latest))
     }
@@ -143,12 +145,13 @@ struct TaskDelays {
             Self.selectPastLatestStart, .integer(now), .integer(limit), read: PastLatestStartRow.init(row:))
     }
 
-    /// The next latest start, in Unix milliseconds.
+    /// Returns the next latest start of a task, in Unix milliseconds.
     func nextLatestStart() throws(Failure) -> Int64? {
         try connection.first(Self.selectNextLatest) { row throws(Failure) in row.optionalInteger() } ?? nil
     }
 
-    /// Sets the due times of tasks that wait for their earliest start: of all, or of those that waited in another boot.
+    /// Sets the due times of tasks that wait for their earliest start. With `all` false, sets only those of tasks that
+    /// have waited since before the last boot.
     func rescheduleStarts(_ now: ClockReading, all: Bool) throws(Failure) {
         try connection.run(
             all ? Self.rescheduleStarts : Self.rescheduleOtherStarts, .integer(now.boot), .integer(now.wall))
@@ -158,7 +161,8 @@ struct TaskDelays {
         try connection.run(Self.delayStart, .id(task), .integer(due))
     }
 
-    /// False when the task is not ready, or its start times are those of its enqueue.
+    /// Delays a rescheduled task until its earliest start. Returns false, and does nothing, if the task is not ready or
+    /// its starts have not changed since the enqueue.
     func delayRescheduled(_ task: TaskID, until due: Int64) throws(Failure) -> Bool {
         try connection.run(Self.delayRescheduled, .id(task), .integer(due))
         return connection.changes == 1
@@ -167,21 +171,25 @@ struct TaskDelays {
     // MARK: Parts of statements
 
     static let clearDelay = "due_boot_ms = NULL, due_reason = \(WaitReason.none.sql)"
-    /// For a waiting task: whether it waits for a credential.
+    /// The SQL condition for a waiting task that it waits for a credential.
     static let isParked = "due_reason = \(WaitReason.credential.sql)"
     private static let waitsForEarliestStart = "due_reason = \(WaitReason.earliestStart.sql)"
     private static let isUnreachable = "due_boot_ms > 0 AND due_reason = \(WaitReason.connectivity.sql)"
-    /// Whether only the credential or the start time ends the delay.
+    /// The SQL condition that only a credential or the earliest start ends the task's delay.
     static let staysDelayed = "due_reason IN (\(WaitReason.credential.sql), \(WaitReason.earliestStart.sql))"
-    /// A thousand years in milliseconds. A start that is farther away is treated as this far.
+    /// The longest delay: a thousand years, in milliseconds. A later start is treated as if it were in a thousand
+    /// years.
     static let longest: Int64 = 1_000 * 31_557_600_000
-    /// ?1 and ?2: now, on this boot's clock and on the wall clock.
+    /// The SQL assignment of the due time of an earliest start. ?1 and ?2 are the present time on the boot clock and on
+    /// the wall clock.
     static let dueAtStart = "due_boot_ms = ?1 + max(0, min(\(longest), \(OptionTable.earliestStart) - ?2))"
-    /// When the resource time-out of a task that is not suspended ends, in the time of `StartClock.calendar`.
+    /// The SQL value of when the resource time-out of a task ends, as a time of `StartClock.calendar`. The task must
+    /// not be suspended.
     private static let timeoutEnd = """
         (enqueued_ms + suspended_ms + ifnull(\(OptionTable.resourceTimeout), \(SessionTable.resourceTimeoutOfTask)))
         """
-    /// ?3 and ?4: now, on this boot's clock and as `StartClock.calendar`.
+    /// The SQL assignments that park a task for challenge ?2. ?3 and ?4 are the present time on the boot clock and as
+    /// in `StartClock.calendar`.
     private static let parks = """
         due_boot_ms = ?3 + max(0, \(timeoutEnd) - ?4), due_reason = \(WaitReason.credential.sql), challenge_id = ?2
         """
@@ -200,7 +208,8 @@ struct TaskDelays {
         "UPDATE tasks SET \(clearDelay) WHERE \(isUnreachable) RETURNING lane_id")
     private static let hasUnreachable = Query(
         "SELECT EXISTS (SELECT 1 FROM tasks WHERE lane_id = ? AND \(TaskTable.isWaiting) AND \(isUnreachable))")
-    // The index of delayed tasks is the shortest for this, because most tasks of a session are ready.
+    // The sign in `+session_id` makes SQLite use the index of delayed tasks. It has fewer rows than that of the
+    // session, because most tasks are ready.
     private static let shortenRetries = Query(
         """
         UPDATE tasks SET due_boot_ms = min(due_boot_ms, ?2 + max(0, min(\(timeoutEnd) - ?3, ifnull(
@@ -266,7 +275,7 @@ struct TaskDelays {
         """)
 }
 
-/// One moment on two clocks, in milliseconds: the time since boot, and `StartClock.calendar`.
+/// One moment on two clocks, in milliseconds: on the boot clock, and as in `StartClock.calendar`.
 struct DelayMoment {
     let boot: Int64
     let calendar: Int64

@@ -1,36 +1,36 @@
 internal import BackhaulModel
 
-/// Rows of `tasks` joined with the other tables of a task: for the engine, and for listings.
+/// Reads rows of `tasks` joined with the other tables of a task, for the engine and for listings.
 struct TaskListing {
     let connection: Connection
 
-    // MARK: As the engine runs it
+    // MARK: For the engine
 
     /// Returns the task without its options.
     func stored(_ id: TaskID) throws(Failure) -> StoredTaskRow? {
         try connection.first(Self.selectStored, .id(id), read: Self.stored)
     }
 
-    /// Returns the tasks with a finish intent, without options.
+    /// Returns the tasks with a finish intent, without their options.
     func storedWithIntent() throws(Failure) -> [StoredTaskRow] {
         try connection.all(Self.selectWithIntent, read: Self.stored)
     }
 
-    /// Returns a task in any state, without options.
+    /// Returns a task in any state, without its options.
     func record(
         _ id: TaskID, _ files: StoreDirectory
     ) throws(Failure) -> (stored: StoredTaskRow, state: TaskState, outcome: Outcome)? {
         try connection.first(Self.selectRecord, .id(id)) { row throws(Failure) in try Self.record(&row, files) }
     }
 
-    // MARK: As listings show it
+    // MARK: For listings
 
     func info(_ id: TaskID, of session: SessionID) throws(Failure) -> TaskInfoRow? {
         try connection.first(Self.selectInfo, .id(id), .id(session), read: TaskInfoRow.init(row:))
     }
 
-    /// Calls the body for tasks in these states with greater ids, by id, until it returns false. `group`: only tasks of
-    /// this group.
+    /// Calls the body for tasks in these states with ids greater than `after`, sorted by id, until it returns false. If
+    /// `group` is not nil, only tasks of this group are read.
     func each(
         of session: SessionID, _ group: GroupID?, in states: TaskStates, after: TaskID, limit: Int,
         body: (TaskID) throws(Failure) -> Bool
@@ -73,7 +73,8 @@ struct TaskListing {
         { (row) throws(Failure) in try record(&row, nil) },
         "FROM \(tables) LEFT JOIN answers ON answers.task_id = tasks.id WHERE tasks.id = ?")
 
-    /// Merges ranges of one index, so that no rows are sorted and only rows of the wanted states are read.
+    /// The SELECT of the tasks in one state. `selectIDs` merges these ranges of one index, so that SQLite need not sort
+    /// rows, and reads only rows of the wanted states.
     private static func range(_ state: TaskState, _ condition: String) -> String {
         "SELECT id FROM tasks WHERE session_id = ?1 AND state = \(state.sql) AND id > ?2 AND \(condition)"
     }
@@ -141,17 +142,17 @@ extension TaskListing {
     }
 }
 
-/// A task as listings show it, without the knowledge of which tasks run.
+/// A task for listings. The store does not know which tasks run.
 struct TaskInfoRow {
-    /// The state of a running task is `waiting` here. The reason and the next attempt are not set.
+    /// The task's values. The state of a running task is `waiting`; the reason and the next attempt are not set.
     var info: TaskInfo
     let place: TaskPlace
     let due: Int64?
     let dueReason: WaitReason
     let isFinishing: Bool
-    /// The protection space of the challenge that the task waits for.
+    /// The protection space of the challenge for which the task waits.
     let space: ProtectionSpace?
-    /// The path of the file, if that is neither the destination nor the kept file.
+    /// The path of the task's file, if it is at neither the destination nor the path of a kept file.
     let path: String?
 
     fileprivate init(row: inout Row) {
@@ -210,7 +211,7 @@ extension TaskTimeline {
 }
 
 extension Row {
-    /// Reads the outcome of an ended task, from its row and its response's row. `files`: nil while `Query` lists the
+    /// Reads the outcome of an ended task, from its row and its response's row. `files` is nil while `Query` lists the
     /// columns.
     mutating func outcome(
         of task: TaskID, state: TaskState, destination: String?, attempts: UInt32, bytesReceived: UInt64,
@@ -231,7 +232,7 @@ extension Row {
         let consumed = optionalText(Self.consumedFile)
         outcome.response.headers = try HeaderBlob.unpack(headers)
         if state != .succeeded {
-            // A consumed file belongs to the host again if the task has not succeeded.
+            // If the task has not succeeded, a consumed file belongs to the host again.
             outcome.path = claimed ?? consumed.flatMap { files?.bodyFile(named: $0) }
         } else if makesFile {
             // The path of a kept file is not stored, because the store may have been moved.

@@ -1,6 +1,7 @@
 internal import BackhaulModel
 
-/// `tasks`: what changes while a task is live, in small rows. The state of a running task is `waiting`.
+/// The table `tasks` has the values that change while a task is live, in small rows. The state of a running task is
+/// `waiting`.
 ///
 /// The files of this folder divide the statements: delays are in TaskDelays.swift, the order of slots and time-outs in
 /// ReadyTasks.swift, bulk changes in SelectedTasks.swift, and listings in TaskListing.swift.
@@ -9,7 +10,7 @@ struct TaskTable {
 
     // MARK: Making and finding
 
-    /// Inserts the row. Nil when another task has the key or the destination.
+    /// Inserts the row. Returns nil when another task has the same idempotency key or destination.
     func insert(
         _ request: Request, in session: SessionID, lane: LaneID, group: GroupID?, constraints: ConstraintsID,
         round: UInt64, now: Int64
@@ -24,7 +25,7 @@ struct TaskTable {
         return TaskID(rawValue: UInt64(clamping: connection.lastInsertedRow))
     }
 
-    /// Returns the task with the request that it was enqueued with.
+    /// Returns the task with this idempotency key, and the request as the host enqueued it.
     func find(key: String, in session: SessionID) throws(Failure) -> EnqueuedRow? {
         try connection.first(Self.selectByKey, .id(session), .text(key), read: EnqueuedRow.init(row:))
     }
@@ -33,7 +34,7 @@ struct TaskTable {
         try connection.first(Self.hasKey, .id(session), .text(key)) { row throws(Failure) in row.flag() } ?? false
     }
 
-    /// The live task that will place its file there.
+    /// Returns the live task that will place its file at the destination.
     func find(destination: String) throws(Failure) -> TaskID? {
         try connection.first(Self.selectByDestination, .text(destination)) { row throws(Failure) in row.taskID() }
     }
@@ -46,7 +47,7 @@ struct TaskTable {
         try connection.first(Self.selectLane, .id(task)) { row throws(Failure) in row.laneID() }
     }
 
-    /// Returns the live task; nil when it has ended.
+    /// Returns the live task, or nil when it has ended.
     func live(_ task: TaskID) throws(Failure) -> LiveTaskRow? {
         try connection.first(Self.selectLive, .id(task), read: LiveTaskRow.init(row:))
     }
@@ -57,8 +58,7 @@ struct TaskTable {
 
     // MARK: Progress
 
-    /// Writes the progress. Returns false, and writes nothing, when the task has ended. This is also true of the next
-    /// functions.
+    /// Writes the progress. Like the next two functions, returns false and writes nothing when the task has ended.
     func write(_ progress: AttemptProgress, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeProgress, .id(task), .number(progress.attempts), .bits(progress.bytesReceived),
@@ -66,7 +66,7 @@ struct TaskTable {
         return connection.changes == 1
     }
 
-    /// Without a failure in the record, the failure of an earlier attempt stays.
+    /// Writes the record of an attempt. If the record has no failure, the stored failure of an earlier attempt stays.
     func write(_ record: AttemptRecord, of task: TaskID) throws(Failure) -> Bool {
         try connection.run(
             Self.writeAttempt, .id(task), .number(record.attempts), .number(record.attemptsWithoutProgress),
@@ -91,8 +91,7 @@ struct TaskTable {
 
     // MARK: Changing
 
-    /// Writes the end. The path is stored only if it is neither the destination nor `keptFile`, which are known without
-    /// it.
+    /// Writes the end of the task. The path is stored only if it is neither the destination nor `keptFile`.
     func end(_ task: TaskID, _ outcome: Outcome, keptFile: String, now: Int64) throws(Failure) {
         try connection.run(
             Self.end, .id(task), .number(outcome.state.rawValue), .integer(now), .number(outcome.attempts),
@@ -111,39 +110,39 @@ struct TaskTable {
         try connection.run(Self.setLane, .id(task), .id(lane))
     }
 
-    /// Gives the task another part file.
+    /// Gives the task another part file, with another name.
     func renewPart(of task: TaskID) throws(Failure) { try connection.run(Self.renewPart, .id(task)) }
 
-    /// Moves the times from which the ages of live tasks are counted.
+    /// Moves the times by which live tasks age.
     func moveTimes(by jump: Int64) throws(Failure) { try connection.run(Self.moveTimes, .integer(jump)) }
 
-    /// Removes the tasks of the selected events, and these events with them.
+    /// Removes the tasks of the selected events. Their events are removed with them (ON DELETE CASCADE).
     func removeOfSelectedEvents() throws(Failure) { try connection.run(Self.removeOfSelectedEvents) }
 
     // MARK: Conditions
 
     static let isWaiting = "state = \(TaskState.waiting.sql)"
-    /// Whether the task may get a slot: it is waiting, and has no delay.
+    /// The SQL condition that the task may get a slot: it is waiting and has no delay.
     static let isReady = "\(isWaiting) AND due_boot_ms IS NULL"
-    /// For a row of `lanes`: whether one of its tasks is ready.
+    /// The SQL condition for a row of `lanes` that one of its tasks is ready.
     static let isReadyInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = lanes.id AND \(isReady))"
-    /// For a row of `sessions`: whether one of its tasks can start without a command.
+    /// The SQL condition for a row of `sessions` that one of its tasks can start without a command.
     static let startsInSession = """
         EXISTS (SELECT 1 FROM tasks WHERE session_id = sessions.id AND \(isWaiting) AND NOT \(TaskDelays.isParked))
         """
-    /// Whether lane ?1 has tasks in any state.
+    /// The SQL condition that lane ?1 has tasks in any state.
     static let isInLane = "EXISTS (SELECT 1 FROM tasks WHERE lane_id = ?1)"
-    /// Whether group ?1 has tasks in any state.
+    /// The SQL condition that group ?1 has tasks in any state.
     static let isInGroup = "EXISTS (SELECT 1 FROM tasks WHERE group_id = ?1)"
-    /// For a row of `constraints`: whether a task states them.
+    /// The SQL condition for a row of `constraints` that a task refers to the row.
     static let statesConstraints =
         "EXISTS (SELECT 1 FROM tasks WHERE constraints_id = constraints.id AND constraints_id <> 0)"
-    /// For a row of `challenges`: whether a task waits for it.
+    /// The SQL condition for a row of `challenges` that a task waits for the challenge.
     static let waitsForChallenge =
         "EXISTS (SELECT 1 FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
     static let countOfChallenge =
         "(SELECT count(*) FROM tasks WHERE challenge_id = challenges.id AND \(TaskDelays.isParked))"
-    /// For a row of `activities`: its last task, if that has not ended.
+    /// The SQL value for a row of `activities`: the activity's last task, if that task has not ended.
     static let livingOfActivity =
         "(SELECT tasks.id FROM tasks WHERE tasks.id = last_task_id AND tasks.ended_ms IS NULL)"
 
@@ -167,7 +166,8 @@ struct TaskTable {
         "SELECT id FROM tasks WHERE destination = ? AND ended_ms IS NULL AND substr(destination, -1) <> '/'")
     private static let selectNewest = Query("SELECT max(id) FROM tasks")
     private static let selectLane = Query("SELECT lane_id FROM tasks WHERE id = ?")
-    // RETURNING is not used, because SQLite then opens a temporary table each time.
+    // The task is read by its own statement before it ends: with RETURNING, SQLite would open a temporary table each
+    // time.
     private static let selectLive = Query(LiveTaskRow.init(row:), "FROM tasks WHERE id = ? AND ended_ms IS NULL")
     private static let selectClaim = Query(ClaimRow.init(row:), "FROM tasks WHERE id = ?")
     private static let writeProgress = Query(
@@ -220,7 +220,7 @@ struct TaskTable {
         """)
 }
 
-/// The columns of a live task that its end needs.
+/// The columns of a live task that are needed to end it.
 struct LiveTaskRow {
     let session: SessionID
     let lane: LaneID
@@ -237,7 +237,7 @@ struct LiveTaskRow {
     }
 }
 
-/// The columns of a task that say where its file is.
+/// The columns of a task that show where its file is.
 struct ClaimRow {
     let session: SessionID
     let state: TaskState
