@@ -37,7 +37,7 @@ struct NetworkLinkTests {
         LinkCase("a tunnel of the kernel's type SIT", ["type": "776"], .tunnel),
         LinkCase("InfiniBand", ["type": "32"], .ethernet),
         LinkCase("a device of another type", ["type": "280"], .other),
-        LinkCase("a device whose file "type" is a folder", ["type/x": "1"], .ethernet),
+        LinkCase("a device whose type is a folder", ["type/x": "1"], .ethernet),
         LinkCase("a device with malformed files", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
     ]
 

@@ -64,7 +64,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("413 is temporary with Retry-After", arguments: [
+    @Test("The status 413 is retried only with Retry-After", arguments: [
         RetryRow("413", status(413), becomes: refusal),
         RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
             $0.retryAfterSeconds = 5
@@ -77,7 +77,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("Each error has its bit of retry_errors", arguments: [
+    @Test("Each error is retried only with its bit of retry_errors", arguments: [
         RetryRow("name, by default", name, becomes: first),
         RetryRow("connection, by default", connection, becomes: first),
         RetryRow("lost, by default", lost, becomes: first),
@@ -124,7 +124,7 @@ struct RetryDecisionTests {
     ])
     func errors(_ row: RetryRow) { check(row) }
 
-    @Test("A request that may have been processed is sent again only if that is safe", arguments: [
+    @Test("A request that may have been processed is sent again only if its repetition is safe", arguments: [
         RetryRow("POST, lost", lost, becomes: refusal) { $0.method = "POST" },
         RetryRow("PATCH, silent", silence, becomes: refusal) { $0.method = "PATCH" },
         RetryRow("an unknown method", lost, becomes: refusal) { $0.method = "FROBNICATE" },
@@ -153,7 +153,7 @@ struct RetryDecisionTests {
     ])
     func methods(_ row: RetryRow) { check(row) }
 
-    @Test("Only attempts without new durable bytes are counted", arguments: [
+    @Test("Only attempts without new durable bytes count towards the limit of attempts", arguments: [
         RetryRow("the last attempt", lost, becomes: refusal) { $0.consecutiveFailures =
             2 } policy: { $0.maximumAttempts = 3 },
         RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
@@ -267,7 +267,7 @@ struct RetryDecisionTests {
     ])
     func disks(_ row: RetryRow) { check(row) }
 
-    @Test("Unusable bytes are fetched again, independent of retry_errors", arguments: [
+    @Test("A task whose bytes are unusable is retried from byte 0, independent of retry_errors", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
         RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing
@@ -279,7 +279,7 @@ struct RetryDecisionTests {
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
-    @Test("The delay ends at the task's deadline", arguments: [
+    @Test("The delay of a retry ends at the task's deadline at the latest", arguments: [
         RetryRow("sooner", lost, becomes: .later(
             milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
         RetryRow(
