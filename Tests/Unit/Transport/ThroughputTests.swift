@@ -14,7 +14,7 @@ import Testing
 /// The last word is optional.
 @Suite("Throughput", .enabled(if: getenv("BACKHAUL_THROUGHPUT") != nil, "BACKHAUL_THROUGHPUT is not set"))
 struct ThroughputTests {
-    @Test("of many transfers from the server in BACKHAUL_THROUGHPUT is printed")
+    @Test("the time of many transfers from the server in BACKHAUL_THROUGHPUT is printed")
     func measure() throws {
         let setting = getenv("BACKHAUL_THROUGHPUT").map { String(cString: $0) } ?? ""
         let words = setting.split(separator: " ").map(String.init)

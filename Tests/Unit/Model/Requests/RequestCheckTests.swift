@@ -58,7 +58,7 @@ struct RequestCheckTests {
         RequestRow("an empty key", refusal: "leave it out") { $0.idempotencyKey = "" },
         RequestRow("a NUL in the key", refusal: "NUL") { $0.idempotencyKey = "a\u{0}b" },
         RequestRow("the largest user data", refusal: nil) { $0.userData = .init(repeating: 0, count: 65_536) },
-        RequestRow("user data above the limit", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
+        RequestRow("longer user data", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
         RequestRow("priority -100", refusal: nil) { $0.priority = -100 },
         RequestRow("priority 100", refusal: nil) { $0.priority = 100 },
         RequestRow("priority 102", refusal: "priority") { $0.priority = 102 },

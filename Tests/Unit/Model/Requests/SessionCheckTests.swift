@@ -65,7 +65,7 @@ struct SessionCheckTests {
         Row("a request time-out above the limit", names: "request_timeout_ms") { $0.requestTimeoutMilliseconds = .max },
         Row("no resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = 0 },
         Row("a resource time-out of ten years", names: nil) { $0.resourceTimeoutMilliseconds = 315_360_000_000 },
-        Row("a resource time-out above ten years", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
+        Row("a longer resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
         Row("all tolerances", names: nil) { $0.tolerances = [.missingCloseNotify, .earlyResponse] },
         Row("an unknown tolerance", names: "tolerances has the unknown bits 0x4") {
             $0.tolerances = Tolerances(rawValue: 7)

@@ -57,7 +57,7 @@ struct RescheduleTests {
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("each code of a start is decoded as the header documents: a time, none or no change", arguments: [-1, 0, 1, Limits.time])
+    @Test("each start code of the header is decoded: a time, no start or no change", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }
