@@ -129,7 +129,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
     }
 
-    @Test("an explanation names the session's option as the user writes it")
+    @Test("an explanation names a session's constraint as an option of the command line")
     func options() {
         var facts = WaitFacts()
         facts.requirements.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("an explanation does not advise to change the session if the session overrides its own preset")
+    @Test("an explanation does not advise to change a session whose own field overrides its preset")
     func opposite() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)

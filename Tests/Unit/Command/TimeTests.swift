@@ -53,7 +53,7 @@ struct TimeTests {
     }
 
     @Test(
-        "the unit of a size is a power of 1,024, or a power of 1,000 if it ends in B but not in iB",
+        "units of sizes such as k and KiB are powers of 1,024, and units such as kB are powers of 1,000",
         arguments: [
             ("0", 0), ("500", 500), ("500k", 512_000), ("1.5M", 1_572_864), ("2G", 2_147_483_648),
             ("2GiB", 2_147_483_648), ("2gb", 2_000_000_000), ("1.5kB", 1500),
@@ -88,7 +88,7 @@ struct TimeTests {
     }
 
     @Test(
-        "durations are shown in their largest units",
+        "durations of up to two days are shown in hours, and longer durations in days and hours",
         arguments: [
             (86_400_000, "24 h"), (5_400_000, "1 h 30 min"), (90_000, "1 min 30 s"), (604_800_000, "7 days"),
             (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),

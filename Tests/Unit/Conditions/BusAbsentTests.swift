@@ -42,7 +42,7 @@ import Testing
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a message bus, the conditions that it reports are unknown, and their source names its address")
+    @Test("without a message bus, its conditions are unknown, and their source has the address of the bus")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()

@@ -2,7 +2,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("A message bus beside the kernel")
+@Suite("Conditions from the message bus and the kernel")
 struct BusCombinationTests {
     @Test("the message bus is open only while a condition that it reports is needed")
     func openAndClosed() async throws {

@@ -102,7 +102,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("when another process owns NetworkManager's name, it is read and the old readings are dropped")
+    @Test("when another process takes NetworkManager's name, the old readings are dropped and new ones requested")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.update(.present(owner: ":1.1")).isEmpty)
@@ -128,7 +128,7 @@ import Testing
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])
     }
 
-    @Test("if logind's property is invalid or never arrives, sleep is unknown until logind announces one")
+    @Test("without a valid reply of logind, the condition sleep is unknown until logind announces a sleep")
     func silentLogind() {
         for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
             as [BusReply] {

@@ -81,7 +81,7 @@ struct ConditionsWatchTests {
         #expect(conditions.cpuPressurePercent.value == nil)
     }
 
-    /// The test makes the machine busy that runs it, and reads the real pressure.
+    /// The test makes its machine busy, and reads the machine's real pressure.
     @Test("pressure is reported by a kernel trigger", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
         // The interval is longer than the test, so that no regular reading reports the pressure.

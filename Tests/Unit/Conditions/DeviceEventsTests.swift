@@ -54,7 +54,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("the kernel's event of an unplugged laptop causes a new reading of power", .enabled(if: mayLeaveNetwork))
+    @Test("the kernel's event about an unplugged laptop causes a new reading of power", .enabled(if: mayLeaveNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }

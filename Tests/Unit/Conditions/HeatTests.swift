@@ -29,7 +29,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a thermal zone with only a critical trip point is serious from ten degrees below it", arguments: [
+    @Test("a thermal zone with only a critical trip point is serious from ten degrees below that point", arguments: [
         ("94999", ThermalState.nominal), ("95000", .serious), ("101999", .serious), ("102000", .critical),
     ])
     func criticalAlone(_ temperature: String, _ level: ThermalState) {

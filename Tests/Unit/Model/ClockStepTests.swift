@@ -24,7 +24,7 @@ struct ClockStepTests {
                 reading(Self.year2026, 0), reading(Self.year2026 + 1_000 + distance, 1_000)) == distance)
     }
 
-    @Test("the first setting of a clock that began in 1970 is a clock step of the years between")
+    @Test("when a clock that began in 1970 is set, the clock step has the size of the years between")
     func starts() {
         #expect(ClockStep.between(reading(300_000, 300_000), reading(Self.year2026, 400_000))
             == Self.year2026 - 400_000)
@@ -35,7 +35,7 @@ struct ClockStepTests {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(Self.year2026 + 5_000_000, 1, "b")) == 0)
     }
 
-    @Test("after a reboot, an earlier time is a clock step, and so is the first time after an unset clock")
+    @Test("after a reboot, an earlier time is a clock step, and so is the first reading after an unset clock")
     func bootsWithoutCalendar() {
         #expect(ClockStep.between(reading(Self.year2026, 9), reading(60_000, 1, "b")) == 60_000 - Self.year2026)
         #expect(ClockStep.between(reading(60_000, 9), reading(Self.year2026, 1, "b")) == Self.year2026 - 60_000)

@@ -19,7 +19,7 @@ import Testing
         #expect(action(library: 0x00_02_FF, wire: 4) == .requestExit)
     }
 
-    @Test("an engine with the same protocol is used if it is not older, is no daemon, or did not exit on request")
+    @Test("an engine with the same protocol is used if it is not older, is not a daemon, or did not exit on request")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .proceed)
         #expect(action(library: 0x01_00_00, wire: 5) == .proceed)

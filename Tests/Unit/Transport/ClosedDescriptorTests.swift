@@ -9,7 +9,7 @@ import Testing
 /// Each test runs in a separate process, whose descriptors are closed during a transfer.
 @Suite("A host that closes descriptors during a transfer")
 struct ClosedDescriptorTests {
-    @Test("if the host closes all descriptors, no thread aborts, and no byte is sent to the host's new sockets")
+    @Test("if the host closes all descriptors, the process does not abort, and the host's new sockets get no byte")
     func all() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()

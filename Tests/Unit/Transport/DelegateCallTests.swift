@@ -24,7 +24,8 @@ struct DelegateCallTests {
             let record: TransferRecord = await transferClient.event { client, done in
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
-                // Without the cancel, the first delegate would have more calls when a second transfer ends.
+                // When this second transfer ends, all calls for the first transfer would have arrived without the
+                // cancel.
                 let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
@@ -172,7 +173,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("a paused transfer may be resumed and cancelled at once")
+    @Test("a paused transfer may be cancelled at once after it was resumed")
     func cancelPaused() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url

@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 
 /// Runs nginx on free ports of loopback, with its own folder and a certificate of a test authority. nginx ends when the
-/// process ends that started it, even by a crash.
+/// process that started it ends or crashes.
 final class Nginx: Sendable {
     static let program: String? = ["/usr/sbin/nginx", "/usr/bin/nginx"].first { (path: String) in
         access(path, X_OK) == 0

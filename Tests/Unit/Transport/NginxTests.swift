@@ -2,7 +2,7 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
-@Suite("With nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+@Suite("Transfers from nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct NginxTests {
     private static let small = pattern(16_384)
     private static let large = pattern(2_000_000, seed: 2)
@@ -32,7 +32,7 @@ struct NginxTests {
         }
     }
 
-    @Test("all transfers succeed if they are more than the server allows on one connection")
+    @Test("all transfers succeed, even if they are more than the server allows on one connection")
     func connectionsEnd() async throws {
         // nginx closes each connection after 1,000 requests, for HTTP/2 with a GOAWAY.
         try await withNginx(Self.files) { nginx, transferClient in

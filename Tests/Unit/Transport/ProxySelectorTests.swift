@@ -74,7 +74,7 @@ struct ProxySelectorTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("a SOCKS proxy has no origin for challenges")
+    @Test("a SOCKS proxy has no origin to which a challenge could belong")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")
@@ -107,7 +107,7 @@ struct ProxySelectorTests {
         Exception("fe80::/10", "[fe80::5%25eth0]", true), Exception("::/0", "10.0.0.1", false),
     ]
 
-    @Test("exceptions from proxies match names, addresses and networks as in libcurl", arguments: exceptions)
+    @Test("the exceptions in no_proxy match names, addresses and networks as in libcurl", arguments: exceptions)
     func excepted(_ one: Exception) {
         #expect(ProxyExceptions(one.list).contains(one.server) == one.isFound)
     }

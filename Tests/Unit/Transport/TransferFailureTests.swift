@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The meaning of a libcurl code")
 struct TransferFailureTests {
-    @Test("each libcurl code has a status with which a task can fail")
+    @Test("each libcurl code becomes a status with which a task can fail")
     func total() {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             let code = CURLcode(rawValue: number)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("A web address")
+@Suite("A URL")
 struct URLParserTests {
     @Test("the origin of a URL has the default port and is in lower case", arguments: [
         ("https://example.org/a?b#c", "https://example.org:443"),
@@ -98,7 +98,7 @@ struct RedirectDecisionTests {
         #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
     }
 
-    @Test("a redirect from https to http is refused, and one from http to https is not")
+    @Test("a redirect from https to http is refused, and one from http to https is allowed")
     func downgrade() throws {
         #expect(try decide("https://a/", from: plain).origin == secure)
         #expect {

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Bounded collections of the wire")
+@Suite("Bounded collections")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
         Progress(

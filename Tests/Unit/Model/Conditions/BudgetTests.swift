@@ -124,7 +124,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == 17)
     }
 
-    @Test("days of a clock that is years wrong do not delete the usage of this month")
+    @Test("usage that is noted while the clock is years wrong does not delete the usage of this month")
     func clockIsWrong() {
         var usage = ByteUsage()
         for day in month.firstDay..<month.nextDay { usage.add(1, network: "Home", session: one, day: day) }

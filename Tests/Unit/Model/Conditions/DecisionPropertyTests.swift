@@ -47,7 +47,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("a task has no more holds after its latest start than before it")
+    @Test("after its latest start, a task has no hold that it did not have before")
     func pastLatestStart() {
         everyRow(23) { row, _ in
             var (before, after) = (row, row)
@@ -57,7 +57,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("a task that is held already has no fewer holds than the same task that runs")
+    @Test("a held task has each hold that the same task would have if it ran")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row

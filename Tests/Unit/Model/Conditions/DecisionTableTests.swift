@@ -7,7 +7,7 @@ import Testing
 /// reasons.
 @Suite("The table of decisions")
 struct DecisionTableTests {
-    /// Calls `row` for every combination of one field and the presets in session and task, and of the task's states.
+    /// Calls `row` for every combination of one field's values, the presets of session and task, and the task's states.
     private func policies<Value>(
         _ field: WritableKeyPath<Constraints, Value?>, _ values: [Value?], _ random: inout Random,
         _ row: (inout Situation) -> Void

@@ -59,7 +59,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), now: 11_000).conditions == power(nil))
     }
 
-    @Test("each better level of heat settles for thirty seconds of its own")
+    @Test("each better level of heat has its own settling period of thirty seconds")
     func levels() {
         var filter = ConditionsFilter()
         _ = filter.take(heat(.critical), now: 0)

@@ -28,7 +28,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("a battery whose charge is unknown gives no sentence")
+    @Test("a battery whose charge is unknown causes no hold")
     func noPercentage() {
         let situation = Situation {
             $0.session.requiresExternalPower = true
@@ -56,7 +56,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power, .metered])
     }
 
-    @Test("past its latest start a task ignores presets, and obeys stated constraints")
+    @Test("after its latest start a task ignores presets, but obeys stated constraints")
     func pastLatestStart() {
         let situation = Situation {
             $0.session = Constraints(.overnight) { $0.requiresUnmetered = true }
@@ -75,7 +75,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power])
     }
 
-    @Test("a low battery holds tasks only on battery power, until its charge is five percent higher", arguments: [
+    @Test("on battery power, a low battery holds tasks until it is five percent above the minimum", arguments: [
         (39, false, true), (40, false, false), (44, true, true), (45, true, false),
     ] as [(UInt8, Bool, Bool)])
     func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
@@ -174,7 +174,7 @@ struct HoldTests {
         #expect(situation.reasons == (isHeld ? [.pressure] : []))
     }
 
-    @Test("a sentence names the kinds of networks that it waits for, or the ones that it excludes")
+    @Test("the sentence about kinds of networks names the required or the excluded kinds")
     func kinds() {
         var situation = Situation {
             $0.session.networks = [.ethernet, .wifi]

@@ -127,7 +127,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("each probe that is still slow doubles the pause, up to twelve times the first pause")
+    @Test("each slow result of a probe doubles the pause, up to twelve times the first pause")
     func slowProbes() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

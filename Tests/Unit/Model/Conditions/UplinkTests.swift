@@ -109,7 +109,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 means a portal, unless its origin sent one before while others responded")
+    @Test("a 511 means a portal, unless its origin sent a 511 before while other origins responded")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -141,7 +141,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("an uplink probe without a task is not counted, and another origin is probed a second later")
+    @Test("an uplink probe for which no task starts is not counted, and another origin is probed a second later")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)

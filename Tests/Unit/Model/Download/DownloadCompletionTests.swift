@@ -93,7 +93,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401))
     }
 
-    @Test("A transfer that paused with a buffer that was not full resumes after the bytes are written")
+    @Test("A transfer that a small chunk has paused resumes when the bytes are written")
     func backPressureBelowFlush() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))
@@ -103,7 +103,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401), .resumeTransfer)
     }
 
-    @Test("A limit of waiting bytes that is smaller than a write does not block the transfer")
+    @Test("A transfer does not block if its limit of unwritten bytes is smaller than one write")
     func smallBuffer() {
         var limits = DownloadMachine.BufferLimits.small
         limits.outstanding = 10

@@ -20,7 +20,7 @@ struct DownloadResumeTests {
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("After the same entity tag with another length, the task starts over but keeps the file's validator and size")
+    @Test("If a response has the known entity tag but another length, the task starts over and keeps tag and size")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -74,7 +74,7 @@ struct DownloadResumeTests {
     @Test("A download whose part file has an unexpected length starts again from byte 0", arguments: [
         // The part file is missing, shorter than its synced length, or longer than the whole file.
         (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
-        // The part file is longer than its synced length after a reboot, or its length is absurd.
+        // The part file is longer than its synced length after a reboot, or its length is impossible.
         (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
         // The checkpoint has no validator with which to resume.
         (.kept(400, tag: nil), 400),

@@ -42,7 +42,7 @@ extension DownloadMachine.BufferLimits {
         return limits
     }
 
-    /// The limits of `small`, but the transfer practically never waits for the disk.
+    /// The limits of `small`, but with a limit of unwritten bytes that no test reaches.
     static var wide: Self {
         var limits = small
         limits.outstanding = 1_000_000

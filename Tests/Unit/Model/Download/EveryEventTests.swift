@@ -5,7 +5,7 @@ import Testing
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
 
-    /// For each phase of a download, what leads to it: the finish intent, the kept checkpoint and the events.
+    /// Each phase of a download, with the finish intent, the kept checkpoint and the events that lead to it.
     static let paths: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
         ("ready", nil, nil, []),
         ("ready, sealed", .sealed, .kept(500), []),
@@ -71,7 +71,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("a result without its action is ignored by a download")
+    @Test("a download ignores the result of an action that it did not return")
     func unasked() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))

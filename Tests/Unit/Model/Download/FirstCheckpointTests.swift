@@ -23,7 +23,7 @@ struct FirstCheckpointTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("The buffered bytes of a slow small file are written after a time, and its checkpoint is recorded")
+    @Test("Buffered bytes of a slow small file are written when they are old, and then its checkpoint is recorded")
     func aged() {
         var limits = Self.limits
         limits.aged = 50
@@ -65,7 +65,7 @@ struct FirstCheckpointTests {
         attempt.expect(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("If the first sync is already in progress, its checkpoint records the validators")
+    @Test("If the first sync is already in progress, the checkpoint of that sync records the validators")
     func syncedFirst() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 90))

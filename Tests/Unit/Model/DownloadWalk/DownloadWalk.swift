@@ -100,8 +100,8 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a sync has lost bytes and the part file is not cut yet. Only at this time a crash is not safe, so the
-    /// simulation causes none.
+    /// Whether a sync has lost bytes and the part file is not cut yet. A crash is not safe only at this time, so the
+    /// simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || answers.contains { if case .diskFailed = $0 { true } else { false } })

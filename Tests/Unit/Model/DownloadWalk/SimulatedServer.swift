@@ -81,8 +81,8 @@ struct SimulatedServer {
         _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
-        // A response that obeys If-Range may omit Last-Modified. If it omits the entity tag, a client must not append
-        // it.
+        // A response that obeys If-Range may omit Last-Modified. If the response omits the entity tag, a client must
+        // not append its body.
         if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {

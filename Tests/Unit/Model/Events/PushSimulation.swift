@@ -56,7 +56,7 @@ struct PushSimulation {
     var fromStore: [Result] = []
     var toEngine: [ToEngine] = []
     var toClient: [ToClient] = []
-    /// The number of messages that store, engine or client handle in one step.
+    /// How many messages the store, the engine or the client handles in one step.
     private let pace: Int
     /// Whether commits are paused.
     private var isQuiet = false

@@ -30,7 +30,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("a host that connects without a launch resets the count of launches, except for one that still runs")
+    @Test("a host that connects by itself resets the count of launches, but a launched host that runs still counts")
     func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostConnected(whileLaunchedHostRuns: true)

@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-@Suite("Bytes per second")
+@Suite("Rate limits")
 struct TokenBucketTreeTests {
     typealias Budget = TokenBucketTree<String, Int>
 

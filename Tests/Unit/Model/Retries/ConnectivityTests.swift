@@ -11,7 +11,7 @@ struct ConnectivityTests {
             Connectivity.Facts(isUnreachable: isUnreachable, hasRouteToNameServer: hasRouteToNameServer))
     }
 
-    @Test("A failed connection means no route if the network is unreachable, and otherwise it does not")
+    @Test("A failed connection means no route only if the network is unreachable")
     func connections() {
         #expect(isRouteMissing(.connectionFailed, "example.org", isUnreachable: true))
         #expect(!isRouteMissing(.connectionFailed, "example.org"))
@@ -40,7 +40,7 @@ struct ConnectivityTests {
         #expect(isRouteMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
-    @Test("At most three name servers are read from resolv.conf(5); if it has none, it is 127.0.0.1", arguments: [
+    @Test("At most three name servers are read from resolv.conf(5), by default 127.0.0.1", arguments: [
         ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]), ("", ["127.0.0.1"]),
         ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
         ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),

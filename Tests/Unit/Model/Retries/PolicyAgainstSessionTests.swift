@@ -1,8 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// One row: settings of the session and of the request. `names` are the two fields in the error; it is empty if the
-/// settings agree.
+/// One row: settings of the session and of the request. `names` has the two fields that the error names; it is empty if
+/// the settings agree.
 struct PolicyRow: CustomTestStringConvertible {
     var testDescription: String
     var names: [String]
@@ -24,11 +24,11 @@ struct PolicyRow: CustomTestStringConvertible {
 struct PolicyAgainstSessionTests {
     @Test("A request that contradicts its session is refused, and the error names both fields", arguments: [
         PolicyRow("no settings in the request") { _ in },
-        PolicyRow("a first delay above the longest", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
+        PolicyRow("a first delay above the longest delay", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.firstRetryDelayMilliseconds = 600_001
         },
-        PolicyRow("a first delay as the session's longest") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
-        PolicyRow("a longest delay below the first", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
+        PolicyRow("a first delay equal to the longest delay") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
+        PolicyRow("a longest delay below the first delay", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.longestRetryDelayMilliseconds = 999
         },
         PolicyRow("both delays set in the task") {

@@ -19,7 +19,8 @@ private let refusal = RetryDecision.end
 /// The delay after the first attempt without progress, with the maximum of its random part.
 private let first = RetryDecision.later(milliseconds: 1_000, consecutiveFailures: 1)
 
-/// One row: a failure, changes of the attempt and of the default policy, and the decision.
+/// One row: a failed attempt, a policy, and the expected decision. The closures change the attempt and the default
+/// policy.
 struct RetryRow: CustomTestStringConvertible {
     var testDescription: String
     var attempt: FailedAttempt
@@ -178,33 +179,35 @@ struct RetryDecisionTests {
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("A stream that the server has not processed is sent again at once, up to five times in a row", arguments: [
-        RetryRow("refused", lost, becomes: .immediately) { ($0.isUnprocessed, $0.connectionWasClosed) = (true, true) },
-        RetryRow("refused again", lost, becomes: .immediately) {
+    @Test("A request on a stream that the server did not process is sent again at once, up to five times", arguments: [
+        RetryRow("a refused stream", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
+        },
+        RetryRow("a stream that is refused again", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 4
         },
-        RetryRow("refused too often", lost, becomes: first) {
+        RetryRow("a stream that is refused too often", lost, becomes: first) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 5
         },
-        RetryRow("refused, as the last attempt", lost, becomes: .immediately) {
+        RetryRow("a refused stream at the last attempt", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("refused, no error is retried", lost, becomes: .immediately) {
+        RetryRow("a refused stream, no error is retried", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         } policy: { $0.retryErrors = .nothing },
-        RetryRow("refused, POST", lost, becomes: .immediately) {
+        RetryRow("a refused stream, POST", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.method = "POST"
         },
-        RetryRow("gone away", lost, becomes: .immediately) { $0.connectionWasClosed = true },
-        RetryRow("gone away too often", lost, becomes: first) {
+        RetryRow("a closed connection", lost, becomes: .immediately) { $0.connectionWasClosed = true },
+        RetryRow("a connection that is closed too often", lost, becomes: first) {
             $0.connectionWasClosed = true
             $0.immediate = 5
         },
-        RetryRow("gone away, POST", lost, becomes: refusal) {
+        RetryRow("a closed connection, POST", lost, becomes: refusal) {
             $0.connectionWasClosed = true
             $0.method = "POST"
         },
@@ -279,12 +282,14 @@ struct RetryDecisionTests {
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
-    @Test("The delay of a retry ends at the task's deadline at the latest", arguments: [
-        RetryRow("sooner", lost, becomes: .later(
+    @Test("The delay of a retry does not last longer than until the task's deadline", arguments: [
+        RetryRow("a deadline before the end of the delay", lost, becomes: .later(
             milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
         RetryRow(
-            "over", lost, becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
-        RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
+            "a deadline in the past", lost,
+            becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
+        RetryRow("a deadline before Retry-After", status(503),
+            becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
             $0.remainingMilliseconds = 400
             $0.retryAfterSeconds = 3_600
         },
