@@ -5,7 +5,7 @@ import Testing
 @Suite struct AddressTests {
     private func user(_ environment: [String: String]) -> String? { BusAddress.user { environment[$0] } }
 
-    @Test("the address in the environment has precedence over the runtime directory")
+    @Test("the bus address in the environment has precedence over the socket in the runtime directory")
     func order() {
         let directory = ["XDG_RUNTIME_DIR": "/run/user/1000"]
         #expect(user(directory) == "unix:path=/run/user/1000/bus")
@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(
-        "addresses that need a child process or a name server are skipped",
+        "bus addresses that need a child process or a name server are skipped",
         arguments: ["unixexec:path=/bin/sh", "tcp:host=example.org,port=1", "autolaunch:", "nonsense", ";"])
     func foreign(_ address: String) {
         #expect(user(["DBUS_SESSION_BUS_ADDRESS": address]) == nil)
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "only an address with exactly one path has the path of a socket",
+        "a socket path is returned only for a bus address with exactly one absolute path",
         arguments: [
             ("unix:path=/run/dbus/system_bus_socket", "/run/dbus/system_bus_socket"),
             ("unix:guid=1,path=/a%20b%c3%bc", "/a bü"), ("unix:path=/a;unix:path=/b", nil),
@@ -35,7 +35,7 @@ import Testing
         #expect(BusAddress.path(of: address) == path)
     }
 
-    @Test("bytes that are not allowed in an address are escaped")
+    @Test("bytes that are not allowed in a bus address are escaped")
     func escaping() {
         #expect(user(["XDG_RUNTIME_DIR": "/a b,c;ü"]) == "unix:path=/a%20b%2cc%3b%c3%bc/bus")
     }

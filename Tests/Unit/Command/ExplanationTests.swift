@@ -7,7 +7,7 @@ import Testing
 struct ExplanationTests {
     init() { #expect(isInBerlin) }
 
-    @Test("names the transfer, why it waits, when it continues, and what to do")
+    @Test("an explanation names the transfer, why it waits, when it continues, and what to do")
     func whole() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -41,7 +41,7 @@ struct ExplanationTests {
             ])
     }
 
-    @Test("has for each reason what the transfer waits for, and commands that change it", arguments: allReasons)
+    @Test("each reason has an explanation, which never advises to cancel the transfer", arguments: allReasons)
     func every(reason: Int) {
         let explained = explanation(task(reason, text: "a sentence of the engine"))
         let lines = explained.lines
@@ -57,11 +57,11 @@ struct ExplanationTests {
         }
         // The session has no constraint, so the explanation advises no change of the session.
         #expect(!lines.contains { $0.contains(" configure ") })
-        // The explanation never advises to cancel, which would delete the bytes that have arrived.
+        // An explanation never advises to cancel, because a cancel deletes the received bytes.
         #expect(!lines.contains { $0.contains(" cancel ") })
     }
 
-    @Test("advises the option that overrides the transfer's own constraint", arguments: [
+    @Test("an explanation advises the option that overrides the transfer's own constraint", arguments: [
         (BH_REASON_POWER, "--external-power yes", "--external-power no"),
         (BH_REASON_METERED, "--unmetered yes", "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat nominal", "--maximum-heat serious"),
@@ -78,7 +78,7 @@ struct ExplanationTests {
         #expect(lines.count { $0.hasPrefix("      backhaul ") } == 1)
     }
 
-    @Test("advises an option that overrides the transfer's preset", arguments: [
+    @Test("an explanation advises an option that overrides the transfer's preset", arguments: [
         (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
         (BH_REASON_QUIET_HOURS, "--preset discretionary"),
@@ -91,7 +91,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("It asks for this itself (--preset overnight)"))
     }
 
-    @Test("names session and transfer when both have the constraint")
+    @Test("an explanation names the session and the transfer if both have the constraint")
     func both() {
         var facts = WaitFacts()
         facts.requirements.externalPower = Int32(BH_YES)
@@ -116,7 +116,7 @@ struct ExplanationTests {
         return stated
     }
 
-    @Test("advises the option that overrides the session's constraint or preset", arguments: [
+    @Test("an explanation advises the option that overrides the session's preset", arguments: [
         (BH_REASON_POWER, "--external-power no"), (BH_REASON_METERED, "--unmetered no"),
         (BH_REASON_HEAT, "--maximum-heat serious"), (BH_REASON_THROUGHPUT, "--minimum-rate 1"),
         (BH_REASON_QUIET_HOURS, "--preset discretionary"),
@@ -129,7 +129,7 @@ struct ExplanationTests {
         #expect(sentence(lines).contains("Session 'photos' asks for this (--preset overnight)"))
     }
 
-    @Test("names the session's option as it was given")
+    @Test("an explanation names a session's constraint as an option of the command line")
     func options() {
         var facts = WaitFacts()
         facts.requirements.networks = UInt32(BH_NETWORK_WIFI | BH_NETWORK_ETHERNET)
@@ -149,7 +149,7 @@ struct ExplanationTests {
         }
     }
 
-    @Test("of pressure names the limit that is exceeded")
+    @Test("an explanation about pressure names the limit that is exceeded")
     func pressure() {
         var facts = WaitFacts()
         facts.requirements.cpuPressure = 20
@@ -162,7 +162,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --maximum-cpu-pressure 0 --session photos"))
     }
 
-    @Test("does not name the session when it overrides its preset")
+    @Test("an explanation does not advise to change a session whose own field overrides its preset")
     func opposite() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_DISCRETIONARY)
@@ -172,14 +172,14 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains(" configure ") })
     }
 
-    @Test("overrides the constraints that launched programs get from their session")
+    @Test("an explanation advises how to override the constraints that launched programs get from their session")
     func launched() {
         let lines = explanation(task(BH_REASON_POWER)).lines
         #expect(lines.contains("      backhaul constrain 12 --none --session photos"))
         #expect(sentence(lines).contains("by a program that was launched (--discretionary-if-launched)"))
     }
 
-    @Test("overrides the overnight preset and the session's own quiet hours")
+    @Test("an explanation advises one command against both the overnight preset and the session's own quiet hours")
     func hiddenHours() {
         var facts = WaitFacts()
         facts.requirements.preset = Int32(BH_PRESET_OVERNIGHT)
@@ -188,7 +188,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul configure --preset discretionary --quiet-hours '' --session photos"))
     }
 
-    @Test("of a critically hot machine advises no option, because none helps")
+    @Test("an explanation about a critically hot machine advises no option, because no option helps")
     func critical() {
         var facts = WaitFacts()
         facts.requirements.maximumHeat = Int32(BH_THERMAL_FAIR)
@@ -198,7 +198,7 @@ struct ExplanationTests {
         #expect(!lines.contains { $0.contains("configure") })
     }
 
-    @Test("of a network that is guessed to be metered names the command that corrects it")
+    @Test("an explanation about a metered network names the command that marks the network as not metered")
     func metered() {
         var facts = WaitFacts()
         facts.conditions = [
@@ -208,7 +208,7 @@ struct ExplanationTests {
         #expect(lines.contains("      backhaul networks Café --metered no --session photos"))
     }
 
-    @Test("of a budget names its network or session, and how much of it is used")
+    @Test("an explanation about a budget names its network or session, and its limit")
     func budgets() {
         var facts = WaitFacts()
         var network = NetworkRecord(name: "Hotspot")
@@ -230,7 +230,7 @@ struct ExplanationTests {
         #expect(rest.contains("      backhaul configure --daily-budget none --session photos"))
     }
 
-    @Test("of a failed attempt has its number, time and error, the next attempt, and the kept bytes")
+    @Test("an explanation about a failed attempt has its number, time and error, the next attempt, and the kept bytes")
     func retry() {
         var facts = WaitFacts()
         facts.lastTries[12] = attempt(3, started: evening - 6 * minute, status: 503, error: "status 503")
@@ -244,7 +244,7 @@ struct ExplanationTests {
                 "goes on: by itself at 21:11 (in 2 min), with attempt 4; the received part (3.0 MB) is kept"))
     }
 
-    @Test("of a challenge has the origin, the realm, and the commands to respond or to refuse")
+    @Test("an explanation about a challenge has the origin, the realm, and the commands to respond or to refuse")
     func login() {
         var facts = WaitFacts()
         facts.challenges = [challenge(7, origin: "http://example.org", schemes: BH_SCHEME_BASIC, realm: "Staff")]
@@ -260,7 +260,7 @@ struct ExplanationTests {
         #expect(!sentence(explanation(task(BH_REASON_CREDENTIAL), facts: facts).lines).contains("does not encrypt"))
     }
 
-    @Test("of a silent server has the time of the next attempt, and its offset")
+    @Test("an explanation about a silent server says when the next attempt starts, and from which offset")
     func stalled() {
         func said(_ offset: UInt64) -> String {
             sentence(explanation(task(BH_REASON_STALLED, state: BH_TASK_RUNNING, offset: offset)).lines)
@@ -269,13 +269,13 @@ struct ExplanationTests {
         #expect(said(5).contains("from where it is if the server can do that"))
     }
 
-    @Test("of an earliest start advises the command that starts it now")
+    @Test("an explanation about an earliest start advises the command that starts the transfer now")
     func earliestStart() {
         let lines = explanation(task(BH_REASON_EARLIEST_START, next: evening + hour)).lines
         #expect(lines.contains("      backhaul reschedule 12 --earliest-start now --session photos"))
     }
 
-    @Test("of constraints that exclude each other says that waiting does not help")
+    @Test("an explanation about constraints that exclude each other says that waiting does not help")
     func stuck() {
         for waiting in [task(BH_REASON_NETWORK, text: "so it never runs"), task(BH_REASON_QUIET_HOURS)] {
             let lines = explanation(waiting).lines
@@ -284,12 +284,12 @@ struct ExplanationTests {
         }
     }
 
-    /// Joins the lines to one text with single spaces.
+    /// Joins the lines into one text, with single spaces between the words.
     private func sentence(_ lines: [String]) -> String {
         lines.joined(separator: " ").split { $0 == " " || $0 == "\n" }.joined(separator: " ")
     }
 
-    @Test("of a running, ended or starting task has its state and its wait records")
+    @Test("an explanation of a running, ended or starting task has the task's state and its wait records")
     func others() {
         let waits = [wait(BH_REASON_POWER, from: evening - 10 * hour, to: evening - hour)]
         #expect(explanation(task(BH_REASON_NONE, state: BH_TASK_RUNNING)).lines[0].hasSuffix(" is moving."))
@@ -303,7 +303,7 @@ struct ExplanationTests {
             .hasSuffix(" waits for a server that sends nothing any more."))
     }
 
-    @Test("escapes control characters")
+    @Test("an explanation escapes control characters")
     func control() {
         let lines = explanation(task(BH_REASON_NETWORK, text: "the network \u{1b}[2Jevil is of kind wifi")).lines
         #expect(!lines.contains { $0.unicodeScalars.contains("\u{1b}") })

@@ -3,14 +3,14 @@ import Glibc
 
 @testable import backhaul
 
-/// Sets the time zone of the tests to Berlin, which has daylight saving time.
+/// Always true. Its first use sets the time zone of this process to Berlin, which has daylight saving time.
 let isInBerlin: Bool = {
     setenv("TZ", "Europe/Berlin", 1)
     tzset()
     return true
 }()
 
-/// 2026-11-20 21:10 in Berlin.
+/// 20 November 2026, 21:10 in Berlin, in Unix milliseconds. The tests use it as the current time.
 let evening: Int64 = 1_795_205_400_000
 let minute: Int64 = 60_000
 let hour: Int64 = 60 * minute

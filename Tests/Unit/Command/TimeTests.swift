@@ -19,13 +19,13 @@ struct TimeTests {
         #expect(TimeParser.milliseconds(text, after: evening) == evening + seconds * 1000)
     }
 
-    @Test("times in summer have the offset of summer time")
+    @Test("a time in summer is parsed with the offset of daylight saving time")
     func summer() throws {
         let noon = try #require(TimeParser.milliseconds("2026-07-01T12:00", after: evening))
         #expect(noon == TimeParser.milliseconds("2026-07-01T10:00Z", after: evening))
     }
 
-    @Test("a time of day is its next occurrence, also across a change of daylight saving")
+    @Test("a time of day means its next occurrence, also across a change of daylight saving")
     func change() throws {
         // On 2026-03-29 the clock in Berlin goes from 02:00 to 03:00, so 02:30 does not exist.
         let before = try #require(TimeParser.milliseconds("2026-03-28T23:00", after: evening))
@@ -46,14 +46,14 @@ struct TimeTests {
     }
 
     @Test(
-        "durations are numbers with units",
+        "durations are parsed as numbers with units, by default in seconds",
         arguments: [("90", 90_000), ("90s", 90_000), ("15m", 900_000), ("1h30m", 5_400_000), ("7d", 604_800_000)])
     func durations(text: String, milliseconds: UInt64) {
         #expect(TimeParser.duration(text) == milliseconds)
     }
 
     @Test(
-        "sizes have units of powers of 1,024, or of 1,000 with the suffix B",
+        "units of sizes such as k and KiB are powers of 1,024, and units such as kB are powers of 1,000",
         arguments: [
             ("0", 0), ("500", 500), ("500k", 512_000), ("1.5M", 1_572_864), ("2G", 2_147_483_648),
             ("2GiB", 2_147_483_648), ("2gb", 2_000_000_000), ("1.5kB", 1500),
@@ -67,7 +67,7 @@ struct TimeTests {
         #expect(Arguments.bytes(text) == nil)
     }
 
-    @Test("times are shown with the date when it is not today")
+    @Test("a time is shown with its date unless it is today")
     func moments() {
         #expect(Text.dateAndTime(evening - hour, now: evening) == "20:10")
         #expect(Text.dateAndTime(evening + 9 * hour, now: evening) == "tomorrow 06:10")
@@ -80,7 +80,7 @@ struct TimeTests {
         #expect(Text.timeWithCountdown(evening - 1, now: evening) == "now")
     }
 
-    @Test("periods within one day show the date once")
+    @Test("a period within one day is shown with one date")
     func periods() {
         #expect(Text.period(evening, evening + hour, now: evening) == "20 Nov 21:10 - 22:10")
         #expect(Text.period(evening, evening + 9 * hour, now: evening) == "20 Nov 21:10 - 21 Nov 06:10")
@@ -88,7 +88,7 @@ struct TimeTests {
     }
 
     @Test(
-        "durations are shown in their largest units",
+        "durations of up to two days are shown in hours, and longer durations in days and hours",
         arguments: [
             (86_400_000, "24 h"), (5_400_000, "1 h 30 min"), (90_000, "1 min 30 s"), (604_800_000, "7 days"),
             (1_000, "1 s"), (500, "500 ms"), (172_800_000, "48 h"), (176_400_000, "2 days 1 h"),

@@ -18,7 +18,7 @@ struct WaitingGroupTests {
         }.lines()
     }
 
-    @Test("are listed once for each reason, with at most five names")
+    @Test("waiting transfers are grouped by reason, and each group names at most five of them")
     func grouped() throws {
         let groups = gathered(
             (1...1000).map { task(BH_REASON_POWER, text: "on battery", id: $0, stated: external) }
@@ -32,7 +32,7 @@ struct WaitingGroupTests {
         #expect(lines.contains("      backhaul constrain TASK... --external-power no"))
     }
 
-    @Test("are named in the advice when they have the constraint themselves")
+    @Test("the advice for a group names the transfers that have the constraint themselves")
     func asking() {
         let groups = gathered([
             task(BH_REASON_POWER, text: "on battery", id: 1, stated: external),
@@ -48,19 +48,19 @@ struct WaitingGroupTests {
         return stated
     }
 
-    @Test("have the name in the first line when there is only one")
+    @Test("a group of one waiting transfer has its name in the first line")
     func one() {
         let groups = gathered([task(BH_REASON_POWER, text: "on battery", id: 3)])
         #expect(lines(groups[0])[0] == "Download 3 (large.iso from example.org, 0 B of ?) waits for external power.")
     }
 
-    @Test("do not include running and ended transfers")
+    @Test("running and ended transfers are not listed as waiting")
     func moving() {
         let tasks = [task(BH_REASON_NONE, state: BH_TASK_RUNNING), task(BH_REASON_NONE, state: BH_TASK_FAILED)]
         #expect(gathered(tasks).isEmpty)
     }
 
-    @Test("have the time of the first next attempt, and the error of each transfer")
+    @Test("a group of failed attempts has the time of the earliest next attempt, and the error of each transfer")
     func nextLook() {
         let groups = gathered([
             task(BH_REASON_RETRY, text: "a", next: evening + 2 * minute, id: 1, error: "one"),
@@ -77,7 +77,7 @@ struct WaitingGroupTests {
 struct ConditionListingTests {
     init() { #expect(isInBerlin) }
 
-    @Test("say that unknown conditions hold nothing")
+    @Test("a listing of conditions says that an unknown condition holds no transfer")
     func unknown() {
         let lines = Conditions.table(
             [
@@ -91,7 +91,7 @@ struct ConditionListingTests {
         #expect(lines[2].contains("cannot be read: holds no transfer"))
     }
 
-    @Test("show how much of a budget is used")
+    @Test("a listing of networks shows how much of a budget is used")
     func bars() {
         #expect(Networks.use(1_200_000_000, Budget(2_000_000_000)) == "1.2 GB of 2.0 GB [======    ]")
         #expect(Networks.use(3_000_000_000, Budget(2_000_000_000)) == "3.0 GB of 2.0 GB [==========]")

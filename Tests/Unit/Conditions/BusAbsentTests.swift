@@ -14,7 +14,7 @@ import Testing
         try #require(BusWatch.start(address: address, subscriptions: [.network, .sleep]))
     }
 
-    /// Opens a socket that listens at the path.
+    /// Opens a socket that listens at `path`.
     private func listen(backlog: Int32 = 8) -> Int32 {
         let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         withAddress { _ = bind(number, $0, $1) }
@@ -35,14 +35,14 @@ import Testing
         }
     }
 
-    /// Returns how long the body takes, in milliseconds.
+    /// Returns how long the closure takes, in milliseconds.
     private func duration(_ body: () -> Void) -> Int64 {
         let start = Clock.bootMilliseconds
         body()
         return Clock.bootMilliseconds - start
     }
 
-    @Test("without a bus everything is unknown, and the source names the address")
+    @Test("without a message bus, its conditions are unknown, and their source has the address of the bus")
     func none() throws {
         let watch = try watch(address)
         let readings = try watch.settled()
@@ -54,14 +54,14 @@ import Testing
     }
 
     @Test(
-        "an address that is not a socket of this machine is not used",
+        "a bus address that is not a socket of this machine is not used",
         arguments: ["tcp:host=example.org,port=1", "", "x"])
     func foreign(_ address: String) throws {
         let readings = try watch(address).settled()
         #expect(readings.network.source.contains("configured"))
     }
 
-    @Test("a bus that accepts and never replies is unknown, and no caller waits for it")
+    @Test("a bus that accepts connections but never replies gives unknown conditions, and does not block its callers")
     func hangs() throws {
         let number = listen()
         defer {
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test(
-        "a bus with malformed replies is unknown",
+        "a bus with malformed replies gives unknown conditions",
         arguments: ["OK x\r\n", "ERROR\r\n", "\u{0}\u{1}\u{2}", "REJECTED\r\n"])
     func nonsense(_ answer: String) throws {
         let number = listen()
@@ -94,7 +94,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a bus is found without polling when its directory and socket are created")
+    @Test("the creation of a bus's directory and socket is noticed without polling")
     func comes() throws {
         let folder = path + ".d"
         defer { system("rm -rf '\(folder)'") }
@@ -128,7 +128,7 @@ import Testing
         close(number)
     }
 
-    @Test("a bus that cannot accept a connection is unknown, and no caller waits for it")
+    @Test("a bus whose queue of connections is full gives unknown conditions, and does not block its callers")
     func isFull() throws {
         let number = listen(backlog: 0)
         var waiting: [Int32] = []
@@ -144,7 +144,7 @@ import Testing
         #expect(duration { watch.close() } < 500)
     }
 
-    @Test("a closed watch leaves no open descriptor")
+    @Test("a closed bus watch leaves no open descriptor")
     func descriptors() async {
         // The test runs in a separate process, so that other tests open no descriptors in it.
         await #expect(processExitsWith: .success) {
@@ -160,7 +160,7 @@ import Testing
                 close(accept(number, nil, nil))
                 watch.close()
             }
-            // libdispatch may have a few open descriptors.
+            // libdispatch may have opened a few descriptors meanwhile.
             #expect(openDescriptors().count < before + 10)
         }
     }

@@ -2,9 +2,9 @@
 import BackhaulModel
 import Testing
 
-@Suite("A message bus beside the kernel")
+@Suite("Conditions from the message bus and the kernel")
 struct BusCombinationTests {
-    @Test("the bus is opened for the needs that it serves, and closed without them")
+    @Test("the message bus is open only while a condition that it reports is needed")
     func openAndClosed() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)
@@ -17,7 +17,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 1)
     }
 
-    @Test("sleep is reported, and the delay is released")
+    @Test("the watch reports a coming sleep, and readyToSleep releases the delay of that sleep")
     func sleep() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -31,14 +31,14 @@ struct BusCombinationTests {
         #expect(bus.sleepReleases == 1)
     }
 
-    @Test("readings of the network stay valid while the bus is asked for another need")
+    @Test("the readings of the network stay valid when another condition becomes needed")
     func kept() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
         defer { harness.stop() }
         await harness.need(.network)
         bus.setReadings { $0.isMetered = Reading(true, source: "NetworkManager") }
-        // Without a route the readings of the bus are ignored.
+        // If the machine that runs the tests has no route, the watch ignores the readings of the bus.
         let told = await harness.until { $0.isMetered.value == true || $0.connectivity.value == ConnectivityState.none }
         let before = told.isMetered
         bus.forget()
@@ -52,7 +52,7 @@ struct BusCombinationTests {
         #expect(bus.closes == 0)
     }
 
-    @Test("without a bus nothing waits for one")
+    @Test("without a message bus the condition sleep is not pending")
     func noBus() async throws {
         let harness = try WatchHarness(FakeTree())
         defer { harness.stop() }
@@ -64,7 +64,7 @@ struct BusCombinationTests {
         #expect(await harness.current.isPreparingForSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
-    @Test("a watch waits two seconds at most for a silent bus")
+    @Test("a watch waits at most two seconds for a bus that does not reply")
     func silent() async throws {
         let harness = try WatchHarness(FakeTree(), bus: try FakeBus())
         defer { harness.stop() }
@@ -73,7 +73,7 @@ struct BusCombinationTests {
         #expect(conditions.isPreparingForSleep.value == nil)
     }
 
-    @Test("a listing reads everything once, and closes all sources")
+    @Test("a listing reads all conditions once, and then closes their sources")
     func listing() async throws {
         let bus = try FakeBus()
         bus.setReadings { $0.isPreparingForSleep = Reading(false, source: "logind") }
@@ -90,7 +90,7 @@ struct BusCombinationTests {
         #expect(await harness.ask { $0.watch?.listing == nil && $0.watch?.readers.reader == nil })
     }
 
-    @Test("a listing uses the watched readings and reads the others")
+    @Test("a listing uses the readings of watched conditions, and reads the other conditions")
     func listingBesideWatch() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree)
@@ -103,7 +103,7 @@ struct BusCombinationTests {
         #expect(conditions.batteryPercent.value == 80)
     }
 
-    @Test("simultaneous listings share one reading")
+    @Test("simultaneous listings of conditions share one reading")
     func listings() async throws {
         let bus = try FakeBus()
         bus.setReadings { _ in }
@@ -115,7 +115,7 @@ struct BusCombinationTests {
         #expect(await second.externalPower.value == true)
     }
 
-    @Test("a listing reports a silent bus")
+    @Test("a listing of conditions reports that the bus has not replied")
     func silentListing() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: try FakeBus())
         defer { harness.stop() }

@@ -13,7 +13,7 @@ import Testing
         try #require(BusWatch.start(address: bus.address, subscriptions: .network))
     }
 
-    @Test("the primary connection, its metering and its connectivity are read")
+    @Test("the network, its metering and the connectivity are read from NetworkManager")
     func first() throws {
         try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -24,7 +24,7 @@ import Testing
         #expect(readings.isPreparingForSleep == Reading(source: "not looked at"))
     }
 
-    @Test("changes of metering are reported: known, guessed and unknown")
+    @Test("each value of NetworkManager's property Metered is reported: known, guessed or unknown")
     func metering() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test("another network replaces all readings together, and a connection may be renamed")
+    @Test("another network replaces all readings of NetworkManager together, and a renamed connection is reported")
     func changes() throws {
         try bus.tell("network", "connect", "Home", "802-11-wireless", "2")
         let watch = try watch()
@@ -63,7 +63,7 @@ import Testing
         #expect(readings.network == Reading(source: "NetworkManager has no connection with the default route"))
     }
 
-    @Test("a NetworkManager that restarts is unknown meanwhile, and then read again")
+    @Test("while NetworkManager restarts, the network is unknown; then it is read again")
     func restarts() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()
@@ -78,7 +78,7 @@ import Testing
         #expect(back.network.value?.kind == .cellular)
     }
 
-    @Test("a NetworkManager that owns its name before it has objects is read when they exist")
+    @Test("a NetworkManager that owns its name before it has objects is read when the objects exist")
     func late() throws {
         try bus.tell("network", "hide")
         let watch = try watch()
@@ -87,7 +87,7 @@ import Testing
         try watch.until("its objects") { $0.isMetered.value == true }
     }
 
-    @Test("without NetworkManager the network is unknown, and a later start is noticed")
+    @Test("without NetworkManager the network is unknown, and a later start of NetworkManager is noticed")
     func absent() throws {
         let watch = try watch()
         #expect(try watch.settled().network.source == "NetworkManager is not on the bus")
@@ -95,7 +95,7 @@ import Testing
         try watch.until("NetworkManager") { $0.network.value?.name == "Home" }
     }
 
-    @Test("a NetworkManager that hangs is unknown until it replies")
+    @Test("if NetworkManager hangs, the network is unknown until NetworkManager replies")
     func hangs() throws {
         try bus.tell("network", "connect", "Home")
         try bus.tell("network", "hang")
@@ -105,7 +105,7 @@ import Testing
         try watch.until("its reply") { $0.network.value?.name == "Home" }
     }
 
-    @Test("a bus that ends and comes back is found again")
+    @Test("a message bus that is restarted is found again")
     func busRestarts() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()
@@ -118,7 +118,7 @@ import Testing
         try watch.until("the return of the bus") { $0.network.value?.name == "Again" }
     }
 
-    @Test("signals of a sender that does not own the name are ignored")
+    @Test("signals are ignored if their sender does not own NetworkManager's name")
     func foreign() throws {
         try bus.tell("network", "connect", "Home")
         let watch = try watch()

@@ -19,7 +19,7 @@ import Testing
         return watch
     }
 
-    @Test("each sleep is delayed until the work is done")
+    @Test("each sleep of the machine is delayed until readyToSleep is called")
     func delay() throws {
         let watch = try watch()
         try bus.tell("logind", "wait_for_inhibitors", "1")
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("readiness after the end of a sleep does not release the next delay")
+    @Test("a call of readyToSleep after the end of a sleep does not release the delay of the next sleep")
     func late() throws {
         let watch = try watch()
         try bus.tell("logind", "wait_for_inhibitors", "1")
@@ -52,7 +52,7 @@ import Testing
         #expect(try bus.tell("logind", "count_inhibitors") == "1")
     }
 
-    @Test("a change of needs during a sleep does not release the delay")
+    @Test("a change of the needed conditions before a sleep does not release the delay of that sleep")
     func otherWants() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: [.network, .sleep]))
         _ = try watch.settled()
@@ -69,7 +69,7 @@ import Testing
         try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("the delay starts when sleep is needed, and is released when it is not")
+    @Test("sleep is delayed only while the condition sleep is needed")
     func wantedLater() throws {
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .network))
         _ = try watch.settled()
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("closing or freeing the watch releases the delay")
+    @Test("closing or freeing the bus watch releases the delay of sleep")
     func closing() throws {
         let watch = try watch()
         try bus.tell("logind", "wait_for_inhibitors", "1")
@@ -97,7 +97,7 @@ import Testing
         try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("a sleep that began before the watch is reported, and the next one is delayed")
+    @Test("a sleep that began before the bus watch started is reported, and the next sleep is delayed")
     func underWay() throws {
         try bus.tell("logind", "prepare_for_sleep", "1")
         let watch = try #require(BusWatch.start(address: bus.address, subscriptions: .sleep))
@@ -107,7 +107,7 @@ import Testing
         try bus.tell("logind", "wait_for_inhibitors", "1")
     }
 
-    @Test("a logind that restarts is unknown meanwhile, and then gets a new delay")
+    @Test("while logind restarts, the condition sleep is unknown; then the watch delays sleep again")
     func restarts() throws {
         let watch = try watch()
         try bus.tell("logind", "wait_for_inhibitors", "1")
@@ -122,7 +122,7 @@ import Testing
         try bus.tell("logind", "wait_for_inhibitors", "0")
     }
 
-    @Test("a sleep signal from another sender is ignored")
+    @Test("a sleep signal is ignored if its sender is not logind")
     func foreign() throws {
         let watch = try watch()
         try bus.tell("bus", "send_false_signals")
@@ -135,7 +135,7 @@ import Testing
         #expect(watch.takeReadings().isPreparingForSleep.value == false)
     }
 
-    @Test("without changes the watch's thread does not wake up")
+    @Test("the thread of a bus watch does not wake up while the bus reports no changes")
     func idle() throws {
         try bus.tell("network", "connect", "Home")
         let others = Set(BusSleepTests.wakes().keys)
@@ -156,7 +156,7 @@ import Testing
         watch.close()
     }
 
-    /// Returns for each thread of a watch how often it has blocked so far.
+    /// Returns for each thread of a bus watch how often the thread has blocked so far.
     private static func wakes() -> [String: Int] {
         var found: [String: Int] = [:]
         for name in (try? DirectoryReader.textNames(in: "/proc/self/task")) ?? [] {
@@ -177,7 +177,7 @@ import Testing
         return String(decoding: buffer.prefix(max(0, count)), as: UTF8.self)
     }
 
-    @Test("a started program does not inherit the descriptor of the delay")
+    @Test("a program that this process starts does not inherit the descriptor of the sleep delay")
     func closeOnExec() throws {
         let watch = try watch()
         try bus.tell("logind", "wait_for_inhibitors", "1")

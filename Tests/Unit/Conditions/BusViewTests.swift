@@ -4,14 +4,14 @@ import Testing
 
 @testable import BackhaulConditions
 
-/// Readings that are made from replies, without a bus.
+/// Tests how replies of NetworkManager and logind become readings, without a bus.
 @Suite struct BusViewTests {
     private static let whole: [String: BusValue] = [
         "Metered": .uint32(2), "Connectivity": .uint32(4), "PrimaryConnection": .path("/1"),
         "PrimaryConnectionType": .string("gsm"),
     ]
 
-    /// Returns the view after NetworkManager has replied.
+    /// Returns a view after two replies of NetworkManager: its own properties, and those of its primary connection.
     private func view(
         _ manager: [String: BusValue],
         _ connection: BusReply = .properties(["Id": .string("A"), "Type": .string("gsm")])
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(
-        "a property that is missing or has another type is unknown; the others are used",
+        "a missing or invalid property of NetworkManager is unknown, and its other properties are used",
         arguments: ["Metered", "Connectivity", "PrimaryConnection"])
     func odd(_ name: String) {
         for value in [nil, .string("x"), .uint32(.max), .bool(true)] as [BusValue?] {
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("a connection that is gone, or has no name or a too long one, is no network")
+    @Test("a connection gives no network if it is gone, has no name, or has a name of more than 255 bytes")
     func names() {
         let answers: [BusReply] = [
             .properties([:]), .properties(["Id": .string("")]), .properties(["Id": .uint32(1)]),
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(
-        "connection types map to kinds of networks",
+        "each connection type of NetworkManager has a kind of network",
         arguments: [
             ("802-3-ethernet", .ethernet), ("bond", .ethernet), ("802-11-wireless", .wifi), ("gsm", .cellular),
             ("cdma", .cellular), ("bluetooth", .bluetooth), ("vpn", .tunnel), ("wireguard", .tunnel), ("tun", .tunnel),
@@ -77,7 +77,7 @@ import Testing
         #expect(NetworkKinds(connectionType: type) == kind)
     }
 
-    @Test("a new reading replaces the former one when it is complete")
+    @Test("a new reading of NetworkManager replaces the old one only when all its replies have arrived")
     func whole() {
         var view = view(BusViewTests.whole)
         var other = BusViewTests.whole
@@ -93,7 +93,7 @@ import Testing
         #expect(view.readings.isMetered.value == true)
     }
 
-    @Test("changes of other objects cause no calls")
+    @Test("a change of an object that was not read causes no call on the bus")
     func elsewhere() {
         let view = view(BusViewTests.whole)
         #expect(view.changed(at: "/1") == [.connection("/1")])
@@ -102,7 +102,7 @@ import Testing
         #expect(view.changed(at: nil).isEmpty)
     }
 
-    @Test("a replaced NetworkManager is read again, and the old readings are dropped")
+    @Test("when another process takes NetworkManager's name, the old readings are dropped and new ones requested")
     func replaced() {
         var view = view(BusViewTests.whole)
         #expect(view.update(.present(owner: ":1.1")).isEmpty)
@@ -114,7 +114,7 @@ import Testing
         #expect(view.readings.isSettled)
     }
 
-    @Test("a logind that refuses a delay still reports sleep, and the source names the refusal")
+    @Test("if logind refuses to delay sleep, sleep is still reported, and the source names the refusal")
     func refusal() {
         var view = LogindView()
         #expect(view.update(.present(owner: ":1.1")) == [.properties(.logind)])
@@ -128,7 +128,7 @@ import Testing
         #expect(view.prepare(false, isDelayed: false) == [.inhibit])
     }
 
-    @Test("a logind without the property or a reply is unknown until it announces a sleep")
+    @Test("without a valid reply of logind, the condition sleep is unknown until logind announces a sleep")
     func silentLogind() {
         for answer in [.properties([:]), .properties(["PreparingForSleep": .uint32(1)]), .timedOut, .malformed]
             as [BusReply] {

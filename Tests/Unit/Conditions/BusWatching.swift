@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulConditions
 
 extension BusWatch {
-    /// Waits until the readings meet the condition.
+    /// Waits until `condition` accepts the readings, and returns them. Throws after ten seconds without a change.
     @discardableResult
     func until(
         _ what: String, at location: SourceLocation = #_sourceLocation, _ condition: (BusReadings) -> Bool

@@ -51,7 +51,7 @@ struct ConditionsWatchTests {
         #expect(conditions.isPreparingForSleep.source.hasPrefix("the system's message bus cannot be used"))
     }
 
-    @Test("heat and cooling are noticed at the next reading")
+    @Test("the heating and cooling of a thermal zone are noticed at the next reading")
     func heat() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -60,7 +60,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
         tree.replace("class/thermal/thermal_zone0/temp", "96000")
         await harness.until { $0.thermalState.value == .serious }
-        // The zone is cooler, but by less than the three degrees of its hysteresis.
+        // The zone is below its trip point, but by less than the three degrees of its hysteresis.
         tree.replace("class/thermal/thermal_zone0/temp", "93500")
         var conditions = await harness.current
         while !conditions.thermalState.source.hasSuffix("93 degrees)") { conditions = await harness.current }
@@ -69,7 +69,7 @@ struct ConditionsWatchTests {
         await harness.until { $0.thermalState.value == .nominal }
     }
 
-    @Test("pressure without a trigger is polled")
+    @Test("pressure is polled if its file has no kernel trigger")
     func pressure() async throws {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, interval: 10)
@@ -81,7 +81,7 @@ struct ConditionsWatchTests {
         #expect(conditions.cpuPressurePercent.value == nil)
     }
 
-    /// Reads the pressure of the machine that runs the tests, and makes it busy.
+    /// The test makes its machine busy, and reads the machine's real pressure.
     @Test("pressure is reported by a kernel trigger", .enabled(if: hasPressureTriggers))
     func kernelPressure() async throws {
         // The interval is longer than the test, so that no regular reading reports the pressure.
@@ -97,12 +97,12 @@ struct ConditionsWatchTests {
         isOver.change { $0 = true }
         for thread in busy { thread.join() }
         #expect(conditions.cpuPressurePercent.source == "/proc/pressure/cpu")
-        // The trigger has fired. Until the pressure is gone, it is polled.
+        // The trigger has fired. The watch polls the pressure until it is gone.
         #expect(await harness.ask { $0.watch?.triggers.isEmpty } == true)
         #expect(await harness.ask { $0.watch?.polledNeeds } == .cpuPressure)
     }
 
-    @Test("the reading thread exists only while a need is read from files")
+    @Test("the thread that reads files exists only while a needed condition is read from files")
     func thread() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         defer { harness.stop() }
@@ -116,7 +116,7 @@ struct ConditionsWatchTests {
         #expect(await harness.ask { $0.watch?.routes == nil && $0.watch?.devices == nil })
     }
 
-    @Test("a supply that is a pipe without a writer does not block the others")
+    @Test("a power supply whose file is a pipe without a writer does not block the reading of the others")
     func pipe() async throws {
         let tree = ConditionsWatchTests.laptop()
         tree.makePipe("class/power_supply/BAT1/type")
@@ -126,7 +126,7 @@ struct ConditionsWatchTests {
         #expect(await harness.settled().batteryPercent.value == 80)
     }
 
-    @Test("a tree that another thread rewrites never gives a value that was not written")
+    @Test("files that another thread changes during a reading never give an implausible value")
     func rewritten() async throws {
         let tree = ConditionsWatchTests.laptop()
         let isOver = Lock(false)
@@ -147,7 +147,7 @@ struct ConditionsWatchTests {
         for _ in 0..<1_000 {
             let power = PowerState.read(files)
             #expect(power.externalPower.value != nil)
-            // A file that is written in place may be read halfway: 2 of 22.
+            // A reader may see only the start of a file that is written in place: "2" of "22".
             #expect([nil, 2, 20, 21, 22, 80].contains(power.batteryPercent.value))
             let heat = HeatState.read(files, after: [:])
             #expect(heat.thermalState.value == .nominal)
@@ -158,7 +158,7 @@ struct ConditionsWatchTests {
         writer.join()
     }
 
-    @Test("with all needs only the regular readings wake the loop")
+    @Test("if all conditions are needed, only the regular readings wake the loop")
     func idle() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), interval: 3_600_000)
         defer { harness.stop() }
@@ -168,14 +168,15 @@ struct ConditionsWatchTests {
         let threads = ProcessCount.threads(named: "bh-conditions")
         #expect(threads >= 1)
         let polledNeeds = await harness.ask { $0.watch?.polledNeeds }
-        // Pressure files of the fake tree have no triggers. Changes of a charging battery are reported by the kernel.
+        // Pressure files of the fake tree have no triggers, so pressure is polled. The kernel reports the changes of a
+        // charging battery.
         #expect(polledNeeds?.contains([.cpuPressure, .ioPressure, .memoryPressure, .heat]) == true)
         #expect(await harness.ask { $0.watch?.readingTimer.millisecondsLeft ?? 0 } > 3_500_000)
         #expect(await harness.ask { $0.watch?.readers.reading.isEmpty ?? false })
         #expect(await harness.ask { $0.changes } == before)
     }
 
-    @Test("a machine without sensors, or with an unused battery, is not polled")
+    @Test("a machine without heat sensors and with a full battery on mains is not polled")
     func reportedOnce() async throws {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("1"))
@@ -189,7 +190,7 @@ struct ConditionsWatchTests {
         #expect(state.0 == (state.1 == true ? [] : [.power, .heat]))
     }
 
-    @Test("each need is pending until it is read, and each reading is reported")
+    @Test("each needed condition is pending until it is read, and each reading is reported")
     func pending() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(FakeTree(), bus: bus)
@@ -199,7 +200,7 @@ struct ConditionsWatchTests {
             return context.watch?.pending
         }
         #expect(first == [.power, .sleep])
-        // The tree has no folder for supplies, so the reading changes no value.
+        // The tree has no folder for power supplies, so the reading changes no value.
         await harness.untilPending(.sleep)
         bus.setReadings { _ in }
         await harness.untilPending([])
@@ -211,7 +212,7 @@ struct ConditionsWatchTests {
         #expect(again?.contains(.power) == true)
     }
 
-    @Test("after close nothing is read")
+    @Test("a closed watch reads no condition, and returns no listing")
     func close() async throws {
         let harness = try WatchHarness(ConditionsWatchTests.laptop())
         await harness.need(.all)
@@ -225,7 +226,7 @@ struct ConditionsWatchTests {
         harness.stop()
     }
 
-    @Test("configured metering takes effect at once")
+    @Test("a change of the configured metering takes effect at once")
     func administrator() async throws {
         let bus = try FakeBus()
         let harness = try WatchHarness(ConditionsWatchTests.laptop(), bus: bus)

@@ -5,7 +5,8 @@ import CLinux
 import Glibc
 import Testing
 
-/// Whether this process may have its own network namespace, in which it can send the kernel's messages.
+/// Whether a thread of this process may enter its own network namespace, where it can send messages in place of the
+/// kernel.
 let mayLeaveNetwork = geteuid() == 0 && mayLeave()
 
 private func mayLeave() -> Bool {
@@ -22,7 +23,7 @@ func uevent(_ subsystem: String, _ device: String) -> [CChar] {
 
 @Suite("Device events of the kernel")
 struct DeviceEventsTests {
-    @Test("only events of power supplies and thermal sensors are used", arguments: [
+    @Test("only device events of power supplies and thermal sensors are used", arguments: [
         ("power_supply", .powerSupply), ("thermal", .thermal), ("block", []), ("power", []),
         ("", []),
     ] as [(String, DeviceEvents.Subsystems)])
@@ -31,19 +32,20 @@ struct DeviceEventsTests {
         #expect(DeviceEvents.subsystem(of: message) == subsystems)
     }
 
-    @Test("malformed messages are ignored", arguments: [
+    @Test("malformed device events are ignored", arguments: [
         [], [0], [0, 0, 0], Array("libudev".utf8), Array("SUBSYSTEM=power_suppl".utf8), [255, 254, 0, 253],
     ])
     func nonsense(_ message: [UInt8]) { #expect(DeviceEvents.subsystem(of: message) == []) }
 
-    @Test("the descriptor is closed on exec, and reading it does not block")
+    @Test("the descriptor of device events is closed on exec, and reading it does not block")
     func descriptor() throws {
         let events = try DeviceEvents()
         #expect(fcntl(events.number, F_GETFD) & FD_CLOEXEC != 0)
         _ = events.take()
     }
 
-    /// Returns a laptop in its own network namespace, after its first readings.
+    /// Returns the files of a laptop, and a watch of these files in its own network namespace, after its first
+    /// readings.
     private func laptop(needing needs: ConditionSet) async throws -> (FakeTree, WatchHarness) {
         let tree = ConditionsWatchTests.laptop()
         let harness = try WatchHarness(tree, ownNetwork: true)
@@ -52,7 +54,7 @@ struct DeviceEventsTests {
         return (tree, harness)
     }
 
-    @Test("a laptop that is unplugged is noticed by the kernel's event", .enabled(if: mayLeaveNetwork))
+    @Test("the kernel's event about an unplugged laptop causes a new reading of power", .enabled(if: mayLeaveNetwork))
     func unplugged() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -61,7 +63,7 @@ struct DeviceEventsTests {
         await harness.tell(uevent("power_supply", "AC"))
         let conditions = await harness.until { $0.externalPower.value == false }
         #expect(conditions.batteryPercent.value == 80)
-        // Now the charge falls without events, so it is polled.
+        // The charge of a discharging battery falls without events, so the watch polls it.
         #expect(await harness.ask { $0.watch?.readingTimer.isRunning } == true)
 
         tree.supply("AC", Supplies.mains("1"))
@@ -69,7 +71,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == true }
     }
 
-    @Test("a sensor that sends an event is read at once", .enabled(if: mayLeaveNetwork))
+    @Test("a heat sensor that sends a device event is read at once", .enabled(if: mayLeaveNetwork))
     func hot() async throws {
         let (tree, harness) = try await laptop(needing: .heat)
         defer { harness.stop() }
@@ -78,7 +80,7 @@ struct DeviceEventsTests {
         await harness.until { $0.thermalState.value == .critical }
     }
 
-    @Test("other devices and malformed messages cause no reading", .enabled(if: mayLeaveNetwork))
+    @Test("events of other devices and malformed messages cause no reading", .enabled(if: mayLeaveNetwork))
     func others() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
@@ -86,19 +88,19 @@ struct DeviceEventsTests {
         for message in [uevent("block", "sda"), [0, 0], Array("x".utf8CString), uevent("power_supply_not", "AC")] {
             await harness.tell(message)
         }
-        // This message comes after the others, so they were taken when it has been taken.
+        // When the watch has taken this message, it has also taken the earlier ones.
         await harness.tell(uevent("block", "sdb"))
         #expect(await harness.ask { $0.watch?.readers.reading.isEmpty } == true)
         #expect(await harness.current.externalPower.value == true)
     }
 
-    @Test("after a queue overflow everything is read again", .enabled(if: mayLeaveNetwork))
+    @Test("after an overflow of device events all needed conditions are read again", .enabled(if: mayLeaveNetwork))
     func flood() async throws {
         let (tree, harness) = try await laptop(needing: .power)
         defer { harness.stop() }
         tree.supply("AC", Supplies.mains("0"))
-        // All are sent in one loop iteration, which takes none of them. The queue is full before the last one, which
-        // matters.
+        // All messages are sent in one loop iteration, so the watch takes none of them meanwhile. The queue is full
+        // before the last message, the only one about power.
         let message = uevent("block", String(repeating: "s", count: 1_000))
         let last = uevent("power_supply", "AC")
         await harness.ask { _ in
@@ -108,7 +110,7 @@ struct DeviceEventsTests {
         await harness.until { $0.externalPower.value == false }
     }
 
-    @Test("a network that loses its default route is noticed", .enabled(if: mayLeaveNetwork))
+    @Test("without a default route there is no network, and the connectivity is none", .enabled(if: mayLeaveNetwork))
     func noRoute() async throws {
         let harness = try WatchHarness(FakeTree(), ownNetwork: true)
         defer { harness.stop() }
@@ -121,7 +123,7 @@ struct DeviceEventsTests {
 }
 
 extension WatchHarness {
-    /// Sends a message as the kernel in the watch's network, and returns after the next loop iteration.
+    /// Sends a message in place of the kernel, in the watch's network namespace. Returns after the next loop iteration.
     func tell(_ message: [CChar]) async {
         let result = await ask { _ in bhl_send_device_event(message, message.count) }
         #expect(result == 0)

@@ -1,7 +1,7 @@
 import BackhaulPlatform
 import Glibc
 
-/// A folder that the watch reads in place of /sys or /proc. It is removed with the last reference to the object.
+/// A folder that the watch reads in place of /sys or /proc. The folder is removed when the object is freed.
 final class FakeTree: Sendable {
     let root: String
 
@@ -19,7 +19,7 @@ final class FakeTree: Sendable {
         fclose(file)
     }
 
-    /// Replaces the file atomically: a reader never sees part of the text, as with the kernel's files.
+    /// Replaces the file atomically. As with the kernel's files, a reader never sees only a part of the text.
     func replace(_ path: String, _ text: String) {
         write(path + ".new", text)
         rename("\(root)/\(path).new", "\(root)/\(path)")

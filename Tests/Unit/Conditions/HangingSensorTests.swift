@@ -3,7 +3,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-/// A system in which reading some kinds of files blocks until `release` is called.
+/// A fake system, in which the reading of some conditions blocks until `release` is called.
 private final class HangingSystem: Sendable {
     private struct State {
         var hanging: ConditionSet
@@ -36,7 +36,7 @@ struct HangingSensorTests {
         try WatchHarness(tree, interval: interval, readSystem: { [system] in system.read($0, $1) })
     }
 
-    @Test("a sensor that hangs does not delay the others")
+    @Test("a sensor that hangs does not delay the reading of other sensors")
     func others() async throws {
         let harness = try harness(interval: 50)
         defer {
@@ -50,7 +50,7 @@ struct HangingSensorTests {
         #expect(system.begun(.heat) == 1)
     }
 
-    @Test("listings do not wait for a sensor that is known to hang, and do not read it again")
+    @Test("listings of conditions do not wait for a sensor that is known to hang, and do not read it again")
     func listings() async throws {
         let harness = try harness()
         defer {
@@ -66,7 +66,7 @@ struct HangingSensorTests {
         #expect(await harness.ask { $0.watch?.readers.reader == nil })
     }
 
-    @Test("a sensor that replies late is read, and its thread ends")
+    @Test("the late reading of a sensor is used, and the sensor's thread ends")
     func late() async throws {
         let harness = try harness(interval: 50)
         defer { harness.stop() }
@@ -77,7 +77,7 @@ struct HangingSensorTests {
         #expect(await harness.ask { $0.watch?.readers.stuck } == [])
     }
 
-    @Test("a sensor that hangs later is unknown after ten seconds")
+    @Test("if a sensor hangs after its first reading, its condition is unknown after ten seconds")
     func unknown() async throws {
         system.release()
         let harness = try harness(interval: 50)

@@ -4,7 +4,8 @@ import Testing
 
 @Suite("Heat")
 struct HeatTests {
-    /// The thermal zone of a laptop's processor: passive at 85, hot at 95, critical at 105 degrees.
+    /// The files of a laptop processor's thermal zone. Its trip points are passive at 85, hot at 95 and critical at 105
+    /// degrees.
     static func processor(_ temperature: String) -> [String: String] {
         [
             "type": "x86_pkg_temp", "mode": "enabled", "temp": temperature,
@@ -18,7 +19,7 @@ struct HeatTests {
         HeatState.read(SystemTree(root: tree.root), after: before)
     }
 
-    @Test("trip points give the level", arguments: [
+    @Test("the trip points of a thermal zone give the thermal state", arguments: [
         ("20000", ThermalState.nominal), ("84999", .nominal), ("85000", .fair), ("94999", .fair), ("95000", .serious),
         ("101999", .serious), ("102000", .critical), ("120000", .critical), ("-20000", .nominal),
     ])
@@ -28,7 +29,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("a critical trip point alone makes it serious from ten degrees below", arguments: [
+    @Test("a thermal zone with only a critical trip point is serious from ten degrees below that point", arguments: [
         ("94999", ThermalState.nominal), ("95000", .serious), ("101999", .serious), ("102000", .critical),
     ])
     func criticalAlone(_ temperature: String, _ level: ThermalState) {
@@ -37,7 +38,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == level)
     }
 
-    @Test("an implausible zone is ignored", arguments: [
+    @Test("a thermal zone with an implausible temperature is ignored", arguments: [
         "-40000", "0", "200000", "-274000", "151000", "-31000", "", "abc", "99999999999999999999", "1e5", "85.0",
     ])
     func implausible(_ temperature: String) {
@@ -48,7 +49,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .fair)
     }
 
-    @Test("implausible trip points are ignored", arguments: [
+    @Test("implausible trip points of a thermal zone are ignored", arguments: [
         ("critical", "0"), ("critical", "-274000"), ("critical", "201000"), ("critical", "20800"), ("hot", "10000"),
         ("passive", "0"), ("passive", "-5000"), ("active", "250000"), ("critical", ""), ("unheard-of", "50000"),
         ("critical", "-9223372036854775808"), ("hot", "9223372036854775807"),
@@ -59,7 +60,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .nominal)
     }
 
-    @Test("zones without trip points and disabled zones are nominal")
+    @Test("disabled thermal zones and zones without trip points count as nominal")
     func others() {
         let tree = FakeTree()
         tree.zone(0, ["type": "iwlwifi_1", "temp": "70000"])
@@ -70,7 +71,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .nominal)
     }
 
-    @Test("the zone at the highest level decides, and the source names it")
+    @Test("the thermal zone with the highest state decides, and the source names it")
     func several() {
         let tree = FakeTree()
         tree.zone(0, HeatTests.processor("60000"))
@@ -82,7 +83,7 @@ struct HeatTests {
             state.thermalState.source == "\(tree.root)/class/thermal/thermal_zone3 (x86_pkg_temp, 96 degrees)")
     }
 
-    @Test("a level ends below its trip point minus the hysteresis of at least two degrees", arguments: [
+    @Test("a thermal state ends below its trip point minus the hysteresis, which is at least two degrees", arguments: [
         ("93000", ThermalState.serious, ThermalState.serious), ("92001", .serious, .serious),
         ("92000", .serious, .fair), ("80001", .serious, .fair), ("80000", .serious, .nominal),
         ("100001", .critical, .critical), ("100000", .critical, .serious), ("93000", .fair, .fair),
@@ -94,7 +95,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree, after: ["thermal_zone0": before]).thermalState.value == level)
     }
 
-    @Test("processor throttling counts as fair; fans do not", arguments: [
+    @Test("processor throttling counts as the thermal state fair, and a running fan does not", arguments: [
         ("Processor", "1", ThermalState.fair), ("thermal-cpufreq-0", "2", .fair), ("intel_powerclamp", "20", .fair),
         ("intel_powerclamp", "-1", .nominal), ("cpufreq-cpu4", "0", .nominal), ("Fan", "3", .nominal),
         ("pwm-fan", "255", .nominal), ("LCD", "7", .nominal), ("TCC Offset", "10", .nominal),
@@ -112,7 +113,7 @@ struct HeatTests {
         if level == .fair { #expect(found.thermalState.source == "\(tree.root)/\(device) (\(type))") }
     }
 
-    @Test("a zone is found among any number of cooling devices")
+    @Test("a thermal zone is found among any number of cooling devices")
     func manyDevices() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/thermal/cooling_device\(number)") }
@@ -120,7 +121,7 @@ struct HeatTests {
         #expect(HeatTests.state(tree).thermalState.value == .serious)
     }
 
-    @Test("without zones heat is unknown")
+    @Test("without thermal zones the thermal state is unknown")
     func none() {
         let tree = FakeTree()
         #expect(HeatTests.state(tree).thermalState.value == nil)

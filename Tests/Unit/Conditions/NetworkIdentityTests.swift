@@ -66,7 +66,7 @@ struct NetworkIdentityTests {
         #expect(back.bus == manager("Home", metered: false))
     }
 
-    @Test("after ten seconds without a connection of NetworkManager its readings are used")
+    @Test("if NetworkManager has had no connection for ten seconds, its readings are used")
     func unmanaged() {
         var identity = onHotspot()
         _ = identity.take(kernel("wlan0"), manager(nil), now: 1_000)
@@ -75,7 +75,7 @@ struct NetworkIdentityTests {
         #expect(!answer.isPending)
     }
 
-    @Test("a new interface is pending for ten seconds until NetworkManager names its network")
+    @Test("the network of a new interface is pending until NetworkManager names it, for at most ten seconds")
     func late() {
         var identity = onHotspot()
         _ = identity.take(kernel(nil), manager(nil), now: 1_000)
@@ -97,7 +97,7 @@ struct NetworkIdentityTests {
         #expect(!unmanaged.take(kernel("eth0"), manager(nil), now: 0).isPending)
     }
 
-    @Test("metering takes effect at once, also while the network has no name")
+    @Test("a change of metering takes effect at once, also while the network has no name")
     func metered() {
         var identity = NetworkIdentity()
         _ = identity.take(kernel("wlan0"), manager("Home", metered: false), now: 0)

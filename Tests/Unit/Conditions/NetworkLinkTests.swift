@@ -23,25 +23,25 @@ struct NetworkLinkTests {
         LinkCase("a bridge", ["type": "1", "uevent": "DEVTYPE=bridge\nINTERFACE=br0"], .ethernet),
         LinkCase("a VLAN", ["type": "1", "uevent": "DEVTYPE=vlan"], .ethernet),
         LinkCase("a wireless card", ["type": "1", "uevent": "DEVTYPE=wlan\nINTERFACE=wlan0"], .wifi),
-        LinkCase("a wireless card by its folder", ["type": "1", "phy80211/name": "phy0"], .wifi),
+        LinkCase("a wireless card that has a folder phy80211", ["type": "1", "phy80211/name": "phy0"], .wifi),
         LinkCase("an old wireless card", ["type": "1", "wireless/status": "0"], .wifi),
         LinkCase("a modem", ["type": "1", "uevent": "DEVTYPE=wwan"], .cellular, metered: true),
-        LinkCase("a modem that carries bare packets", ["type": "65534", "uevent": "DEVTYPE=wwan"], .cellular,
+        LinkCase("a modem without link-layer headers", ["type": "65534", "uevent": "DEVTYPE=wwan"], .cellular,
                  metered: true),
-        LinkCase("a modem of a phone's chip", ["type": "519"], .cellular, metered: true),
-        LinkCase("a modem that is dialled", ["type": "512"], .cellular, metered: true),
+        LinkCase("a modem of the kernel's type raw IP", ["type": "519"], .cellular, metered: true),
+        LinkCase("a dial-up modem", ["type": "512"], .cellular, metered: true),
         LinkCase("a phone over Bluetooth", ["type": "1", "uevent": "DEVTYPE=bluetooth"], .bluetooth, metered: true),
         LinkCase("WireGuard", ["type": "65534", "uevent": "DEVTYPE=wireguard"], .tunnel),
         LinkCase("OpenVPN", ["type": "65534", "tun_flags": "0x1001"], .tunnel),
-        LinkCase("a tap", ["type": "1", "tun_flags": "0x1002"], .tunnel),
-        LinkCase("6in4", ["type": "776"], .tunnel),
+        LinkCase("a TAP device", ["type": "1", "tun_flags": "0x1002"], .tunnel),
+        LinkCase("a tunnel of the kernel's type SIT", ["type": "776"], .tunnel),
         LinkCase("InfiniBand", ["type": "32"], .ethernet),
-        LinkCase("something else", ["type": "280"], .other),
-        LinkCase("a file that is a folder", ["type/x": "1"], .ethernet),
-        LinkCase("nonsense", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
+        LinkCase("a device of another type", ["type": "280"], .other),
+        LinkCase("a device whose type is a folder", ["type/x": "1"], .ethernet),
+        LinkCase("a device with malformed files", ["type": "abc", "uevent": "DEVTYPE"], .ethernet),
     ]
 
-    @Test("its files give its kind, and whether it is metered", arguments: links)
+    @Test("the files of a network device give its kind, and whether it is metered", arguments: links)
     func kind(_ link: LinkCase) {
         let tree = FakeTree()
         for (name, text) in link.files { tree.write("class/net/if0/\(name)", text) }
@@ -51,7 +51,7 @@ struct NetworkLinkTests {
         #expect(found.isMetered == link.isMetered)
     }
 
-    @Test("without /sys the kernel's type number gives the kind", arguments: [
+    @Test("without /sys the kernel's type number gives the kind of a network device", arguments: [
         (1, NetworkKinds.ethernet), (512, .cellular), (65_534, .tunnel), (nil, .other),
     ] as [(Int?, NetworkKinds)])
     func withoutSystem(_ type: Int?, _ kind: NetworkKinds) {
@@ -60,7 +60,7 @@ struct NetworkLinkTests {
         #expect(found.kind == kind)
     }
 
-    @Test("PPP of a DSL modem is not a cellular network")
+    @Test("PPP over a DSL modem is not a cellular network")
     func digitalSubscriberLine() {
         let tree = FakeTree([
             "class/net/ppp0/type": "512",
@@ -81,7 +81,7 @@ struct NetworkLinkTests {
         #expect(state.network.source == "there is no default route")
     }
 
-    @Test("configured metering has precedence over NetworkManager, and that over the device")
+    @Test("configured metering has precedence over NetworkManager, and NetworkManager over the device")
     func precedence() {
         let link = NetworkLink(name: "wlan0", type: 1, deviceType: "wlan")
         let state = NetworkState(link, source: "/sys/class/net/wlan0")

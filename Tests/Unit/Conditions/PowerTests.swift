@@ -26,7 +26,7 @@ struct Supplies: Sendable, CustomTestStringConvertible {
 @Suite("Power")
 struct PowerTests {
     static let machines: [Supplies] = [
-        Supplies("a server without any", [], external: true, percent: nil),
+        Supplies("a server without power supplies", [], external: true, percent: nil),
         Supplies("a desktop with mains", [("AC", Supplies.mains("1"))], external: true, percent: nil),
         Supplies(
             "a plugged laptop", [("AC", Supplies.mains("1")), ("BAT0", Supplies.battery("Charging", "81"))],
@@ -35,32 +35,33 @@ struct PowerTests {
             "an unplugged laptop", [("AC", Supplies.mains("0")), ("BAT0", Supplies.battery("Discharging", "80"))],
             external: false, percent: 80),
         Supplies(
-            "a laptop whose battery has not noticed yet that mains is gone",
+            "an unplugged laptop whose battery still reports that it charges",
             [("AC", Supplies.mains("0")), ("BAT0", Supplies.battery("Charging", "80"))], external: false, percent: 80),
         Supplies(
-            "a weak charger", [("AC", Supplies.mains("1")), ("BAT0", Supplies.battery("Discharging", "40"))],
+            "a laptop whose battery discharges although it is plugged in",
+            [("AC", Supplies.mains("1")), ("BAT0", Supplies.battery("Discharging", "40"))],
             external: true, percent: 40),
-        Supplies("a battery that is charged by nothing we see", [("BAT0", Supplies.battery("Full", "100"))],
+        Supplies("a full battery without any other supply", [("BAT0", Supplies.battery("Full", "100"))],
                  external: true, percent: 100),
-        Supplies("a battery alone that is emptied", [("BAT0", Supplies.battery("Discharging", "7"))],
+        Supplies("a discharging battery without any other supply", [("BAT0", Supplies.battery("Discharging", "7"))],
                  external: false, percent: 7),
-        Supplies("a battery of unknown status", [("BAT0", Supplies.battery("Unknown", "7"))],
+        Supplies("a battery of unknown status without any other supply", [("BAT0", Supplies.battery("Unknown", "7"))],
                  external: true, percent: 7),
         Supplies(
-            "power over one of two ports",
+            "a laptop with power over one of two USB ports",
             [
                 ("ucsi1", ["type": "USB", "online": "0"]), ("ucsi2", ["type": "USB", "online": "2"]),
                 ("BAT0", Supplies.battery("Unknown", "50")),
             ], external: true, percent: 50),
         Supplies(
-            "ports without power and a battery that says nothing",
+            "a battery of unknown status beside a USB port without power",
             [("ucsi1", ["type": "USB", "online": "0"]), ("BAT0", Supplies.battery("Unknown", "50"))],
             external: false, percent: 50),
         Supplies(
-            "a plug that no driver knows, ports without power, and a battery that is charged",
+            "a charging battery beside a USB port without power",
             [("ucsi1", ["type": "USB", "online": "0"]), ("BAT0", Supplies.battery("Charging", "50"))],
             external: true, percent: 50),
-        Supplies("a desktop with unused ports", [("ucsi1", ["type": "USB", "online": "0"])],
+        Supplies("a desktop with an unused USB port", [("ucsi1", ["type": "USB", "online": "0"])],
                  external: true, percent: nil),
         Supplies(
             "a phone on its charging pad",
@@ -70,19 +71,19 @@ struct PowerTests {
             "a UPS on mains", [("ups", ["type": "UPS", "status": "Charging", "capacity": "90"])],
             external: true, percent: 90),
         Supplies(
-            "a UPS that is emptied, behind mains that the machine believes in",
+            "a discharging UPS beside a mains supply that reports power",
             [("AC", Supplies.mains("1")), ("ups", ["type": "UPS", "status": "Discharging", "capacity": "66"])],
             external: false, percent: 66),
         Supplies(
-            "a mouse and a pen",
+            "a desktop with the batteries of a mouse and a pen",
             [
                 ("hid-mouse", ["type": "Battery", "scope": "Device", "status": "Discharging", "capacity": "3"]),
                 ("wacom", ["type": "USB", "scope": "Device", "online": "0"]),
             ], external: true, percent: nil),
-        Supplies("a board without a battery whose mains says that it is off", [("AC", Supplies.mains("0"))],
+        Supplies("a machine without a battery whose mains supply reports no power", [("AC", Supplies.mains("0"))],
             external: true, percent: nil),
         Supplies(
-            "an empty bay beside a battery",
+            "a discharging battery beside an empty battery bay",
             [
                 ("AC", Supplies.mains("0")), ("BAT0", Supplies.battery("Discharging", "30")),
                 ("BAT1", ["type": "Battery", "present": "0", "status": "Unknown", "capacity": "0"]),
@@ -95,22 +96,22 @@ struct PowerTests {
                 ("BAT1", Supplies.battery("Unknown", "20").merging(["energy_full": "30000000"]) { $1 }),
             ], external: false, percent: 40),
         Supplies(
-            "two batteries of which one does not say its size",
+            "two batteries, one of them of unknown size",
             [
                 ("BAT0", Supplies.battery("Discharging", "100").merging(["energy_full": "10000000"]) { $1 }),
                 ("BAT1", Supplies.battery("Discharging", "20")),
             ], external: false, percent: 60),
         Supplies(
-            "a battery that gives amounts only",
+            "a battery that reports amounts and no percentage",
             [("BAT0", ["type": "Battery", "status": "Discharging", "charge_now": "1000", "charge_full": "4000"])],
             external: false, percent: 25),
         Supplies(
-            "a worn battery that holds more than it should",
+            "a battery that reports more energy than its full capacity",
             [("BAT0", ["type": "Battery", "status": "Full", "energy_now": "41", "energy_full": "40"])],
             external: true, percent: 100),
     ]
 
-    @Test("supplies give the source of power and the charge", arguments: machines)
+    @Test("the power supplies of a machine give the source of power and the charge", arguments: machines)
     func machine(_ machine: Supplies) {
         let tree = FakeTree()
         tree.makeFolder(PowerState.folder)
@@ -120,7 +121,7 @@ struct PowerTests {
         #expect(state.batteryPercent.value == machine.percent, "\(state.batteryPercent.source)")
     }
 
-    @Test("an implausible charge is unknown", arguments: [
+    @Test("an implausible charge of a battery is unknown", arguments: [
         "-5", "250", "abc", "", "1e9", "99999999999999999999", "0x20", "50%", "\u{0}", "nan",
     ])
     func nonsense(_ capacity: String) {
@@ -131,7 +132,7 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("an implausible charge does not affect the charge of another battery")
+    @Test("an implausible charge of a battery does not affect the charge of another battery")
     func otherBattery() {
         let tree = FakeTree()
         tree.supply("BAT0", Supplies.battery("Discharging", "250"))
@@ -146,7 +147,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == percent)
     }
 
-    @Test("energy values without a plausible ratio give no charge", arguments: [
+    @Test("energy values of a battery without a plausible ratio give no charge", arguments: [
         ("10", "0"), ("10", "-40"), ("-10", "40"), ("10", ""), ("99999999999999999", "1"), ("x", "40"),
     ])
     func amounts(_ now: String, _ full: String) {
@@ -155,7 +156,7 @@ struct PowerTests {
         #expect(PowerState.read(SystemTree(root: tree.root)).batteryPercent.value == nil)
     }
 
-    @Test("attributes that are folders, pipes or very large files are ignored")
+    @Test("attributes of power supplies that are folders, pipes or very large files are ignored")
     func oddFiles() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))
@@ -169,21 +170,21 @@ struct PowerTests {
         #expect(state.externalPower.value == false)
     }
 
-    @Test("a folder with very many entries is read in part")
+    @Test("a folder of power supplies with very many entries is read only in part")
     func manyEntries() {
         let tree = FakeTree()
         for number in 0..<600 { tree.makeFolder("class/power_supply/empty\(number)") }
         #expect(PowerState.read(SystemTree(root: tree.root)).externalPower.value == true)
     }
 
-    @Test("without the folder power is unknown, and the source has the error")
+    @Test("if the folder of power supplies cannot be read, power is unknown and the source has the error")
     func noFolder() {
         let state = PowerState.read(SystemTree(root: "/nowhere"))
         #expect(state.externalPower.value == nil)
         #expect(state.externalPower.source == "cannot read /nowhere/class/power_supply: No such file or directory")
     }
 
-    @Test("the source names the supply that decides")
+    @Test("the source of a reading names the power supply that decides")
     func sources() {
         let tree = FakeTree()
         tree.supply("AC", Supplies.mains("0"))

@@ -1,8 +1,8 @@
 import Glibc
 import Testing
 
-/// A private bus with NetworkManager and logind of python-dbusmock. The process
-/// Tests/Integration/conditions/buses.py runs it, and performs one command for each line.
+/// A private message bus with fakes of NetworkManager and logind from python-dbusmock. The child process
+/// Tests/Integration/conditions/buses.py runs the bus, and performs one command for each line that it reads.
 final class PrivateBus {
     let address: String
     private let process: pid_t

@@ -21,7 +21,7 @@ struct RoutesTests {
         #expect(Routes.hasRouteToNameServer(resolverFile: "/nowhere") == Routes.hasNetwork)
     }
 
-    @Test("a watch has no changes after all were taken, and its descriptor is closed on exec")
+    @Test("a route watch has no changes after all were taken, and its descriptor is closed on exec")
     func watch() throws {
         let watch = try RouteWatch()
         #expect(fcntl(watch.number, F_GETFD) & FD_CLOEXEC != 0)

@@ -5,12 +5,12 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// Owns a watch on a loop's thread. The watch reads trees that a test writes.
+/// The context of a loop thread, which owns a watch of conditions. The watch reads files that the test writes.
 final class WatchContext {
     var watch: ConditionsWatch?
     var log: [String] = []
     var changes = 0
-    /// Called after every change. Each is removed when it returns true.
+    /// Closures that are called with the conditions after every change. A closure that returns true is removed.
     fileprivate var awaited: [(Conditions) -> Bool] = []
 
     func make(
@@ -39,7 +39,7 @@ struct WatchHarness: Sendable {
     let tree: FakeTree
     let thread: LoopThread<WatchContext>
 
-    /// `ownNetwork`: the loop's thread enters its own network namespace, in which its sockets are. This needs
+    /// `ownNetwork`: the loop's thread enters its own network namespace and opens its sockets there, which needs
     /// privilege.
     init(
         _ tree: FakeTree, processes: String? = nil, interval: Int64 = 30_000, bus: FakeBus? = nil,
@@ -67,7 +67,7 @@ struct WatchHarness: Sendable {
         get async { await ask { $0.watch?.current ?? Conditions() } }
     }
 
-    /// Waits until the readings meet the condition.
+    /// Waits until `isWanted` accepts the conditions, and returns them.
     @discardableResult
     func until(_ isWanted: @escaping @Sendable (Conditions) -> Bool) async -> Conditions {
         await withCheckedContinuation { continuation in
@@ -154,7 +154,7 @@ final class FakeBus: SystemBus {
         wakeUp.set()
     }
 
-    /// Resets the readings to those of a new bus without a reply.
+    /// Resets the readings to those of a bus that has not replied yet.
     func forget() { state.withLock { $0.readings = BusReadings() } }
 
     func takeReadings() -> BusReadings {

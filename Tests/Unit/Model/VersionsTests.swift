@@ -13,13 +13,13 @@ import Testing
                 versions: versions, isDaemon: isDaemon, process: 7), mayRequestExit: mayRequestExit)
     }
 
-    @Test("an older daemon is asked to exit, with the same protocol or another")
+    @Test("an older daemon is requested to exit, whether or not its protocol is the same")
     func older() {
         #expect(action(library: 0x00_02_FF, wire: 5) == .requestExit)
         #expect(action(library: 0x00_02_FF, wire: 4) == .requestExit)
     }
 
-    @Test("an engine with the same protocol is used when it is not older, no daemon, or did not exit")
+    @Test("an engine with the same protocol is used if it is not older, is not a daemon, or did not exit on request")
     func same() {
         #expect(action(library: 0x00_03_00, wire: 5) == .proceed)
         #expect(action(library: 0x01_00_00, wire: 5) == .proceed)
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "an engine with another protocol is refused, with both versions and a remedy",
+        "an engine with another protocol is refused, and the message has both versions and a remedy",
         arguments: [(UInt32(0x01_00_00), "update this program"), (UInt32(0x00_02_00), "update the program that is")])
     func refused(library: UInt32, remedy: String) throws {
         guard case .refuse(let failure) = action(library: library, wire: 4, isDaemon: false) else {
@@ -40,7 +40,7 @@ import Testing
         #expect(failure.message.contains(remedy))
     }
 
-    @Test("a daemon exits only for a newer library")
+    @Test("a daemon exits only on the request of a newer library")
     func mustExit() {
         let daemon = Welcome(versions: own, isDaemon: true, process: 7)
         #expect(VersionNegotiation.mustExit(daemon, requestedBy: Versions(wire: 0, library: 0x00_03_01)))
@@ -61,7 +61,7 @@ import Testing
         #expect(entry.message == "GET https://example.org/a/b?… failed, http://b.org/c is left")
     }
 
-    @Test("the length of a message is limited")
+    @Test("the length of a log message is limited")
     func length() {
         #expect(LogEntry(.notice, String(repeating: "ä", count: 5_000)).message.utf8.count <= 1_010)
     }

@@ -9,14 +9,15 @@ import Testing
 /// Each test runs in a separate process, whose descriptors are closed during a transfer.
 @Suite("A host that closes descriptors during a transfer")
 struct ClosedDescriptorTests {
-    @Test("closing all descriptors causes no abort, and the host's new ones are not changed")
+    @Test("if the host closes all descriptors, the process does not abort, and the host's new sockets get no byte")
     func all() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
             let server = try RawServer { connection in
                 _ = connection.readRequest()
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-                // The thread never returns, because the server would then close a number that it does not own any more.
+                // The thread never returns. Otherwise the server would close a descriptor number that it does not own
+                // any more.
                 while true { sleep(60) }
             }
             let broken = Lock(false)
@@ -62,7 +63,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("closing its connection fails the transfer as lost, and the next one succeeds")
+    @Test("if the host closes a transfer's connection, the transfer fails as lost, and the next one succeeds")
     func one() async {
         await #expect(processExitsWith: .success) {
             let requests = Lock(0)
@@ -91,7 +92,7 @@ struct ClosedDescriptorTests {
     }
 }
 
-/// Returns the port that a TCP socket is connected to, or nil.
+/// Returns the port to which a TCP socket is connected, or nil.
 private func peerPort(of number: Int32) -> UInt16? {
     var address = sockaddr_in()
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)

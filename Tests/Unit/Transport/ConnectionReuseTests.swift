@@ -10,7 +10,7 @@ import Testing
 struct ConnectionReuseTests {
     static let stray = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nstray"
 
-    @Test("is reused when the server has sent only its responses")
+    @Test("a connection is reused if the server has sent only its responses")
     func clean() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -24,7 +24,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("is not reused when it has an unexpected response", arguments: [
+    @Test("a connection is not reused after an unexpected response", arguments: [
         Self.stray, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n", "\r\n", "H",
     ])
     func strayWhileIdle(stray: String) async throws {
@@ -47,7 +47,8 @@ struct ConnectionReuseTests {
         }
     }
 
-    /// Runs a server that sends a valid response to the first request of each connection, and `bytes` to later ones.
+    /// Runs a server that sends a valid response to the first request of each connection, and `bytes` to later
+    /// requests.
     private func withBrokenReuse(
         by bytes: String, _ body: (RawServer, TransferClient) async throws -> Void
     ) async throws {
@@ -59,7 +60,7 @@ struct ConnectionReuseTests {
     }
 
     /// The bytes may be the rest of an earlier response that arrived after the request.
-    @Test("is replaced by a new one when its next response is not HTTP", arguments: [
+    @Test("a reused connection is replaced by a new one if its next response is not HTTP", arguments: [
         "0123456789\r\n", "\r\n\r\n", "HTTP/1.1 200 OK\r\nbroken\r\n\r\n",
     ])
     func brokenResponse(bytes: String) async throws {
@@ -73,7 +74,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("fails the request when its next response is HTTP but contradicts itself")
+    @Test("a request on a reused connection fails if its response is HTTP but contradicts itself")
     func contradiction() async throws {
         let response = "HTTP/1.1 302 Found\r\nLocation: /a\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n"
         try await withBrokenReuse(by: response) { server, transferClient in
@@ -84,7 +85,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("fails a request that must not be repeated when its next response is not HTTP")
+    @Test("a request that must not be repeated fails if its response on a reused connection is not HTTP")
     func brokenResponseToPost() async throws {
         try await withBrokenReuse(by: "0123456789\r\n") { server, transferClient in
             _ = await transferClient.fetch(server.url)
@@ -96,7 +97,7 @@ struct ConnectionReuseTests {
         }
     }
 
-    @Test("is not reused when additional bytes came with a response", arguments: [
+    @Test("a connection is not reused if additional bytes came with a response", arguments: [
         "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood",
         "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ngood\r\n0\r\n\r\n",
@@ -117,7 +118,7 @@ struct ConnectionReuseTests {
 }
 
 extension RawServer.Connection {
-    /// Returns when the client's kernel has acknowledged all bytes.
+    /// Sends the text, and returns when the client's kernel has acknowledged all bytes.
     func sendAndAwaitArrival(_ text: String) {
         send(text)
         var unsent: Int32 = 1

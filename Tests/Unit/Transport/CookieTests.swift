@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Cookies")
 struct CookieTests {
-    /// Returns a server that sets the cookies of a path, and responds with the Cookie fields of the request.
+    /// Returns the closure of a server that sets the cookies of a path. The body of its responses is the request's
+    /// Cookie fields.
     private static func server(_ cookies: [String: [String]]) -> @Sendable (RawServer.Connection) -> Void {
         { connection in
             while let head = connection.readRequest() {
@@ -29,7 +30,7 @@ struct CookieTests {
         return await transferClient.fetch(one, cookies: jar).text
     }
 
-    @Test("a server gets its cookies back, also after a redirect, and other servers do not")
+    @Test("a server gets its cookies back, also after a redirect, and other servers do not get them")
     func redirect() async throws {
         try await withServer(Self.server(["/go": ["a=1; Path=/", "b=2; Path=/elsewhere"]])) { server, transferClient in
             let (jar, other) = (CookieBox(), CookieBox())
@@ -42,7 +43,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a request's own cookies and those of the jar are sent in one field")
+    @Test("the cookies of a request's headers and those of the jar are sent in one field")
     func own() async throws {
         try await withServer(Self.server(["/set": ["a=1"]])) { server, transferClient in
             let jar = CookieBox()
@@ -53,7 +54,7 @@ struct CookieTests {
         }
     }
 
-    @Test("cookies for other domains, or with an unmet name prefix, are refused", arguments: [
+    @Test("cookies for other domains, or that break the rules of their name prefix, are refused", arguments: [
         "a=1; Domain=example.org", "a=1; Domain=com", "a=1; Domain=0.0.1", "__Host-a=1; Path=/", "__Secure-a=1",
     ])
     func refused(_ cookie: String) async throws {
@@ -64,7 +65,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a jar is exported as lines and imported again")
+    @Test("a cookie jar is exported as lines and imported again")
     func lines() async throws {
         let cookies = ["a=1; Max-Age=1000; HttpOnly", "b=2", "c=3; Max-Age=0"]
         try await withServer(Self.server(["/set": cookies])) { server, transferClient in
@@ -79,7 +80,7 @@ struct CookieTests {
         }
     }
 
-    @Test("a server over its limit loses its oldest cookies, others lose none")
+    @Test("a domain with too many cookies loses its oldest cookies, and other domains lose none")
     func bounded() {
         let flood = (0..<5_000).map { ".evil.example\tTRUE\t/\tFALSE\t0\tc\($0)\tx" }
         let good = (0..<10).map { "good.example\tFALSE\t/\tFALSE\t0\tg\($0)\tx" }

@@ -40,7 +40,7 @@ struct CredentialTests {
         #expect(configured.mayRepeat(after: 407) && configured.proxyScheme == [.basic, .digest])
     }
 
-    @Test("nonces belong to one credential at one server")
+    @Test("Digest nonces belong to one credential at one server")
     func nonces() {
         let digest = HopCredentials(
             server: answer(.credential(user: "u", password: "p"), .digest), proxy: nil, through: nil)
@@ -50,7 +50,7 @@ struct CredentialTests {
         #expect(digest.nonceOwner(at: here) != nil && digest.nonceOwner(at: here) != digest.nonceOwner(at: there))
     }
 
-    @Test("a credential replaces fields of the request with the same name")
+    @Test("a credential replaces header fields of the request with the same name")
     func merged() {
         let basic = HopCredentials(server: answer(.credential(user: "u", password: "p")), proxy: nil, through: nil)
         #expect(basic.merged(into: asked).map(\.name) == ["Accept", "X-Key"])
@@ -61,7 +61,7 @@ struct CredentialTests {
         #expect(HopCredentials().merged(into: asked) == asked)
     }
 
-    @Test("proxy and server credentials are separate")
+    @Test("the credentials of a proxy and of a server are separate")
     func apart() {
         let hop = HopCredentials(
             server: nil, proxy: answer(.headers([HeaderField("Proxy-Authorization", "Bearer x")])),
@@ -71,7 +71,7 @@ struct CredentialTests {
         #expect(hop.proxyUser == nil && hop.proxyPassword == nil)
     }
 
-    @Test("a credential for a proxy replaces that of the configuration")
+    @Test("a host's credential for a proxy replaces the user and password of the configuration")
     func replaced() {
         let route = ProxyRoute(url: "http://p:1", user: "old", password: "o")
         #expect(HopCredentials(server: nil, proxy: nil, through: route).proxyUser == "old")

@@ -7,7 +7,7 @@ import Testing
 struct DelegateCallTests {
     private static let body = pattern(400_000)
 
-    /// Serves the body to every request of a connection.
+    /// Sends `body` in the response to each request of a connection.
     @Sendable private static func serve(_ connection: RawServer.Connection) {
         while connection.readRequest() != nil {
             connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n")
@@ -17,14 +17,15 @@ struct DelegateCallTests {
 
     enum Moment: CaseIterable, Sendable { case head, bytes }
 
-    @Test("may cancel its transfer, and gets no more calls", arguments: Moment.allCases)
+    @Test("a delegate may cancel its transfer, and gets no more calls", arguments: Moment.allCases)
     func cancel(moment: Moment) async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
             let record: TransferRecord = await transferClient.event { client, done in
                 let recorder = RecordingDelegate()
                 client.kept.append(recorder)
-                // At the end of a second transfer, the first one would have had more calls.
+                // When this second transfer ends, all calls for the first transfer would have arrived without the
+                // cancel.
                 let witness = RecordingDelegate()
                 client.kept.append(witness)
                 witness.onEnd = { _ in done(recorder.record) }
@@ -48,7 +49,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may refuse the body, which ends the transfer as refused")
+    @Test("a delegate may refuse the body, which ends the transfer as refused")
     func refuse() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let record = await transferClient.fetch(request(server.url)) { recorder, _ in
@@ -59,7 +60,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may start another transfer", arguments: Moment.allCases)
+    @Test("a delegate may start another transfer during a call", arguments: Moment.allCases)
     func start(moment: Moment) async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -91,7 +92,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("at the end of a transfer may start the next one, many times")
+    @Test("a delegate may start the next transfer at the end of each transfer")
     func chain() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -110,7 +111,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may cancel all other transfers")
+    @Test("a delegate may cancel all other transfers during a call")
     func cancelOthers() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -132,7 +133,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may pause without losing or repeating bytes")
+    @Test("a delegate may pause its transfer without losing or repeating bytes")
     func pause() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let record = await transferClient.fetch(request(server.url)) { recorder, client in
@@ -150,9 +151,9 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may pause, which stops the request timeout")
+    @Test("a delegate may pause its transfer for longer than the request timeout")
     func pausedTimeout() async throws {
-        // The body is created before the time starts to count.
+        // The body is created before the request timeout starts.
         _ = Self.body
         try await withServer(Self.serve) { server, transferClient in
             var request = request(server.url)
@@ -172,7 +173,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may cancel a paused transfer")
+    @Test("a paused transfer may be cancelled at once after it was resumed")
     func cancelPaused() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -195,7 +196,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("may close the transport, and is the last call", arguments: ClosingMoment.allCases)
+    @Test("a delegate may close the transport, and then no delegate gets more calls", arguments: ClosingMoment.allCases)
     func close(moment: ClosingMoment) async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -232,7 +233,7 @@ struct DelegateCallTests {
 
     enum ClosingMoment: CaseIterable, Sendable { case head, bytes, end }
 
-    @Test("is not made to a released delegate, and other transfers continue")
+    @Test("a delegate that was released gets no calls, and other transfers continue")
     func goneDelegate() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url
@@ -245,7 +246,7 @@ struct DelegateCallTests {
         }
     }
 
-    @Test("is correct for many transfers at once, some of them cancelled at random times")
+    @Test("many transfers at once deliver the right bytes, while some of them are cancelled at random times")
     func many() async throws {
         try await withServer(Self.serve) { server, transferClient in
             let url = server.url

@@ -7,7 +7,7 @@ import Testing
 struct HTTP1FallbackTests {
     let origin = Origin(scheme: "https", server: "a.example.org", port: 443)
 
-    @Test("A fallback applies to its origin and lasts an hour")
+    @Test("A fallback to HTTP/1.1 applies to its origin and lasts an hour")
     func lastsAnHour() {
         var fallback = HTTP1Fallback()
         fallback.begin(origin, now: 1_000)
@@ -17,7 +17,7 @@ struct HTTP1FallbackTests {
         #expect(!fallback.includes(Origin(scheme: "https", server: "b.example.org", port: 443), now: 1_000))
     }
 
-    @Test("A fallback can end early and begin again")
+    @Test("A fallback to HTTP/1.1 can end early and begin again")
     func ends() {
         var fallback = HTTP1Fallback()
         fallback.begin(origin, now: 0)
@@ -27,7 +27,9 @@ struct HTTP1FallbackTests {
         #expect(fallback.includes(origin, now: 0))
     }
 
-    @Test("A bad response or TLS failure counts as a lost connection", arguments: [Status.badResponse, .tlsFailed])
+    @Test(
+        "A bad response or TLS failure of a request over a fallback to HTTP/1.1 counts as a lost connection",
+        arguments: [Status.badResponse, .tlsFailed])
     func isLost(_ status: Status) {
         let failure = HTTP1Fallback.failure(Failure(status, "words", domain: .curl, detail: 1), of: origin)
         #expect(failure.status == .connectionLost)
@@ -36,7 +38,9 @@ struct HTTP1FallbackTests {
         #expect((failure.domain, failure.detail) == (.curl, 1))
     }
 
-    @Test("Other failures are not changed", arguments: [Status.requestTimeout, .connectionFailed, .connectionLost])
+    @Test(
+        "Other failures of a request over a fallback to HTTP/1.1 keep their status",
+        arguments: [Status.requestTimeout, .connectionFailed, .connectionLost])
     func isKept(_ status: Status) {
         let failure = Failure(status, "words")
         #expect(HTTP1Fallback.failure(failure, of: origin) == failure)

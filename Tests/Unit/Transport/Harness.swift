@@ -1,6 +1,6 @@
 import BackhaulTransport
 
-/// Runs the body with a server that calls `serve` for each connection, and a transfer client.
+/// Runs `body` with a server, which calls `serve` for each connection, and with a transfer client.
 func withServer(
     _ serve: @escaping @Sendable (RawServer.Connection) -> Void,
     _ body: (RawServer, TransferClient) async throws -> Void
@@ -14,7 +14,7 @@ func withServer(
     try await body(server, transferClient)
 }
 
-/// Runs the body with an nginx that serves the files.
+/// Runs `body` with an nginx that serves the files, and with a transfer client.
 func withNginx(_ files: [String: [UInt8]], _ body: (Nginx, TransferClient) async throws -> Void) async throws {
     let nginx = try Nginx(files: files)
     let transferClient = try TransferClient()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The metrics of a request", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct MetricsTests {
-    @Test("a first request has all phases in order, addresses and byte counts")
+    @Test("the metrics of a first request have all phases in order, addresses and byte counts")
     func first() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let record = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
@@ -25,7 +25,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a reused connection has no lookup and connect times")
+    @Test("the metrics of a request on a reused connection have no times of lookup and connect")
     func reused() async throws {
         try await withNginx(["small": pattern(1_000)]) { nginx, transferClient in
             let one = request(nginx.tlsURL + "/small", caFile: nginx.caFile)
@@ -37,7 +37,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("without TLS there are no TLS metrics")
+    @Test("the metrics of a request without TLS have no values about TLS")
     func plain() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, transferClient in
             let metrics = await transferClient.fetch(nginx.url + "/small").metrics
@@ -46,7 +46,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("the metrics are those of the last hop, with the number of redirects")
+    @Test("the metrics of a redirected request are those of the last hop, with the number of redirects")
     func redirected() async throws {
         try await withNginx(["small": pattern(10)]) { nginx, transferClient in
             let metrics = await transferClient.fetch(nginx.url + "/down").metrics
@@ -54,7 +54,7 @@ struct MetricsTests {
         }
     }
 
-    @Test("a refused connection has no request metrics")
+    @Test("the metrics of a refused connection have no times of a request")
     func refused() async throws {
         let transferClient = try TransferClient()
         defer { transferClient.close() }

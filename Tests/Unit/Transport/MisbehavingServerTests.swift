@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A misbehaving server")
 struct MisbehavingServerTests {
-    @Test("that sends no byte ends the transfer at the request timeout")
+    @Test("a transfer ends at the request timeout if the server sends no byte")
     func silent() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -20,7 +20,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that never completes the TLS handshake is a timeout, too")
+    @Test("a transfer ends at the request timeout if the server never completes the TLS handshake")
     func silentHandshake() async throws {
         try await withServer { connection in
             connection.waitForEnd()
@@ -33,7 +33,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that stalls during the body ends the transfer, and its bytes are delivered")
+    @Test("a transfer that stalls during the body delivers the received bytes, and ends at the request timeout")
     func stalled() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -48,7 +48,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that sends too few bytes is a lost connection")
+    @Test("a response with too few bytes counts as a lost connection")
     func short() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -61,7 +61,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that ends a chunked body early is a lost connection")
+    @Test("a chunked body that ends early counts as a lost connection")
     func shortChunks() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -73,7 +73,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that sends too many bytes is cut at Content-Length, and its connection is not reused")
+    @Test("a body with too many bytes ends at Content-Length, and its connection is not reused")
     func tooLong() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -90,7 +90,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that closes without a response is a lost connection")
+    @Test("a connection that the server closes without a response counts as lost")
     func noAnswer() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -101,7 +101,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that resets the connection during the body is a lost connection")
+    @Test("a connection that the server resets during the body counts as lost")
     func reset() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -114,7 +114,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with endless header lines is a protocol error")
+    @Test("a response with endless header lines is a protocol error")
     func endlessHeader() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -128,7 +128,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with an endless header line is a protocol error")
+    @Test("a response with one endless header line is a protocol error")
     func endlessLine() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -141,7 +141,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with endless interim responses is a protocol error")
+    @Test("endless interim responses are a protocol error")
     func endlessInterim() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -152,7 +152,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that does not send HTTP is a protocol error", arguments: [
+    @Test("a response that is not HTTP is a protocol error", arguments: [
         "220 ftp.example ready\r\n", "\u{1}\u{2}\u{3}\r\n\r\n", "<html>an answer of HTTP/0.9</html>",
     ])
     func garbage(answer: String) async throws {
@@ -166,7 +166,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that switches protocols unasked is a protocol error")
+    @Test("a switch of protocols without a request is a protocol error")
     func switching() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -178,7 +178,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("with control characters in a field has them removed from the stored text")
+    @Test("control characters in a header field are removed from its stored text")
     func controlCharacters() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -190,7 +190,7 @@ struct MisbehavingServerTests {
         }
     }
 
-    @Test("that does not listen is a transient connection failure")
+    @Test("a server that does not listen causes a transient connection failure")
     func refused() async throws {
         let server = try RawServer { _ in }
         server.close()
@@ -202,7 +202,7 @@ struct MisbehavingServerTests {
         transferClient.close()
     }
 
-    @Test("with an unknown name is a failed name resolution")
+    @Test("an unknown host name causes a transient failure of name resolution")
     func unknownName() async throws {
         let transferClient = try TransferClient()
         // The domain "invalid" never exists (RFC 6761, section 6.4).
@@ -213,7 +213,7 @@ struct MisbehavingServerTests {
         transferClient.close()
     }
 
-    @Test("without TLS at an https URL is a TLS failure")
+    @Test("a server without TLS at an https URL causes a TLS failure")
     func noTLS() async throws {
         try await withServer { connection in
             connection.send("HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -2,8 +2,8 @@ import BackhaulPlatform
 import CLinux
 import Glibc
 
-/// nginx on free ports of loopback, with its own folder and a certificate of a test authority. It ends with the process
-/// that started it, even after a crash.
+/// Runs nginx on free ports of loopback, with its own folder and a certificate of a test authority. nginx ends when the
+/// process that started it ends or crashes.
 final class Nginx: Sendable {
     static let program: String? = ["/usr/sbin/nginx", "/usr/bin/nginx"].first { (path: String) in
         access(path, X_OK) == 0
@@ -55,8 +55,8 @@ final class Nginx: Sendable {
         throw NginxError.doesNotStart
     }
 
-    /// Waits until nginx has written its process id, which means that it listens. A connection would be no proof,
-    /// because another server may have the port.
+    /// Waits until nginx has written its process id, which means that it listens. Returns false if nginx has exited. A
+    /// connection would be no proof, because another server may have the port.
     private static func listens(_ server: Shell, _ folder: String) -> Bool {
         while access(folder + "/nginx.pid", F_OK) != 0 {
             guard server.isRunning else { return false }

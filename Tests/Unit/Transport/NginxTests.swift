@@ -2,13 +2,13 @@ import BackhaulModel
 import BackhaulTransport
 import Testing
 
-@Suite("With nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
+@Suite("Transfers from nginx", .enabled(if: Nginx.isInstalled, "nginx is not installed"))
 struct NginxTests {
     private static let small = pattern(16_384)
     private static let large = pattern(2_000_000, seed: 2)
     private static let files = ["small": small, "large": large]
 
-    @Test("a transfer uses HTTP/2 with TLS, and HTTP/1.1 without")
+    @Test("a transfer uses HTTP/2 with TLS, and HTTP/1.1 without TLS")
     func versions() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let encrypted = await transferClient.fetch(request(nginx.tlsURL + "/large", caFile: nginx.caFile))
@@ -32,7 +32,7 @@ struct NginxTests {
         }
     }
 
-    @Test("more transfers than a connection may serve all succeed")
+    @Test("all transfers succeed, even if they are more than the server allows on one connection")
     func connectionsEnd() async throws {
         // nginx closes each connection after 1,000 requests, for HTTP/2 with a GOAWAY.
         try await withNginx(Self.files) { nginx, transferClient in
@@ -45,7 +45,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a range is a 206 if the validator matches, and otherwise a 200 with the whole file")
+    @Test("a range request gets a 206 if its validator matches, and otherwise a 200 with the whole file")
     func ranges() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let whole = await transferClient.fetch(nginx.url + "/large")
@@ -70,7 +70,7 @@ struct NginxTests {
             #expect(record.failure?.status == .tlsFailed)
             #expect(record.isTransient == false)
             #expect(record.heads == 0)
-            // A request that trusts the authority does not affect the next one.
+            // A request that trusts the authority does not change what the next request trusts.
             let trusted = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: nginx.caFile))
             #expect(trusted.end == .complete)
             let again = await transferClient.fetch(nginx.tlsURL + "/small")
@@ -100,7 +100,7 @@ struct NginxTests {
         }
     }
 
-    @Test("an unreadable file of certificates is a failure with its path")
+    @Test("an unreadable CA file causes a failure whose message has the file's path")
     func missingCertificates() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let record = await transferClient.fetch(request(nginx.tlsURL + "/small", caFile: "/nonexistent/ca.pem"))
@@ -118,7 +118,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a paused HTTP/2 transfer delays no other on its connection, and loses no bytes")
+    @Test("a paused HTTP/2 transfer does not delay other transfers on its connection, and loses no bytes")
     func pausedStream() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
@@ -143,7 +143,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a cancelled HTTP/2 transfer does not affect the others on its connection")
+    @Test("a cancelled HTTP/2 transfer does not affect other transfers on its connection")
     func cancelledStream() async throws {
         try await withNginx(Self.files) { nginx, transferClient in
             let (tlsURL, caFile) = (nginx.tlsURL, nginx.caFile)
@@ -168,7 +168,7 @@ struct NginxTests {
         }
     }
 
-    @Test("a server that ends during a transfer is a lost connection", arguments: [false, true])
+    @Test("the exit of the server during a transfer counts as a lost connection", arguments: [false, true])
     func serverEnds(overTLS: Bool) async throws {
         let nginx = try Nginx(files: Self.files)
         let transferClient = try TransferClient()

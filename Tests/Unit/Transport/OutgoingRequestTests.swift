@@ -4,7 +4,7 @@ import CLinux
 import Glibc
 import Testing
 
-/// A body of `size` zeros.
+/// A request body of `size` zeros.
 final class Zeros: TransferBody {
     let size: UInt64
     private var sent: UInt64 = 0
@@ -41,11 +41,12 @@ struct OutgoingRequestTests {
         }
     }
 
-    @Test("does not time out while the server reads slowly")
+    @Test("an upload does not time out while the server reads slowly")
     func slowServer() async throws {
         let size = 6 << 20
         try await withServer({ connection in
-            // The client cannot see when the server reads bytes that its kernel has buffered, so that buffer is small.
+            // The client does not notice when the server reads bytes that the server's kernel has buffered. So this
+            // buffer is small.
             var room: Int32 = 32 << 10
             setsockopt(connection.descriptor, SOL_SOCKET, SO_RCVBUF, &room, socklen_t(MemoryLayout<Int32>.size))
             _ = connection.readRequest()
@@ -67,13 +68,13 @@ struct OutgoingRequestTests {
         })
     }
 
-    @Test("times out when the server stops reading")
+    @Test("an upload times out when the server stops reading")
     func stalledServer() async throws {
         try await withServer({ connection in
             _ = connection.readRequest()
             var buffer = [UInt8](repeating: 0, count: 64 << 10)
             _ = recv(connection.descriptor, &buffer, buffer.count, 0)
-            // The server reads no more and waits until the client closes the connection.
+            // The server reads no more bytes, and waits until the client closes the connection.
             var poll = pollfd(descriptor: connection.descriptor)
             while Glibc.poll(&poll, 1, 100) == 0 {}
         }, { server, transferClient in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A transfer")
 struct PlainTransferTests {
-    @Test("delivers head, body and end of a response")
+    @Test("a transfer delivers the head, the body and the end of a response")
     func whole() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -21,7 +21,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("delivers the head of a response without a body")
+    @Test("a transfer delivers the head of a response without a body")
     func noBody() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -35,7 +35,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("skips interim responses and the trailers of a chunked body")
+    @Test("a transfer skips interim responses and the trailer fields of a chunked body")
     func interimAndTrailers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -53,7 +53,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("requests a whole file without a range and without content codings")
+    @Test("a transfer requests a whole file without a range and without content codings")
     func plainRequest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -65,12 +65,12 @@ struct PlainTransferTests {
             for name in ["range:", "if-range:", "accept-encoding:", "cookie:", "authorization:", "te:"] {
                 #expect(!lines.contains { $0.hasPrefix(name) })
             }
-            // The bytes are those of the representation, without decoding.
+            // The transport delivers the bytes without decoding them.
             #expect(record.text == "raw")
         }
     }
 
-    @Test("requests the rest with a range and its validator")
+    @Test("a transfer requests the rest of a file with a range and its validator")
     func rest() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -89,7 +89,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("sends the host's headers, also empty ones")
+    @Test("a transfer sends the host's headers, also those with an empty value")
     func headers() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -107,7 +107,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("refuses to start with a line break in a header")
+    @Test("a transfer with a line break in a header does not start")
     func headerInjection() async throws {
         try await withServer { _ in } _: { server, transferClient in
             var request = request(server.url)
@@ -118,7 +118,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("refuses to start with an origin other than the URL's")
+    @Test("a transfer does not start with another origin than that of its URL")
     func foreignOrigin() async throws {
         try await withServer { _ in } _: { server, transferClient in
             var request = request(server.url)
@@ -128,7 +128,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("reuses a connection")
+    @Test("a second transfer reuses the connection of the first transfer")
     func connectionReuse() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil {
@@ -141,7 +141,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("returns Retry-After in seconds")
+    @Test("a transfer returns Retry-After in seconds")
     func retryAfter() async throws {
         try await withServer { connection in
             _ = connection.readRequest()
@@ -153,7 +153,7 @@ struct PlainTransferTests {
         }
     }
 
-    @Test("delivers large bodies completely and in order")
+    @Test("a transfer delivers a large body completely and in order")
     func large() async throws {
         let body = pattern(3_000_000)
         try await withServer { connection in

@@ -39,21 +39,21 @@ struct ProxySelectorTests {
         Case("http://a", ["http_proxy": "p:1", "no_proxy": "*"], nil),
         Case("http://a", ["http_proxy": "p:1"], nil, proxy: "none"),
         Case("http://a", ["http_proxy": "p:1"], "socks5://q:2", proxy: "socks5://q:2"),
-        // The exceptions of the environment apply only to its own proxies.
+        // The exceptions of the environment apply only to the proxies of the environment.
         Case("http://a", ["no_proxy": "a"], "http://q:2", proxy: "http://q:2"),
         Case("http://a", [:], nil, proxy: "http://q:2", exceptions: "a"),
         Case("http://a", ["http_proxy": "p:1", "no_proxy": "b"], nil, exceptions: "a"),
         Case("http://b", ["http_proxy": "p:1", "no_proxy": "b"], "http://p:1", exceptions: "a"),
     ]
 
-    @Test("the configuration has precedence over the environment, and exceptions over both", arguments: cases)
+    @Test("the configured proxy has precedence over the environment's, and exceptions over both", arguments: cases)
     func chosen(_ one: Case) throws {
         let origin = try URLParser.origin(of: one.url)
         let route = try ProxySelector.route(to: origin, one.configuration) { one.variables[$0] }
         #expect(route?.url == one.route)
     }
 
-    @Test("user and password come from the configuration, or else from the variable's URL")
+    @Test("a proxy's user and password come from the configuration, or else from the variable's URL")
     func user() throws {
         let origin = try URLParser.origin(of: "http://a")
         var configuration = ProxyConfiguration()
@@ -74,7 +74,7 @@ struct ProxySelectorTests {
         #expect(failure.message.contains("http_proxy") && !failure.message.contains("secret"))
     }
 
-    @Test("a SOCKS proxy has no name in challenges")
+    @Test("a SOCKS proxy has no origin to which a challenge could belong")
     func names() {
         #expect(ProxyRoute(url: "http://p:1").origin == "http://p:1")
         #expect(ProxyRoute(url: "https://p:443").origin == "https://p:443")
@@ -107,7 +107,7 @@ struct ProxySelectorTests {
         Exception("fe80::/10", "[fe80::5%25eth0]", true), Exception("::/0", "10.0.0.1", false),
     ]
 
-    @Test("exceptions match names, addresses and networks as in libcurl", arguments: exceptions)
+    @Test("the exceptions in no_proxy match names, addresses and networks as in libcurl", arguments: exceptions)
     func excepted(_ one: Exception) {
         #expect(ProxyExceptions(one.list).contains(one.server) == one.isFound)
     }

@@ -52,7 +52,7 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Counts an arrival at the client, which a test waits for.
+        /// Counts that bytes have arrived at the client. `waitForArrivals` waits for this count.
         func noteArrival() { state.change { $0.arrivals += 1 } }
 
         /// Waits until the client closes the connection.
@@ -61,7 +61,7 @@ final class RawServer: Sendable {
             while recv(descriptor, &byte, 1, 0) > 0 {}
         }
 
-        /// Ends the connection with an RST.
+        /// Makes the later close of the connection send an RST.
         func reset() {
             var linger = linger(l_onoff: 1, l_linger: 0)
             setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))

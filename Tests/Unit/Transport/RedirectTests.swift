@@ -10,7 +10,7 @@ struct RedirectTests {
 
     private static let file = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfile"
 
-    @Test("is followed, and the delegate gets only the last response", arguments: [301, 302, 303, 307, 308])
+    @Test("a redirect is followed, and the delegate gets only the last response", arguments: [301, 302, 303, 307, 308])
     func followed(status: Int) async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -29,7 +29,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("with a large body is followed without reading all of it")
+    @Test("a redirect with a large body is followed without reading the whole body")
     func largeBody() async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -48,7 +48,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("with spaces or non-ASCII letters in Location is followed")
+    @Test("a redirect with spaces or non-ASCII letters in Location is followed")
     func sloppyLocation() async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -61,7 +61,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("in a circle is refused after the limit")
+    @Test("redirects in a circle are refused after the limit")
     func circle() async throws {
         try await withServer { connection in
             while connection.readRequest() != nil { connection.send(Self.redirect(to: "/again")) }
@@ -75,7 +75,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("to another scheme than http and https is refused", arguments: [
+    @Test("a redirect to a URL that is not supported is refused", arguments: [
         "file:///etc/passwd", "ftp://127.0.0.1/", "javascript:alert(1)", "http://user:secret@127.0.0.1/", "http://",
     ])
     func otherScheme(location: String) async throws {
@@ -90,9 +90,9 @@ struct RedirectTests {
         }
     }
 
-    @Test("to another origin drops the host's headers for all later hops, but not the range")
+    @Test("a redirect to another origin drops the host's headers for all later hops, but not the range")
     func otherOrigin() async throws {
-        // The first server redirects to the second one, and that one back to the first.
+        // The first server redirects to the second server, and the second server back to the first.
         let other = try RawServer { connection in
             guard let head = connection.readRequest() else { return }
             let back = head.split(separator: " ")[1].dropFirst()
@@ -121,7 +121,7 @@ struct RedirectTests {
         other.close()
     }
 
-    @Test("within the origin keeps the host's headers")
+    @Test("a redirect within the origin keeps the host's headers")
     func sameOrigin() async throws {
         try await withServer { connection in
             while let head = connection.readRequest() {
@@ -135,7 +135,7 @@ struct RedirectTests {
         }
     }
 
-    @Test("without Location, and a 304, are final responses", arguments: [
+    @Test("a redirect without Location is a final response, and so is a 304", arguments: [
         "HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n",
         "HTTP/1.1 304 Not Modified\r\nLocation: /elsewhere\r\n\r\n",
     ])

@@ -11,10 +11,10 @@ import Testing
 /// ThroughputTests`).
 ///
 /// BACKHAUL_THROUGHPUT="http://127.0.0.1:8080/ 10000 32 CA-FILE" fetches http://127.0.0.1:8080/0 to …/9999, 32 at once.
-/// The last word is optional.
+/// CA-FILE is optional.
 @Suite("Throughput", .enabled(if: getenv("BACKHAUL_THROUGHPUT") != nil, "BACKHAUL_THROUGHPUT is not set"))
 struct ThroughputTests {
-    @Test("of many transfers from the server in BACKHAUL_THROUGHPUT is printed")
+    @Test("the time of many transfers from the server in BACKHAUL_THROUGHPUT is printed")
     func measure() throws {
         let setting = getenv("BACKHAUL_THROUGHPUT").map { String(cString: $0) } ?? ""
         let words = setting.split(separator: " ").map(String.init)

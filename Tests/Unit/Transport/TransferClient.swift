@@ -14,8 +14,8 @@ struct TransferRecord: Sendable {
     var metrics = TransferMetrics()
 
     var text: String { String(decoding: body, as: UTF8.self) }
-    /// Whether the body equals the bytes. A function, because an `#expect` with two large arrays compares each element
-    /// for its message.
+    /// Returns whether the body equals the bytes. This is a function, because an `#expect` of two large arrays compares
+    /// each element for its message.
     func hasBody(_ bytes: [UInt8]) -> Bool { body == bytes }
     var failure: Failure? { if case .failed(let failure, _, _) = end { failure } else { nil } }
     var isTransient: Bool? { if case .failed(_, let isTransient, _) = end { isTransient } else { nil } }
@@ -26,7 +26,7 @@ final class RecordingDelegate: TransferDelegate {
     var record = TransferRecord()
     var transfer: Transfer?
     var onHead: (Transfer) -> BodyPlan = { _ in .receive }
-    /// Returns false to pause the transfer instead of taking the bytes.
+    /// Returns false to pause the transfer without taking the bytes.
     var acceptsBytes: (Transfer) -> Bool = { _ in true }
     var onBytes: (Transfer) -> Flow = { _ in .go }
     var onEnd: (TransferRecord) -> Void = { _ in }
@@ -77,7 +77,7 @@ struct TransferClient: Sendable {
 
     func close() { thread.stop() }
 
-    /// Performs the body on the loop's thread, and waits until it calls the closure that it gets.
+    /// Runs `body` on the loop's thread. Waits until `body` calls its closure, and returns the value that it passes.
     func event<Value: Sendable>(
         _ body: @escaping @Sendable (TransportContext, @escaping (Value) -> Void) -> Void
     ) async -> Value {
@@ -141,7 +141,7 @@ struct TransferClient: Sendable {
         }
     }
 
-    /// Performs the requests one after the other, each as soon as the one before has ended. So no connection is idle
+    /// Performs the requests one after the other, each as soon as the previous one has ended. So no connection is idle
     /// for long, even on a busy machine.
     func fetchInTurn(_ requests: [TransferRequest]) async -> [TransferRecord] { await fetchAll(requests, atOnce: 1) }
 
@@ -151,7 +151,7 @@ struct TransferClient: Sendable {
 }
 
 func request(_ url: String, caFile: String? = nil) -> TransferRequest {
-    // A URL without an origin is used only by tests of that case.
+    // Only tests of invalid URLs use a URL without an origin.
     let origin = (try? URLParser.origin(of: url)) ?? Origin(scheme: "http", server: "127.0.0.1", port: 1)
     return TransferRequest(url: url, requestTimeoutMilliseconds: 20_000, caFile: caFile, origin: origin)
 }

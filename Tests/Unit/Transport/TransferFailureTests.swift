@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The meaning of a libcurl code")
 struct TransferFailureTests {
-    @Test("is a status that a task can fail with, for every code")
+    @Test("each libcurl code becomes a status with which a task can fail")
     func total() {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             let code = CURLcode(rawValue: number)
@@ -19,7 +19,7 @@ struct TransferFailureTests {
         }
     }
 
-    @Test("is never an internal error after the server has sent bytes")
+    @Test("no libcurl code means an internal error after the server has sent bytes")
     func serversCauseNoInternalError() {
         for number in 1..<UInt32(CURL_LAST.rawValue) {
             for headIsWhole in [false, true] {
@@ -30,7 +30,7 @@ struct TransferFailureTests {
         }
     }
 
-    @Test("is a protocol error for invalid chunks or frames", arguments: [
+    @Test("a libcurl code for invalid chunks or frames means a protocol error", arguments: [
         (CURLE_RECV_ERROR, "Illegal or missing hexadecimal sequence in chunked-encoding"),
         (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: PROTOCOL_ERROR (err 1)"),
         (CURLE_HTTP2_STREAM, "HTTP/2 stream 1 was not closed cleanly: COMPRESSION_ERROR (err 9)"),
@@ -41,7 +41,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(.badResponse, transient: false))
     }
 
-    @Test("distinguishes a lack of memory from a too long header line by the received bytes", arguments: [
+    @Test("the received bytes distinguish a lack of memory from a header line that is too long", arguments: [
         (Int64?(200), false, Status.outOfResources, true),
         (Int64?(100 << 10), false, .badResponse, false),
         (nil, false, .outOfResources, true),
@@ -56,7 +56,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(status, transient: isTransient))
     }
 
-    @Test("is a lack of memory if nghttp2 has no memory")
+    @Test("a libcurl code for a lack of memory in nghttp2 means a lack of memory")
     func memoryForHTTP2() {
         let report = FailureReport(CURLE_RECV_ERROR, reason: "nghttp2_session_mem_recv() returned -901:Out of memory")
         #expect(
@@ -64,7 +64,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(.outOfResources, transient: true))
     }
 
-    @Test("is transient for failures of the network, and permanent for failures of trust", arguments: [
+    @Test("failures of the network are transient, and failures of trust are permanent", arguments: [
         (CURLE_COULDNT_RESOLVE_HOST, Status.nameNotResolved, true),
         (CURLE_COULDNT_CONNECT, .connectionFailed, true),
         (CURLE_PARTIAL_FILE, .connectionLost, true),
@@ -83,7 +83,7 @@ struct TransferFailureTests {
                 == TransferFailure.Classification(status, transient: isTransient))
     }
 
-    @Test("has a message with the server and libcurl's reason")
+    @Test("the message of a transfer's failure has the server and libcurl's reason")
     func sentence() {
         let (failure, _) = TransferFailure.failure(
             FailureReport(CURLE_COULDNT_CONNECT, reason: "Connection refused"), server: "http://a:80",
@@ -111,7 +111,7 @@ struct HeadCollectorTests {
         return (head, step)
     }
 
-    @Test("keeps its fields in order, without spaces around their values")
+    @Test("the head of a response keeps its fields in order, without spaces around their values")
     func fields() {
         let (head, step) = collect(["HTTP/1.1 200 OK", "A:  1 ", "b:2", "A: 3\t", "Empty:", ""])
         #expect(step == .complete)
@@ -122,13 +122,13 @@ struct HeadCollectorTests {
             ])
     }
 
-    @Test("accepts folded lines")
+    @Test("the head of a response may have folded lines")
     func folded() {
         let (head, _) = collect(["HTTP/1.1 200 OK", "A: 1", "  2", "\t3", ""])
         #expect(head.value("a") == "1 2 3")
     }
 
-    @Test("starts again after an interim response")
+    @Test("the head of a response starts again after an interim response")
     func interim() {
         let (head, step) = collect(["HTTP/1.1 100 Continue", "A: 1", "", "HTTP/2 204", "B: 2", ""])
         #expect(step == .complete)
@@ -137,14 +137,14 @@ struct HeadCollectorTests {
         #expect(head.fields == [ResponseField("B", "2")])
     }
 
-    @Test("does not include trailers")
+    @Test("the head of a response does not include trailer fields")
     func trailers() {
         let (head, step) = collect(["HTTP/1.1 200 OK", "", "A: late", ""])
         #expect(step == .more)
         #expect(head.fields.isEmpty)
     }
 
-    @Test("with too many lines or bytes is invalid")
+    @Test("a head with too many lines or bytes is invalid")
     func limits() {
         let many = ["HTTP/1.1 200 OK"] + Array(repeating: "A: 1", count: HeadCollector.fieldLimit)
         guard case .broken = collect(many).1 else {
@@ -158,14 +158,16 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("with a malformed status line has no status and does not trap", arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
+    @Test(
+        "a head with a malformed status line has no status and does not trap",
+        arguments: ["HTTP/1.1", "HTTP/1.1 abc"])
     func oddStatus(line: String) {
         let (head, step) = collect([line, ""])
         #expect(step == .complete)
         #expect(head.status == 0)
     }
 
-    @Test("with a space before the colon of a framing field is marked", arguments: [
+    @Test("a head with a space before the colon of a framing field is marked as invalid", arguments: [
         "Content-Length : 5", "Transfer-Encoding : chunked", "transfer-encoding\t: chunked",
     ])
     func blankBeforeColon(line: String) {
@@ -173,7 +175,7 @@ struct HeadCollectorTests {
         #expect(head.hasInvalidFraming)
     }
 
-    @Test("with an unknown version of HTTP is invalid", arguments: [
+    @Test("a head with an unknown version of HTTP is invalid", arguments: [
         "HTTP/", "HTTP/x.y 200", "HTTP/1. 200", "HTTP/1.10 200", "HTTP/20 200", "HTTP/ 200",
     ])
     func oddVersion(line: String) {
@@ -183,7 +185,7 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("without a status line is invalid", arguments: ["", "A: 1", "SSH-2.0-OpenSSH_9.2", "\0"])
+    @Test("a head without a status line is invalid", arguments: ["", "A: 1", "SSH-2.0-OpenSSH_9.2", "\0"])
     func noStatusLine(line: String) {
         guard case .broken = collect([line, ""]).1 else {
             Issue.record("not broken")
@@ -191,7 +193,9 @@ struct HeadCollectorTests {
         }
     }
 
-    @Test("is valid in each known version", arguments: ["HTTP/1.0 200", "HTTP/1.1 200", "HTTP/2 200", "HTTP/3 200"])
+    @Test(
+        "a head is valid in each known version of HTTP",
+        arguments: ["HTTP/1.0 200", "HTTP/1.1 200", "HTTP/2 200", "HTTP/3 200"])
     func versions(line: String) {
         let (head, step) = collect([line, ""])
         #expect(step == .complete)

@@ -3,9 +3,9 @@ import Testing
 
 @testable import BackhaulTransport
 
-@Suite("A web address")
+@Suite("A URL")
 struct URLParserTests {
-    @Test("has an origin with the default port and in lower case", arguments: [
+    @Test("the origin of a URL has the default port and is in lower case", arguments: [
         ("https://example.org/a?b#c", "https://example.org:443"),
         ("http://example.org", "http://example.org:80"),
         ("HTTPS://Example.ORG:8443/", "https://example.org:8443"),
@@ -18,7 +18,7 @@ struct URLParserTests {
         #expect(try URLParser.origin(of: url).text == origin)
     }
 
-    @Test("that is invalid or not supported is refused with a message", arguments: [
+    @Test("a URL that is invalid or not supported is refused with a message", arguments: [
         "", "example.org", "/path", "ftp://example.org/", "file:///etc/passwd", "javascript:alert(1)", "https://",
         "https:///path", "https://user@example.org/", "https://user:secret@example.org/", "https://example.org/a b",
         "https://example.org/\n", "https://example.org/\u{0}", " https://example.org/", "https://example.org:0/",
@@ -34,7 +34,7 @@ struct URLParserTests {
         }
     }
 
-    @Test("has the same origin after any other address was parsed")
+    @Test("the origin of a URL does not depend on the URL that was parsed before")
     func remembered() {
         let urls = [
             "https://example.org/a", "https://example.org/b?c#d", "https://example.org", "https://example.org?/",
@@ -57,7 +57,7 @@ struct URLParserTests {
 
     private func read(_ origin: () throws(Failure) -> Origin) -> Result<Origin, Failure> { Result(catching: origin) }
 
-    @Test("does not show its password in messages")
+    @Test("the password of a URL is not shown in messages")
     func secret() {
         #expect {
             try URLParser.origin(of: "https://user:secret@example.org/")
@@ -66,7 +66,7 @@ struct URLParserTests {
         }
     }
 
-    @Test("is resolved from a redirect's Location and its base", arguments: [
+    @Test("the URL of a redirect is resolved from its Location and the base URL", arguments: [
         ("/b", "http://a/x/y", "http://a/b"),
         ("b", "http://a/x/y", "http://a/x/b"),
         ("//b/c", "https://a/x", "https://b/c"),
@@ -88,7 +88,7 @@ struct RedirectDecisionTests {
             Array(location.utf8), from: origin.text + "/", origin, keepsHeaders: keepsHeaders, count: 0, limit: 20)
     }
 
-    @Test("keeps the headers only within the origin")
+    @Test("a redirect keeps the headers only within the origin")
     func headers() throws {
         #expect(try decide("/b", from: secure).keepsHeaders)
         #expect(try decide("https://a:443/b", from: secure).keepsHeaders)
@@ -98,7 +98,7 @@ struct RedirectDecisionTests {
         #expect(try !decide("/b", from: secure, keepsHeaders: false).keepsHeaders)
     }
 
-    @Test("refuses a redirect from https to http")
+    @Test("a redirect from https to http is refused, and one from http to https is allowed")
     func downgrade() throws {
         #expect(try decide("https://a/", from: plain).origin == secure)
         #expect {

@@ -3,10 +3,10 @@ import Testing
 
 @testable import BackhaulWire
 
-/// The round-trip tests find that `WireRecord.code` omits a field only if the generator gives that field a value other
-/// than the one in the blank record.
+/// The round-trip tests must find a field that `WireRecord.code` omits. They find it only if the generator gives the
+/// field another value than the blank record has.
 @Suite struct FilledFieldTests {
-    /// Returns the stored properties that have the same value in many generated records and in an empty one.
+    /// Returns the stored properties that have the value of the blank record in all of 100 generated records.
     private func unfilled<Record: WireRecord>(_ make: (inout Generator) -> Record) -> [String] {
         unfilled(Record.blank, make)
     }
@@ -44,7 +44,7 @@ import Testing
         #expect(unfilled { $0.activity() } == [])
     }
 
-    @Test("the generator fills every field of records that hosts get")
+    @Test("the generator fills every field of records that hosts receive")
     func told() {
         #expect(unfilled { $0.event() } == [])
         #expect(unfilled { $0.endedTask() } == [])

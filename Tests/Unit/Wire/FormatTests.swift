@@ -2,9 +2,9 @@ import BackhaulModel
 import BackhaulWire
 import Testing
 
-/// Tests of the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
+/// Compares messages with the bytes in docs/wire.md. A change of these bytes needs a new `Wire.version`.
 @Suite struct FormatTests {
-    @Test("hello has the opening, the client's id, application, process, observer flag and launch")
+    @Test("a hello has the connection preface, the client's id, application, process, observer flag and launch")
     func hello() throws {
         let hello = Hello(client: ClientID(high: 1, low: 0x0203), application: "org.a", process: 7)
         #expect(
@@ -14,7 +14,7 @@ import Testing
                 + [0, 0, 0, 0])
     }
 
-    @Test("welcome and leave have the same format in all versions")
+    @Test("the messages welcome and leave have the same format in all protocol versions")
     func handingOver() throws {
         let versions = Versions(wire: 0x0102, library: 0x0A0B0C)
         let opening = Array("bhul".utf8) + [2, 1] + [0x0C, 0x0B, 0x0A, 0]
@@ -34,7 +34,7 @@ import Testing
                 + [5, 0, 0, 0, 0, 0, 0, 0] + [6, 0, 0, 0, 0, 0, 0, 0] + [100, 0, 0, 0])
     }
 
-    @Test("goodbye is a tag and an optional failure, in all versions")
+    @Test("a goodbye is a tag and an optional failure in all protocol versions")
     func goodbye() {
         #expect(Wire.encode(.goodbye(nil)) == [2, 0, 0, 0, 68, 0])
         let failure = Failure(.engineIncompatible, "no", detail: -2, index: 3)
@@ -44,12 +44,12 @@ import Testing
                 + Array("no".utf8) + [1] + [3, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("a stored reply begins with the version")
+    @Test("a stored reply begins with the protocol version")
     func storedReply() {
         #expect(Wire.encodeReply(.count(9)) == [5, 0] + [3] + [9, 0, 0, 0, 0, 0, 0, 0])
     }
 
-    @Test("in the reply to an enqueue only an existing task has a state and an end event")
+    @Test("in the reply to an enqueue, only a task that existed before has a state and an end event")
     func enqueued() {
         let new = Enqueued(task: TaskID(rawValue: 7), disposition: .new)
         let found = Enqueued(

@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// Values about constraints, conditions, networks and activities.
+/// Generates values about constraints, conditions, networks and activities.
 extension Generator {
     mutating func constraints() -> Constraints {
         var constraints = Constraints()

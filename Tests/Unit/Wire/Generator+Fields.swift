@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// Fills what lists its fields itself.
+/// Fills records that pass their fields to a `FieldVisitor`.
 extension Generator: FieldVisitor {
     typealias Problem = Never
 

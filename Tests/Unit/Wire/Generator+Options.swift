@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// Rarely used options of requests, and the same options of sessions.
+/// Generates the rarely used options of requests, and the same options of sessions.
 extension Generator {
     mutating func checksum() -> Checksum {
         let algorithm: Checksum.Algorithm = any()

@@ -4,13 +4,14 @@ import TestSupport
 /// Generates values of the model from a seed, so that a failure can be repeated. Extreme numbers are frequent.
 struct Generator: RandomNumberGenerator {
     private var numbers: SeededGenerator
-    /// The number of picks of a generator that fills each field. Nil: optional values may be absent.
+    /// How often the generator has picked an alternative, if it was made by `filling`. Nil: it picks at random, and
+    /// optional values may be absent.
     private var picks: Int?
 
     init(seed: UInt64) { numbers = SeededGenerator(seed: seed) }
 
-    /// Makes the same values on every run and machine: each optional is present, each flag is set, each list has five
-    /// elements, and successive picks go through the alternatives in order.
+    /// Returns a generator that makes the same values on every run and machine. Each optional is present, each flag is
+    /// set, each list has five elements, and successive picks go through the alternatives in order.
     static func filling() -> Generator {
         var generator = Generator(seed: 1)
         generator.picks = 0
@@ -29,7 +30,7 @@ struct Generator: RandomNumberGenerator {
         }
     }
 
-    /// A number below `count`.
+    /// Returns a number from 0 to `count` - 1.
     mutating func pick(_ count: Int) -> Int {
         guard let picks else { return Int.random(in: 0..<count, using: &self) }
         self.picks = picks + 1
@@ -229,7 +230,7 @@ extension Generator {
 }
 
 extension Generator {
-    /// Returns one command of each case.
+    /// Returns at least one command of each case.
     mutating func commands() -> [Command] {
         [
             .createSession(configuration(), any(), id(), waits: bool()),

@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test("an incomplete message is not returned")
+    @Test("the frame reader does not return an incomplete message")
     func everyPrefix() throws {
         var generator = Generator(seed: 1)
         for message in generator.clientMessages() {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test("a truncated payload is refused")
+    @Test("a frame with a truncated payload is refused")
     func everyCutPayload() throws {
         var generator = Generator(seed: 2)
         for message in generator.clientMessages() {
@@ -75,7 +75,9 @@ import Testing
         }
     }
 
-    @Test("any changed byte gives another message, a clear failure or a wait for more", arguments: 0..<20)
+    @Test(
+        "a message with a changed byte gives another message, a clear failure or a wait for more bytes",
+        arguments: 0..<20)
     func everyChangedByte(seed: UInt64) throws {
         var generator = Generator(seed: seed)
         let clientFrames = try generator.clientMessages().map { try Wire.encode($0) }
@@ -91,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("random bytes give a clear failure or a wait for more", arguments: 0..<200)
+    @Test("random bytes give a message, a clear failure or a wait for more bytes", arguments: 0..<200)
     func noise(seed: UInt64) {
         var generator = Generator(seed: seed)
         for tag: UInt8 in [1, 2, 65, 66, 67, 68] {
@@ -109,7 +111,7 @@ import Testing
         #expect(clientFailure(frame([], length: UInt32(Wire.maximumFrame))) == nil)
     }
 
-    @Test("a count that the rest of the frame cannot hold is refused")
+    @Test("a count of elements that do not fit in the rest of the frame is refused")
     func impossibleCount() {
         // The payload is a command with two sequence numbers, `enqueue`, a handle, and a count of 4,294,967,295
         // requests.
@@ -118,13 +120,13 @@ import Testing
         #expect(clientFailure(frame(payload + [255, 255, 255, 255]))?.status == .invalidArgument)
     }
 
-    @Test("text that is not UTF-8 is refused")
+    @Test("a message with text that is not UTF-8 is refused")
     func notUTF8() {
         let payload: [UInt8] = [67, 1] + [2, 0, 0, 0] + [0xC3, 0x28] + .init(repeating: 0, count: 16)
         #expect(engineFailure(frame(payload))?.message.contains("UTF-8") == true)
     }
 
-    @Test("after a failure the reader repeats it and reads no more messages")
+    @Test("after a failure the frame reader repeats the failure, and reads no more messages")
     func failureStays() throws {
         var reader = FrameReader()
         reader.append(frame([99]))
@@ -134,7 +136,7 @@ import Testing
         #expect(first == second)
     }
 
-    @Test("a hello of another version is recognized, with any bytes after it")
+    @Test("a hello of another protocol version is recognized, whatever bytes follow the version")
     func otherVersion() {
         let hello: [UInt8] = [1] + Array("bhul".utf8) + [7, 0, 1, 2, 3, 4, 5]
         let failure = clientFailure(frame(hello))
@@ -150,10 +152,10 @@ import Testing
         #expect(clientFailure(frame([1] + Array("http".utf8) + [1, 0]))?.status == .invalidArgument)
     }
 
-    /// Returns the version of a stored reply, `later` versions after this one.
+    /// Returns the first bytes of a stored reply, whose protocol version is `later` versions after the present one.
     private func version(_ later: UInt16) -> [UInt8] { [UInt8(Wire.version + later), 0] }
 
-    @Test("a damaged stored reply has another failure than one of another version")
+    @Test("a damaged stored reply and one of another protocol version cause different failures")
     func storedReplies() {
         #expect(throws: Failure.self) { try Wire.decodeReply([]) }
         let damaged = #expect(throws: Failure.self) { try Wire.decodeReply(version(0) + [200]) }

@@ -13,7 +13,7 @@ import Testing
                     userData: .init(repeating: 7, count: size), outcome: outcome)))
     }
 
-    @Test("a command that does not fit in a frame is an error of the caller")
+    @Test("a command that does not fit in a frame is refused as an error of the caller")
     func tooManyIDs() {
         let ids = (0..<UInt64(Wire.maximumFrame / 8)).map(EventID.init)
         let failure = #expect(throws: Failure.self) {
@@ -23,7 +23,7 @@ import Testing
         #expect(failure?.status == .tooMany)
     }
 
-    @Test("a reply that does not fit in a frame is replaced by a failure with its sequence")
+    @Test("a reply that does not fit in a frame is replaced by a failure with its sequence number")
     func tooLargeReply() throws {
         let events = (1...80).map { event($0, userData: Limits.userDataSize) }
         var reader = FrameReader()
@@ -35,7 +35,7 @@ import Testing
         #expect(failure.status == .tooMany)
     }
 
-    @Test("the number of events that fit is computed in advance")
+    @Test("the number of events that fit in a frame is computed in advance")
     func eventsThatFit() throws {
         let events = (1...80).map { event($0, userData: Limits.userDataSize) }
         let count = Wire.countThatFits(events)
@@ -49,7 +49,7 @@ import Testing
         #expect(Wire.countThatFits(Array(events[..<3])) == 3)
     }
 
-    @Test("the largest chunk of the largest requests fits in a frame")
+    @Test("an enqueue of 20 requests of the largest size fits in a frame")
     func largestChunk() throws {
         var request = Request(url: String(repeating: "u", count: Limits.urlSize))
         request.destination = Destination(

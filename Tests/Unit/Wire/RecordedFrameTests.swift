@@ -3,12 +3,12 @@ import BackhaulWire
 import Foundation
 import Testing
 
-/// Tests of the bytes of a message of each kind, with every field filled. A change of these bytes needs a new
-/// `Wire.version`.
+/// Compares a message of each kind, with every field filled, with its recorded bytes. A change of these bytes needs a
+/// new `Wire.version`.
 @Suite struct RecordedFrameTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
 
-    /// Returns a name with the case of the value: "command poll", "reply events".
+    /// Returns a name with the case of the value, such as "command poll" or "reply events".
     private func name(_ kind: String, _ value: Any) -> String { "\(kind) \("\(value)".prefix { $0 != "(" })" }
 
     private func frames() throws -> [(name: String, bytes: [UInt8])] {
@@ -18,7 +18,7 @@ import Testing
             let bytes = try Wire.encode(message)
             switch message {
             case .command(_, _, let command): frames.append((name("command", command), bytes))
-            // The opening has the library's version, which changes with each release.
+            // The connection preface has the library's version, which changes with each release.
             case .hello: frames.append(("client hello, behind its opening", Array(bytes.dropFirst(15))))
             default: frames.append((name("client", message), bytes))
             }

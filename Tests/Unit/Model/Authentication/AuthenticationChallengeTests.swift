@@ -38,7 +38,7 @@ struct AuthenticationChallengeTests {
         #expect(read("Basic charset=\"UTF-8\", realm=\"one\", realm=\"two\"") == ["basic:one"])
     }
 
-    @Test("malformed fields are skipped", arguments: [
+    @Test("malformed parts of WWW-Authenticate are skipped", arguments: [
         "", ",", "=", "\"", "\"\\", "realm=x", "Basic realm=", "Basic realm=\"open", "Basic =x", "= Basic",
         "Basic realm=\"\\",
         "\u{1}\u{2}", "Basic\u{0}realm=x", "äöü", "((((", "Basic realm=x y=z", String(repeating: "\"", count: 20_000),
@@ -51,7 +51,7 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge(field) != nil)
     }
 
-    @Test("random text is parsed without a trap")
+    @Test("random text in WWW-Authenticate is parsed without a trap")
     func random() {
         var random = Random(seed: 5)
         let alphabet = Array("Basic realm=\"x\\,; \t\u{1}é".unicodeScalars)
@@ -64,14 +64,14 @@ struct AuthenticationChallengeTests {
         }
     }
 
-    @Test("a realm has a limited size and no invisible characters")
+    @Test("the realm of a challenge has a limited size and no invisible characters")
     func realm() {
         #expect(authChallenge("Basic realm=\"a\tb\u{202E}c\u{7F}d\u{200B}\u{85}e\u{2028}\"")?.space.realm == "abcde")
         let long = authChallenge("Basic realm=\"\(String(repeating: "ä", count: 2_000))\"")?.space.realm
         #expect(long?.utf8.count == 1_024)
     }
 
-    @Test("the realm is that of the strongest supported scheme, and all schemes are listed")
+    @Test("a challenge has the realm of its strongest supported scheme, and lists all its schemes")
     func best() {
         let all = authChallenge("Digest realm=\"d\", Bearer realm=\"t\"", "Basic realm=\"b\"", "Negotiate", "Hawk")
         #expect(all?.space == ProtectionSpace(kind: .server, origin: "https://example.org:443", realm: "d"))
@@ -82,13 +82,13 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Bearer")?.space.realm == nil)
     }
 
-    @Test("a 401 without its field is a challenge without a realm, for headers")
+    @Test("a 401 without WWW-Authenticate is a challenge of an unknown scheme without a realm")
     func withoutField() {
         #expect(authChallenge()?.space.realm == nil)
         #expect(authChallenge()?.schemes == .other)
     }
 
-    @Test("a 407 is a challenge of the proxy; without a proxy, and for other statuses, there is none")
+    @Test("a 407 is a challenge of the proxy; a 407 without a proxy and a 403 are no challenges")
     func proxy() {
         let asked = authChallenge("Basic realm=\"p\"", status: 407, proxy: "http://proxy:3128")
         #expect(asked?.space == ProtectionSpace(kind: .proxy, origin: "http://proxy:3128", realm: "p"))
@@ -96,7 +96,7 @@ struct AuthenticationChallengeTests {
         #expect(authChallenge("Basic realm=\"p\"", status: 403) == nil)
     }
 
-    @Test("the scope of a space is the directory of the URL", arguments: [
+    @Test("the scope of a protection space is the directory of the URL", arguments: [
         ("https://example.org/a/b?c=/d", "/a/"), ("https://example.org", "/"), ("https://example.org/", "/"),
         ("https://example.org?x", "/"), ("http://[::1]:80/a", "/"), ("http://h/a/b/#/c/d", "/a/b/"), ("", "/"),
     ])

@@ -29,7 +29,7 @@ struct CredentialLifetimeTests {
         book.wait(for: url, in: Self.origin, last: last.map(ChallengeID.init))
     }
 
-    @Test("a credential is used with the strongest offered scheme")
+    @Test("a credential is used with the strongest offered scheme that it supports")
     mutating func strongest() {
         let all: [(AuthenticationSchemes, ChallengeResponse, AuthenticationSchemes)] = [
             (.basic, secret, .basic), ([.basic, .digest], secret, .digest), ([.negotiate, .digest], secret, .digest),
@@ -41,7 +41,7 @@ struct CredentialLifetimeTests {
         }
     }
 
-    @Test("an expired one is not sent, and its tasks wait untried")
+    @Test("an expired credential is not sent, and its tasks wait for a new one without an attempt")
     mutating func tooOld() throws {
         let asked = try authChallenge()
         book.noteChallenge(asked, in: Self.origin)
@@ -65,12 +65,12 @@ struct CredentialLifetimeTests {
         book.noteChallenge(question, in: Self.origin)
         book.commitChallenge(space, challenge: ChallengeID(rawValue: 2))
         #expect(wait("https://example.org/files/2") == .open(ChallengeID(rawValue: 2)))
-        // A request with the old credential was in progress when it expired.
+        // A request with the old credential was in progress when the credential expired.
         let decision = book.decision(on: space, sent: [sent.number], in: Self.origin)
         #expect(decision == .ask(failures: 0, replacing: nil))
     }
 
-    @Test("a kept one is sent without probing its lane")
+    @Test("a credential that was restored from the store is sent without probing its lane")
     mutating func kept() {
         book.restore(
             StoredCredential(space: space, challenge: ChallengeID(rawValue: 4), schemes: .digest, response: secret))
@@ -81,7 +81,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .ask(failures: 1, replacing: ChallengeID(rawValue: 4)))
     }
 
-    @Test("tasks with default handling are not challenged again; others are")
+    @Test("a task with default handling does not wait for a later challenge; other tasks do")
     mutating func without() throws {
         book.noteChallenge(try authChallenge(), in: Self.origin)
         book.commitChallenge(space, challenge: ChallengeID(rawValue: 1))
@@ -109,7 +109,7 @@ struct CredentialLifetimeTests {
         return options
     }
 
-    @Test("a refresh is due at its time and at 401 and 403; for headers only from the URL's origin", arguments: [
+    @Test("a refresh is due at its time, and after a 401 or 403 (for headers: of the URL's origin)", arguments: [
         (RefreshKind.none, 401, Self.origin, false), (.headers, 401, Self.origin, true),
         (.headers, 403, Self.origin, true), (.headers, 403, "https://cdn:443", false),
         (.headers, 404, Self.origin, false),
@@ -123,7 +123,7 @@ struct CredentialLifetimeTests {
         #expect(!RefreshPolicy.isOver(options(kind), now: 100))
     }
 
-    @Test("a refresh of headers is for all tasks of the origin, that of a URL for one task")
+    @Test("a refresh of headers is for all tasks of the origin, and a refresh of a URL for one task")
     func spaces() {
         #expect(headers == RefreshPolicy.space(.headers, of: TaskID(rawValue: 8), origin: Self.origin))
         #expect(address != RefreshPolicy.space(.url, of: TaskID(rawValue: 8), origin: Self.origin))
@@ -131,7 +131,7 @@ struct CredentialLifetimeTests {
         #expect(headers.failure.status == .authenticationRequired)
     }
 
-    @Test("tasks wait while a refresh of headers is open, and one probes the new headers")
+    @Test("tasks wait while a refresh of headers is open, and then one task probes the new headers")
     mutating func refreshed() {
         let asked = AuthenticationChallenge(refreshing: headers)
         #expect(book.wait(forRefresh: headers, isOver: false) == nil)
@@ -154,7 +154,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .ask(failures: 0, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("a refused response to a refresh is counted")
+    @Test("a failure is counted if the server refuses refreshed headers or a refreshed URL")
     mutating func wrong() {
         book.storeResponse(challenge(1, headers, [], failures: 2), .headers([]))
         var decision = book.decision(on: headers, sent: [1], in: Self.origin)
@@ -167,7 +167,7 @@ struct CredentialLifetimeTests {
         #expect(decision == .ask(failures: 0, replacing: nil))
     }
 
-    @Test("refreshed fields replace those of the request by name; a declined refresh changes no fields")
+    @Test("refreshed header fields replace those of the request with the same name; a declined refresh changes none")
     func laid() {
         var request = Request(url: "https://a/old")
         request.headers = [HeaderField("authorization", "old"), HeaderField("Accept", "x")]

@@ -13,7 +13,7 @@ struct SecretRedactorTests {
     private let credential = ChallengeResponse.credential(user: "user", password: "password")
     private let token = ChallengeResponse.headers([HeaderField("Authorization", "Bearer abc.def")])
 
-    @Test("a password, plain or in base64 with its user, is replaced by asterisks")
+    @Test("a password is replaced by asterisks, as plain text and in base64 with its user name")
     func credentials() {
         let secrets = secrets(credential)
         #expect(secrets.redacted("user sent password, dXNlcjpwYXNzd29yZA==.") == "user sent ********, \(stars(20)).")
@@ -21,14 +21,14 @@ struct SecretRedactorTests {
     }
 
     @Test(
-        "base64 is recognized with its padding",
+        "a credential in base64 is recognized with its padding",
         arguments: [("p", "dTpw"), ("pq", "dTpwcQ=="), ("pqr", "dTpwcXI="), ("ÿ~>?", "dTrDv34+Pw==")])
     func padding(_ password: String, _ encoded: String) {
         let secrets = secrets(.credential(user: "u", password: password))
         #expect(secrets.redacted("<\(encoded)>") == "<\(stars(encoded.utf8.count))>")
     }
 
-    @Test("values of header fields are replaced, with and without their scheme")
+    @Test("secret values of header fields are replaced, with and without their scheme")
     func headers() {
         let secrets = secrets(token, .headers([HeaderField("X-Key", "k3y!")]))
         #expect(secrets.redacted("Bearer abc.def, abc.def, k3y!, Bearer") == "\(stars(14)), \(stars(7)), ****, Bearer")
@@ -54,7 +54,7 @@ struct SecretRedactorTests {
         #expect(secrets.redacted("-abcdefghi-") == "-*********-")
     }
 
-    @Test("the fields of a head, and a URL that the server gave, contain no secrets")
+    @Test("the fields of a stored head, and a URL from the server, contain no secrets")
     func heads() {
         let fields = [
             ResponseField("ETag", "\"password\""), ResponseField("link", "<password>"),
@@ -73,7 +73,7 @@ struct SecretRedactorTests {
         #expect(SecretRedactor().redacted(head, requested: "") == head)
     }
 
-    @Test("no description contains a secret")
+    @Test("no description of a redactor contains a secret")
     func silent() {
         var dumped = ""
         dump(secrets(credential), to: &dumped)

@@ -28,7 +28,7 @@ struct SessionCredentialsTests {
             timeMilliseconds: 0, waitingTasks: 1)
     }
 
-    /// Compares results of mutating calls, which the macro does not accept.
+    /// Compares two values. The macro `#expect` does not accept calls of mutating functions.
     private func expect<Value: Equatable>(_ value: Value, _ right: Value, location: SourceLocation = #_sourceLocation) {
         #expect(value == right, sourceLocation: location)
     }
@@ -64,7 +64,7 @@ struct SessionCredentialsTests {
         #expect(!book.isProbed("https://other.org:443"))
     }
 
-    @Test("a refused credential is dropped and counted once")
+    @Test("a refused credential is dropped, and the failure is counted once")
     mutating func dropped() throws {
         let asked = try authChallenge()
         book.storeResponse(challenge(1, asked), secret)
@@ -89,7 +89,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: first), .resend)
     }
 
-    @Test("a refusal also applies to requests that were in progress")
+    @Test("if the host refuses a challenge, requests that were in progress are refused, too")
     mutating func refused() throws {
         let asked = try authChallenge()
         for _ in 0..<2 { book.noteChallenge(asked, in: Self.origin) }
@@ -101,7 +101,7 @@ struct SessionCredentialsTests {
         expect(decision(asked, sent: nil), .ask(failures: 0, replacing: nil))
     }
 
-    @Test("tasks in the directory of a challenge wait, and others are tried")
+    @Test("tasks whose URL is in the directory of an open challenge wait, and other tasks may run")
     mutating func scope() throws {
         let asked = try authChallenge()
         book.noteChallenge(asked, in: Self.origin)
@@ -117,7 +117,7 @@ struct SessionCredentialsTests {
         #expect(book.isEmpty)
     }
 
-    @Test("with several realms each task gets the credential of its directory, and others none")
+    @Test("with several realms a task gets the credential of its URL's directory, or none")
     mutating func realms() throws {
         let staff = try authChallenge()
         let board = try authChallenge("board", url: "https://example.org/files/board/1")
@@ -134,7 +134,7 @@ struct SessionCredentialsTests {
         #expect(book.credential(proxy: Self.origin) == nil)
     }
 
-    @Test("a proxy's credential is for that proxy, and its challenge for every lane that met it")
+    @Test("a proxy's credential is sent only to that proxy, and its challenge applies to each lane that received it")
     mutating func proxies() throws {
         let asked = try authChallenge(proxy: "http://proxy:3128")
         book.noteChallenge(asked, in: Self.origin)
@@ -150,7 +150,8 @@ struct SessionCredentialsTests {
     private let proxy = "http://proxy:3128"
     private let other = "http://other.org:80"
 
-    /// Sets a proxy's credential that was accepted for one lane.
+    /// Stores a credential for the proxy, which the proxy has accepted in one lane. Returns the challenge and the
+    /// number of the credential.
     private mutating func serve() throws -> (AuthenticationChallenge, UInt64) {
         let asked = try authChallenge(proxy: proxy)
         for lane in [Self.origin, other] { book.noteChallenge(asked, in: lane) }
@@ -161,7 +162,7 @@ struct SessionCredentialsTests {
         return (asked, number)
     }
 
-    @Test("a proxy's accepted credential is not dropped when one lane refuses it; that lane waits")
+    @Test("a proxy's credential that was accepted in one lane is kept when it is refused in another, which then waits")
     mutating func disputed() throws {
         let (asked, number) = try serve()
         book.noteChallenge(asked, in: other)
@@ -172,14 +173,15 @@ struct SessionCredentialsTests {
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
         #expect(!book.isProbed(Self.origin))
         #expect(book.isProbed(other))
-        // Another lane refuses the credential, too: it joins the open challenge, and the failure counts once.
+        // The credential is now refused in the first lane, too. The lane joins the open challenge, and the failure
+        // counts once.
         book.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: number, in: Self.origin), .ask(failures: 1, replacing: nil))
         book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 2))
         #expect(waits(for: "https://example.org/", in: Self.origin)?.rawValue == 2)
     }
 
-    @Test("a lane that refuses a good credential cannot drop the next one for others")
+    @Test("a lane in which a good credential was refused cannot drop the next credential for other lanes")
     mutating func contrary() throws {
         let (asked, first) = try serve()
         book.noteChallenge(asked, in: other)
@@ -193,13 +195,13 @@ struct SessionCredentialsTests {
         book.commitChallenge(asked.space, challenge: ChallengeID(rawValue: 3))
         #expect(book.credential(proxy: proxy)?.number == second)
         #expect(waits(for: "https://example.org/", in: Self.origin) == nil)
-        // A lane that has refused no credential before can drop it.
+        // A lane in which no credential was refused before can drop this one.
         book.noteChallenge(asked, in: Self.origin)
         expect(decision(asked, sent: second), .ask(failures: 2, replacing: ChallengeID(rawValue: 2)))
         #expect(book.credential(proxy: proxy) == nil)
     }
 
-    @Test("a credential that is requested again after another realm's counts as refused")
+    @Test("a credential counts as refused if it is requested again after the credential of another realm")
     mutating func alternating() throws {
         let (staff, board) = (try authChallenge(), try authChallenge("board"))
         for (id, asked) in [(UInt64(1), staff), (2, board)] {
@@ -213,7 +215,7 @@ struct SessionCredentialsTests {
             .ask(failures: 1, replacing: ChallengeID(rawValue: 1)))
     }
 
-    @Test("a lane that was redirected to the challenging server is probed like that server's lane")
+    @Test("a lane that was redirected to a challenging server is probed, and so is that server's lane")
     mutating func redirected() throws {
         book.noteChallenge(try authChallenge(), in: "https://front.org:443")
         #expect(book.isProbed("https://front.org:443"))
@@ -233,7 +235,7 @@ struct SessionCredentialsTests {
         #expect(book.mayOpen(try authChallenge("one more", origin: "https://other.org:443").space))
     }
 
-    @Test("no description contains a credential")
+    @Test("no description of a session's credentials contains a secret")
     mutating func silent() throws {
         let asked = try authChallenge()
         book.storeResponse(challenge(1, asked), secret)

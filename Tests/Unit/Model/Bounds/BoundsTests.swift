@@ -1,14 +1,14 @@
 import BackhaulModel
 import Testing
 
-@Suite("Bounded collections of the wire")
+@Suite("Bounded collections")
 struct BoundsTests {
     private func reading(_ task: UInt64, _ offset: UInt64 = 0) -> Progress {
         Progress(
             task: TaskID(rawValue: task), state: .running, reason: .none, offset: offset, size: nil, bytesPerSecond: 0)
     }
 
-    @Test("the newest progress of a task replaces older ones")
+    @Test("the newest progress of a task replaces its older progress")
     func newest() {
         var table = ProgressTable()
         table.add([reading(2, 1), reading(1, 1), reading(2, 5)])
@@ -16,7 +16,7 @@ struct BoundsTests {
         #expect(table.isEmpty)
     }
 
-    @Test("a full table drops the oldest entry")
+    @Test("a full table of progress drops its oldest entry")
     func full() {
         var table = ProgressTable()
         table.add((1...UInt64(ProgressTable.limit) + 3).map { reading($0) })
@@ -25,7 +25,7 @@ struct BoundsTests {
         #expect(readings.first?.task.rawValue == 4)
     }
 
-    @Test("a byte budget is used by pending commands and freed by their replies")
+    @Test("pending commands use the command budget, and their replies release it")
     func budget() {
         var budget = CommandBudget()
         let poll = Command.poll(HandleID(rawValue: 1), after: .zero, maximum: 1)
@@ -37,7 +37,7 @@ struct BoundsTests {
         #expect(!budget.isSpent)
     }
 
-    @Test("a sequence number used for several commands is freed once for each")
+    @Test("if several commands have one sequence number, each of their replies releases the budget of one command")
     func repeatedSequence() {
         var budget = CommandBudget()
         for _ in 0..<3 { budget.take(7, .sessions, size: 10) }
@@ -54,7 +54,7 @@ struct BoundsTests {
         Enqueued(task: TaskID(rawValue: task), disposition: disposition)
     }
 
-    @Test("a list of results returns its items and the applied count")
+    @Test("a list of enqueue results returns its items and the length of its applied prefix")
     func results() {
         let items = [
             item(5), item(6), item(9), item(8, .existing), item(9, .existing), item(0, .notApplied),
@@ -71,7 +71,7 @@ struct BoundsTests {
         #expect(Array(EnqueuedList([item(.max), item(0)])) == [item(.max), item(0)])
     }
 
-    @Test("a list of results keeps the state of each existing task")
+    @Test("a list of enqueue results keeps the state of each existing task")
     func found() {
         func found(_ task: UInt64, _ state: TaskState, _ end: UInt64 = 0) -> Enqueued {
             Enqueued(

@@ -19,7 +19,7 @@ struct ActivityWindowTests {
             repeats: true, now: now)
     }
 
-    @Test("the first window opens after the interval, or at the stated time")
+    @Test("the first window of an activity opens after the interval, or at the stated time")
     func first() {
         #expect(ActivityWindow.first(of: daily, now: start).begin == start + 24 * Self.hour)
         var stated = daily
@@ -28,7 +28,7 @@ struct ActivityWindowTests {
         #expect(ActivityWindow.first(of: stated, now: start) == window)
     }
 
-    @Test("an activity starts in its window when no condition holds it, or else at its end", arguments: [
+    @Test("an activity starts in its window when no condition holds it, or else at the window's end", arguments: [
         (-1, false, false), (-1, true, false), (0, false, true), (0, true, false), (7_199_999, true, false),
         (7_200_000, true, true),
     ] as [(Int64, Bool, Bool)])
@@ -37,7 +37,7 @@ struct ActivityWindowTests {
         #expect(window.shouldStart(now: start + after, holds: isHeld ? [Hold(.power, "")] : []) == expected)
     }
 
-    @Test("an activity is checked when its window opens and when it ends")
+    @Test("an activity is checked when its window opens and when its window ends")
     func looks() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 10)
         #expect(window.nextCheck(now: start - 1) == start)
@@ -45,10 +45,10 @@ struct ActivityWindowTests {
         #expect(window.nextCheck(now: start + 10) == nil)
     }
 
-    @Test("one window replaces all that were missed")
+    @Test("one window of an activity replaces all windows that were missed")
     func missed() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
-        // Three days and five hours later three windows have passed, and none is open.
+        // Three days and five hours later, three more windows have passed, and no window is open.
         let now = start + 77 * Self.hour
         let current = current(window, at: now)
         #expect(current.begin == start + 72 * Self.hour)
@@ -56,7 +56,7 @@ struct ActivityWindowTests {
         #expect(next(current, at: now)?.begin == start + 96 * Self.hour)
     }
 
-    @Test("an open window replaces missed ones, and waits for the conditions")
+    @Test("an open window of an activity replaces missed windows, and waits for the conditions")
     func missedAndOpen() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         let now = start + 49 * Self.hour
@@ -66,7 +66,7 @@ struct ActivityWindowTests {
         #expect(next(current, at: now)?.begin == start + 72 * Self.hour)
     }
 
-    @Test("an early start does not move later windows")
+    @Test("an early start of an activity does not move its later windows")
     func steady() {
         let window = ActivityWindow(begin: start, toleranceMilliseconds: 7_200_000)
         #expect(next(window, at: start)?.begin == start + 24 * Self.hour)
@@ -80,7 +80,7 @@ struct ActivityWindowTests {
         #expect(current(window, at: start + 100 * Self.hour, repeats: false) == window)
     }
 
-    @Test("extreme numbers do not trap", arguments: [.min, 0, .max] as [Int64])
+    @Test("extreme times of an activity's window do not trap", arguments: [.min, 0, .max] as [Int64])
     func extremes(number: Int64) {
         let window = ActivityWindow(begin: number, toleranceMilliseconds: .max)
         for now in [Int64.min, 0, .max] {
@@ -90,7 +90,7 @@ struct ActivityWindowTests {
         #expect(window.end >= window.begin)
     }
 
-    @Test("qualities of service have the constraints of the header")
+    @Test("each quality of service has the constraints that the header documents")
     func quality() {
         func reasons(_ quality: QualityOfService) -> [WaitReason] {
             Situation { ($0.session, $0.conditions) = (quality.constraints, .onTheRoad) }.reasons

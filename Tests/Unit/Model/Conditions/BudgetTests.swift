@@ -13,14 +13,14 @@ struct BudgetPeriodTests {
         (period.endMilliseconds - period.beginMilliseconds) / Self.hour
     }
 
-    @Test("a day lasts from midnight to midnight, with 23 or 25 hours at a daylight saving change")
+    @Test("a budget's day lasts from midnight to midnight, and has 23 or 25 hours at a daylight saving change")
     func daylightSaving() {
         #expect(hours(day(Berlin.spring)) == 23)
         #expect(hours(day(Berlin.autumn)) == 25)
         #expect(hours(day(Berlin.autumn + 30 * Self.hour)) == 24)
     }
 
-    @Test("days follow each other without a gap and contain their moments")
+    @Test("the days of a budget follow each other without a gap")
     func seamless() {
         for start in [Berlin.spring, Berlin.autumn] {
             for step in stride(from: -72 * Self.hour, through: 72 * Self.hour, by: 977_000) {
@@ -31,18 +31,18 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a day whose midnight is skipped begins at its first moment")
+    @Test("a budget's day begins at its first moment if the clock skips midnight")
     func noMidnight() {
-        // 2018-11-04 00:00 becomes 01:00 in São Paulo, UTC-3 to UTC-2.
+        // On 4 November 2018 in São Paulo, 00:00 becomes 01:00 (from UTC-3 to UTC-2).
         let leap: Int64 = 1_541_300_400_000
         let period = day(leap + 5 * Self.hour) { ($0 >= leap ? -2 : -3) * Self.hour }
         #expect(period.beginMilliseconds == leap)
         #expect(hours(period) == 23)
     }
 
-    @Test("a day with two midnights has no gap")
+    @Test("a budget's day with two midnights has no gap")
     func twoMidnights() {
-        // On 2018-02-18 in São Paulo, 00:00 becomes 23:00 of the day before, UTC-2 to UTC-3.
+        // On 18 February 2018 in São Paulo, 00:00 becomes 23:00 of the day before (from UTC-2 to UTC-3).
         let back: Int64 = 1_518_919_200_000
         let offset = { (unix: Int64) in (unix >= back ? -3 : -2) * Self.hour }
         #expect(hours(day(back - 1, offset)) == 25)
@@ -50,7 +50,7 @@ struct BudgetPeriodTests {
         #expect(day(back + Self.hour, offset).beginMilliseconds == back + Self.hour)
     }
 
-    @Test("dates from 1970 to 2200 equal those of a count day by day")
+    @Test("each computed date from 1970 to 2199 equals the date that counting the days gives")
     func calendar() {
         var (year, month, day) = (Int64(1970), 1, 1)
         for number in Int64(0)..<84_006 {
@@ -67,8 +67,8 @@ struct BudgetPeriodTests {
         }
     }
 
-    @Test("a month begins on its start day, in this calendar month or the one before", arguments: [
-        // The day is 2026-11-20. Months start on the 1st, 20th, 21st and 28th.
+    @Test("a budget's month begins on its start day, in this calendar month or in the one before", arguments: [
+        // Today is 20 November 2026. The months start on the 1st, 20th, 21st or 28th; 0 means 1, and 31 means 28.
         (1, "1.11.2026", "1.12.2026"), (20, "20.11.2026", "20.12.2026"), (21, "21.10.2026", "21.11.2026"),
         (28, "28.10.2026", "28.11.2026"), (0, "1.11.2026", "1.12.2026"), (31, "28.10.2026", "28.11.2026"),
     ] as [(UInt8, String, String)])
@@ -83,7 +83,7 @@ struct BudgetPeriodTests {
         #expect(text(period.nextDay) == next)
     }
 
-    @Test("December ends with the year")
+    @Test("a budget's month December ends with the year")
     func december() {
         let period = BudgetPeriod.month(at: 1_798_000_000_000, startsOn: 1, localOffsetMilliseconds: Berlin.offset)
         #expect(period.days.count == 31)
@@ -98,7 +98,7 @@ struct ByteUsageTests {
     private let today = BudgetPeriod.day(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
     private let month = BudgetPeriod.month(at: Situation().now, localOffsetMilliseconds: Berlin.offset)
 
-    @Test("usage is added up by day and month, by session and in total, for each network")
+    @Test("the bytes used on each network are added up by day and month, for a session and in total")
     func sums() {
         var usage = ByteUsage()
         usage.add(1, network: "Home", session: one, day: today.firstDay)
@@ -114,7 +114,7 @@ struct ByteUsageTests {
         #expect(usage.networks(in: month) == ["Home", "Hotspot"])
     }
 
-    @Test("usage of a day is kept while the clock is set back")
+    @Test("the usage of a day is kept while the clock is set back")
     func clockGoesBack() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: today.firstDay)
@@ -124,7 +124,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == 17)
     }
 
-    @Test("a clock far off does not delete a month")
+    @Test("usage that is noted while the clock is years wrong does not delete the usage of this month")
     func clockIsWrong() {
         var usage = ByteUsage()
         for day in month.firstDay..<month.nextDay { usage.add(1, network: "Home", session: one, day: day) }
@@ -133,7 +133,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == UInt64(month.days.count))
     }
 
-    @Test("only the latest 64 days are kept, and the removed days are returned")
+    @Test("usage is kept for the latest 64 days, and the removed days are returned")
     func bounded() {
         var usage = ByteUsage()
         for day in 0..<1_000 as Range<Int64> { usage.add(1, network: "Home", session: one, day: day) }
@@ -143,7 +143,7 @@ struct ByteUsageTests {
         #expect(usage.takeRemoved().isEmpty)
     }
 
-    @Test("changed entries are returned once, and again after a failed save")
+    @Test("changed entries of usage are returned once, and again after a failed save")
     func unsaved() {
         var usage = ByteUsage()
         usage.add(5, network: "Home", session: one, day: 1)
@@ -158,7 +158,7 @@ struct ByteUsageTests {
         #expect(ByteUsage(again) == usage)
     }
 
-    @Test("sums do not overflow")
+    @Test("the sums of usage do not overflow")
     func saturates() {
         var usage = ByteUsage()
         usage.add(.max, network: "Home", session: one, day: today.firstDay)
@@ -166,7 +166,7 @@ struct ByteUsageTests {
         #expect(usage.used(on: "Home", in: month) == .max)
     }
 
-    @Test("each budget of a session and its network is compared with its own usage")
+    @Test("each budget of a session and of its network is compared with the usage in that budget's own period")
     func budgets() {
         var usage = ByteUsage()
         usage.add(3, network: "Home", session: one, day: today.firstDay)

@@ -12,7 +12,7 @@ struct ConditionDescriptionTests {
         ConditionDescriptions.infos(conditions, bytesPerSecond: nil, since: [:], now: 0).first { $0.kind == .network }
     }
 
-    @Test("each kind has an entry, in order, and unknown ones have the reason")
+    @Test("a listing has an entry for each kind of condition, and unknown conditions have a source")
     func unknown() {
         let infos = ConditionDescriptions.infos(Conditions(), bytesPerSecond: nil, since: [.battery: 5], now: 9)
         #expect(infos.map(\.kind) == ConditionKind.allCases)
@@ -22,7 +22,7 @@ struct ConditionDescriptionTests {
         #expect(infos.map(\.sinceMilliseconds).filter { $0 == 5 }.count == 1)
     }
 
-    @Test("known conditions have a short text, a number and their source")
+    @Test("known conditions are listed with a short text, a number and their source")
     func known() {
         var conditions = Conditions.onTheRoad
         conditions.thermalState = Reading(.serious, source: "x86_pkg_temp")
@@ -45,7 +45,7 @@ struct ConditionDescriptionTests {
         #expect(network?.source == "NetworkManager")
     }
 
-    @Test("having no network is a known condition")
+    @Test("the absence of a network is listed as a known condition")
     func noNetwork() {
         var conditions = Conditions()
         conditions.connectivity = Reading(ConnectivityState.none, source: "routes")
@@ -53,14 +53,14 @@ struct ConditionDescriptionTests {
         #expect(info?.isKnown == true && info?.value == 0 && info?.text == "no default route")
     }
 
-    @Test("an improvement that has not lasted shows the old value and the remaining time")
+    @Test("during its settling period, an improved condition is listed with the old value and the period's length")
     func settling() {
         var conditions = Conditions.onTheRoad
         conditions.externalPower.settling = SettlingPeriod(durationMilliseconds: 10_000, endsAt: 0)
         #expect(texts(conditions)[.externalPower] == "on battery until better has lasted 10 s")
     }
 
-    @Test("each has the time of its last change, whatever the source")
+    @Test("each condition is listed with the time of its last change of value; a new source is no change")
     func since() {
         var conditions = Conditions.onTheRoad
         let first = ConditionDescriptions.since([:], from: nil, to: conditions, now: 1)

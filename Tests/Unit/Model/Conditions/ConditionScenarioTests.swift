@@ -1,10 +1,10 @@
 import BackhaulModel
 import Testing
 
-/// Evaluates a task at each change of the situation, and records its reasons. Readings go through the filter. Besides
-/// the changes, only the times that the filter and the decision return are evaluated.
+/// Evaluates over some time whether a task runs, and records its reasons. The readings pass the filter of conditions.
+/// The task is evaluated at each change of the situation, and at the times that the filter and the decision return.
 struct Scenario {
-    /// A change of the situation, at a time in milliseconds after the start.
+    /// A change of the situation, and its time in milliseconds after the start.
     typealias Change = (at: Int64, change: (inout Situation) -> Void)
 
     static let second: Int64 = 1_000
@@ -13,7 +13,8 @@ struct Scenario {
 
     var situation = Situation()
 
-    /// Returns the first reason at each change, such as "21:40:00 power", or "runs" if there is none.
+    /// Returns an entry for each time at which the task's first reason changes, such as "21:40:00 power". While no
+    /// reason holds the task, the entry says "runs".
     func history(until end: Int64, _ changes: [Change]) -> [String] {
         var situation = situation
         var filter = ConditionsFilter()
@@ -58,7 +59,7 @@ struct Scenario {
 struct ConditionScenarioTests {
     typealias S = Scenario
 
-    @Test("on a laptop it stops when unplugged, and continues ten seconds after power is back")
+    @Test("a discretionary task stops when the laptop is unplugged, and continues ten seconds after power is back")
     func unplugged() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -72,7 +73,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:40:05 power", "22:00:10 runs"])
     }
 
-    @Test("flapping power stops it once")
+    @Test("flapping power stops a discretionary task only once")
     func loosePlug() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -82,7 +83,7 @@ struct ConditionScenarioTests {
         #expect(scenario.history(until: S.hour, changes) == ["21:40:00 power", "21:41:09 runs"])
     }
 
-    @Test("it waits on a metered hotspot, and continues at home")
+    @Test("a task that needs an unmetered network waits on a hotspot, and continues at home")
     func hotspot() {
         var scenario = Scenario()
         scenario.situation.session.requiresUnmetered = true
@@ -96,7 +97,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 metered", "22:10:10 runs"])
     }
 
-    @Test("it continues half a minute after the heat has ended")
+    @Test("a discretionary task continues half a minute after the heat has ended")
     func hot() {
         var scenario = Scenario()
         scenario.situation.session.preset = .discretionary
@@ -111,7 +112,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "21:41:00 heat", "21:43:30 runs"])
     }
 
-    @Test("with the preset overnight it runs at night, and after its latest start also by day")
+    @Test("a task with the preset overnight runs at night, and after its latest start also by day")
     func overnight() {
         var scenario = Scenario()
         scenario.situation.session.preset = .overnight
@@ -119,7 +120,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 quietHours", "23:00:00 runs", "07:00:00 quietHours", "09:40:00 runs"])
     }
 
-    @Test("it waits for a used monthly budget until midnight of the 1st")
+    @Test("a task waits for a spent monthly budget until midnight of the 1st")
     func budget() {
         let end = 11 * 24 * S.hour
         var scenario = Scenario()
@@ -133,7 +134,7 @@ struct ConditionScenarioTests {
         #expect(history == ["21:40:00 runs", "22:40:00 budget", "00:00:00 runs"])
     }
 
-    @Test("it waits for a low battery until that has five percent more than the minimum")
+    @Test("a task waits for a low battery until the charge is five percent above the minimum")
     func battery() {
         var scenario = Scenario()
         scenario.situation.session.minimumBatteryPercent = 40

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Pauses and probes over hours")
 struct ConditionWalkTests {
-    /// Simulates a link. `speed` is its rate in bytes per second for each hour.
+    /// Simulates a network link for some hours. `speed` returns the mean bytes per second of an hour.
     private func walk(
         _ seed: UInt64, hours: Int, _ speed: (Int) -> UInt64
     ) -> (moved: [UInt64], isOpen: Bool, probes: Int) {
@@ -41,7 +41,7 @@ struct ConditionWalkTests {
         #expect(walk.isOpen && walk.probes == 0)
     }
 
-    @Test("a link that is slow for hours is only probed a few times",
+    @Test("a link that is slow for hours is probed only a few times",
         arguments: 1...5 as ClosedRange<UInt64>)
     func slow(seed: UInt64) {
         let walk = walk(seed, hours: 6) { _ in 3_000 }
@@ -50,14 +50,14 @@ struct ConditionWalkTests {
         #expect(walk.moved.reduce(0, +) < 3_000 * 200)
     }
 
-    @Test("a link that has recovered is used within the longest pause", arguments: 1...5 as ClosedRange<UInt64>)
+    @Test("a link that has recovered is used after at most the longest pause", arguments: 1...5 as ClosedRange<UInt64>)
     func recovers(seed: UInt64) {
         let walk = walk(seed, hours: 6) { $0 < 4 ? 3_000 : 200_000 }
         #expect(walk.isOpen)
         #expect(walk.moved[5] > 200_000 * 3_000)
     }
 
-    @Test("an uplink that is back is found within five minutes for each origin",
+    @Test("if an uplink works again for one origin, this is found after at most five minutes for each origin",
         arguments: [0, 1, 2])
     func uplink(alive: Int) {
         let origins = ["a", "b", "c"].map { Origin(scheme: "https", server: "\($0).example", port: 443) }
@@ -76,7 +76,7 @@ struct ConditionWalkTests {
         #expect(probes < 25)
     }
 
-    @Test("an activity starts at most once in each interval, also if the engine is often away",
+    @Test("an activity starts at most once in each interval, also if the engine often does not run",
         arguments: 1...20 as ClosedRange<UInt64>)
     func activity(seed: UInt64) {
         var random = Random(seed: seed)
@@ -97,7 +97,7 @@ struct ConditionWalkTests {
                 #expect(next.begin > now && next.begin % 1_000 == 0)
                 window = next
             }
-            // Sometimes the engine is away. Otherwise it checks at the time that the window returns.
+            // Sometimes the engine does not run for a while. Otherwise it checks at the time that the window returns.
             let isAway = random.once(in: 10)
             now = isAway ? now + Int64(random.number(1...5_000)) : window.nextCheck(now: now) ?? now + 1
         }

@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// A second, simple implementation of the table of decisions: for each reason, whether it applies. It shares only the
-/// value types with `DeferralDecision`.
+/// A second, simple implementation of `DeferralDecision`: for each reason, whether it holds the task. The two share
+/// only value types.
 enum DecisionOracle {
     static func reasons(_ row: Situation) -> Set<WaitReason> {
         var reasons: Set<WaitReason> = []
@@ -55,7 +55,7 @@ enum DecisionOracle {
         return reasons
     }
 
-    /// The values that session and task state themselves. They apply always.
+    /// The values of a field that session and task state themselves. These apply also after the latest start.
     private static func stated<Value>(_ row: Situation, _ field: (Constraints) -> Value?) -> [Value] {
         [field(row.session), field(row.task.stated)].compactMap(\.self)
     }
@@ -64,7 +64,8 @@ enum DecisionOracle {
         row.task.stated.preset ?? (row.task.isLaunched ? .discretionary : nil)
     }
 
-    /// Whether session or task demands it: by the field, or if the field is nil, by a preset before the latest start.
+    /// Whether session or task demands a condition. The field decides; if it is nil, a preset decides until the latest
+    /// start.
     private static func demands(_ row: Situation, _ field: (Constraints) -> Bool?, preset asks: Bool) -> Bool {
         func one(_ stated: Bool?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated }
@@ -78,7 +79,7 @@ enum DecisionOracle {
         return preset != nil && !row.task.isPastLatestStart ? .fair : nil
     }
 
-    /// Whether Friday 21:40 is in the quiet hours, by the preset `overnight` or by the values that the tables use.
+    /// Whether the time of all rows, Friday 21:40, is in the quiet hours of session or task.
     private static func isQuiet(_ row: Situation) -> Bool {
         func one(_ stated: QuietHours?, _ preset: ConstraintPreset?) -> Bool {
             if let stated { return stated == quietNow }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Properties of every decision")
 struct DecisionPropertyTests {
-    /// Checks random rows. Records the first row for which the property is false.
+    /// Checks a property for random rows, and records the first row for which it is false.
     private func everyRow(
         _ seed: UInt64, _ location: SourceLocation = #_sourceLocation, _ isTrue: (Situation, inout Random) -> Bool
     ) {
@@ -47,7 +47,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("passing the latest start adds no hold")
+    @Test("after its latest start, a task has no hold that it did not have before")
     func pastLatestStart() {
         everyRow(23) { row, _ in
             var (before, after) = (row, row)
@@ -57,7 +57,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("hysteresis never releases a held task earlier")
+    @Test("a held task has each hold that the same task would have if it ran")
     func heldIsStickier() {
         everyRow(24) { row, _ in
             var free = row
@@ -66,7 +66,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("each hold has a sentence that starts in lower case and has no full stop")
+    @Test("the sentence of each hold starts in lower case and has no full stop")
     func sentences() {
         everyRow(25) { row, _ in
             row.holds.allSatisfy { hold in
@@ -76,7 +76,7 @@ struct DecisionPropertyTests {
         }
     }
 
-    @Test("needs at the start are a subset of all needs, and empty without constraints")
+    @Test("the conditions that are needed at a task's start are a part of all needed conditions")
     func neededAtStart() {
         everyRow(27) { row, _ in
             let effective = row.effective
@@ -89,7 +89,7 @@ struct DecisionPropertyTests {
         #expect(discretionary.neededAtStart(isLocal: true) == [.power, .heat])
     }
 
-    @Test("only the needed conditions affect the decision")
+    @Test("only the needed conditions affect the holds of a task")
     func needs() {
         everyRow(26) { row, _ in
             var read = row

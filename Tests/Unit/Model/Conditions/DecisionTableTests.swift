@@ -1,13 +1,13 @@
 import BackhaulModel
 import Testing
 
-/// Tests combinations of conditions, policies and states. All columns together would have about 10^17 rows. So for each
-/// reason, the test takes every combination of the reason's own columns: session and task, field and preset, launched,
-/// past its latest start. The columns of other reasons are random in each row. The whole decision is compared, so an
-/// effect of one reason's columns on another reason is found.
+/// Compares decisions with those of `DecisionOracle`. A row is a combination of constraints, conditions and states of a
+/// task. All combinations would be about 10^17 rows. So each test takes every combination of the columns of one reason,
+/// with random values in all other columns. Each test compares the whole decision, so it also finds effects on other
+/// reasons.
 @Suite("The table of decisions")
 struct DecisionTableTests {
-    /// Calls `row` for every policy of session and task about one field.
+    /// Calls `row` for every combination of one field's values, the presets of session and task, and the task's states.
     private func policies<Value>(
         _ field: WritableKeyPath<Constraints, Value?>, _ values: [Value?], _ random: inout Random,
         _ row: (inout Situation) -> Void
@@ -32,7 +32,7 @@ struct DecisionTableTests {
         }
     }
 
-    /// Counts rows with a wrong decision. An `#expect` for each row would be slow.
+    /// Counts the rows with a wrong decision, because an `#expect` for each row would be slow.
     private final class Table {
         var rows = 0
         var wrong = 0
@@ -53,7 +53,7 @@ struct DecisionTableTests {
         }
     }
 
-    @Test("external power: every policy and reading")
+    @Test("the decision about external power is right for every constraint and reading")
     func power() {
         let table = Table()
         var random = Random(seed: 1)
@@ -66,7 +66,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("metered networks: every policy and reading, local and remote")
+    @Test("the decision about metered networks is right for every constraint and reading, local and remote")
     func metered() {
         let table = Table()
         var random = Random(seed: 2)
@@ -82,7 +82,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("heat: every policy and reading")
+    @Test("the decision about heat is right for every constraint and reading")
     func heat() {
         let table = Table()
         var random = Random(seed: 3)
@@ -95,7 +95,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("battery: every policy, charge and power source, held before or not")
+    @Test("the decision about the battery is right for every constraint, charge and power source, held before or not")
     func battery() {
         let table = Table()
         var random = Random(seed: 4)
@@ -114,7 +114,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("pressure of each kind: every policy and reading, held before or not",
+    @Test("the decision about each kind of pressure is right for every constraint and reading, held before or not",
         arguments: [0, 1, 2])
     func pressure(kind: Int) {
         let table = Table()
@@ -137,7 +137,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("kinds of networks: every policy and reading, local and remote")
+    @Test("the decision about kinds of networks is right for every constraint and reading, local and remote")
     func networks() {
         let table = Table()
         var random = Random(seed: 9)
@@ -153,7 +153,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("quiet hours: every policy")
+    @Test("the decision about quiet hours is right for every constraint")
     func quietHours() {
         let table = Table()
         var random = Random(seed: 10)
@@ -161,7 +161,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("uplink, budgets and sleep: every reading, local and remote")
+    @Test("the decision about uplink, budgets and sleep is right for every reading, local and remote")
     func others() {
         let table = Table()
         var random = Random(seed: 11)
@@ -182,7 +182,7 @@ struct DecisionTableTests {
         table.expectNoneWrong()
     }
 
-    @Test("all combinations of good, bad and unknown readings with all demands")
+    @Test("the decision is right for all combinations of good, bad and unknown readings with several constraints")
     func combinations() {
         let table = Table()
         let answers = Column.answers

@@ -18,7 +18,7 @@ struct ConditionsFilterTests {
         return conditions
     }
 
-    @Test("the first readings are used at once", arguments: [true, false, nil])
+    @Test("the first reading of a condition is used at once", arguments: [true, false, nil])
     func first(value: Bool?) {
         var filter = ConditionsFilter()
         let seen = filter.take(power(value), now: 5)
@@ -26,7 +26,7 @@ struct ConditionsFilterTests {
         #expect(seen.nextCheck == nil)
     }
 
-    @Test("a worse reading is used at once, a better one after ten seconds of settling")
+    @Test("a worse reading of power is used at once, a better one after ten seconds of settling")
     func power() {
         var filter = ConditionsFilter()
         _ = filter.take(onPower, now: 0)
@@ -42,7 +42,7 @@ struct ConditionsFilterTests {
         #expect(settled.nextCheck == nil)
     }
 
-    @Test("an interrupted improvement starts its time again")
+    @Test("the settling period of an improvement that was interrupted starts again")
     func interrupted() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -51,7 +51,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(onPower, now: 9_500).nextCheck == 19_500)
     }
 
-    @Test("a reading that vanishes counts as better")
+    @Test("a condition that becomes unknown counts as better")
     func vanishes() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -59,7 +59,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), now: 11_000).conditions == power(nil))
     }
 
-    @Test("heat falls level by level, each after thirty seconds")
+    @Test("each better level of heat has its own settling period of thirty seconds")
     func levels() {
         var filter = ConditionsFilter()
         _ = filter.take(heat(.critical), now: 0)
@@ -72,7 +72,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(heat(.critical), now: 41_001).conditions == heat(.critical))
     }
 
-    @Test("connectivity, network, battery and sleep are not delayed")
+    @Test("readings of connectivity, network, battery and sleep are used at once")
     func filtered() {
         var filter = ConditionsFilter()
         var conditions = Conditions.onTheRoad
@@ -87,7 +87,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(conditions, now: 1).conditions == conditions)
     }
 
-    @Test("short interest in a bad condition is no flapping")
+    @Test("a bad condition that is needed only now and then does not count as flapping")
     func notRead() {
         var filter = ConditionsFilter()
         for round in 0..<20 as Range<Int64> {
@@ -101,7 +101,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: 200_001).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("old readings do not hold when a condition is needed again")
+    @Test("when a condition is needed again, its old reading has no effect")
     func forgotten() {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 0)
@@ -109,7 +109,7 @@ struct ConditionsFilterTests {
         #expect(filter.take(onPower, now: 3_600_000).conditions == onPower)
     }
 
-    @Test("a pending reading keeps the old value, and the time of an improvement continues")
+    @Test("while a reading is pending, the old value is kept and a settling period continues")
     func pending() {
         var filter = ConditionsFilter()
         #expect(filter.take(power(nil), pending: .power, now: 0).conditions == power(nil))
@@ -120,8 +120,8 @@ struct ConditionsFilterTests {
         #expect(filter.take(power(nil), pending: .power, now: 31_000).conditions == onPower)
     }
 
-    /// Simulates an hour in which power is present for `good` and absent for `bad` milliseconds in turn. Returns the
-    /// largest number of changes of the outcome within five minutes.
+    /// Simulates an hour in which power is alternately present for `good` and absent for `bad` milliseconds. Returns
+    /// the largest number of changes of the filtered reading within five minutes.
     private func changes(inFor good: Int64, outFor bad: Int64) -> Int {
         var filter = ConditionsFilter()
         var times: [Int64] = []
@@ -142,10 +142,10 @@ struct ConditionsFilterTests {
         return times.map { begin in times.count { $0 >= begin && $0 < begin + 300_000 } }.max() ?? 0
     }
 
-    @Test("power that flaps every second counts as absent")
+    @Test("power that changes every second counts as absent")
     func flapsEverySecond() { #expect(changes(inFor: 1_000, outFor: 1_000) <= 1) }
 
-    @Test("flapping power changes the outcome at most ten times in five minutes")
+    @Test("flapping power changes the filtered reading at most ten times in five minutes")
     func anyFlapping() {
         for good in stride(from: Int64(1_000), through: 320_000, by: 3_000) {
             for bad in [1, 1_000, 7_000, 60_000] as [Int64] {
@@ -155,7 +155,7 @@ struct ConditionsFilterTests {
         }
     }
 
-    @Test("the settling time grows after three changes, up to five minutes, and is reset by calm")
+    @Test("the settling period grows after three changes, up to five minutes, and is reset by calm")
     func doubles() {
         var filter = ConditionsFilter()
         var now: Int64 = 0
@@ -175,7 +175,7 @@ struct ConditionsFilterTests {
             filter.take(onPower, now: now + 1).conditions.externalPower.settling?.durationMilliseconds == 10_000)
     }
 
-    @Test("small changes of pressure are no flapping")
+    @Test("small changes of pressure do not count as flapping")
     func trembles() {
         var filter = ConditionsFilter()
         var conditions = Conditions()
@@ -188,7 +188,7 @@ struct ConditionsFilterTests {
         #expect(last == 30_000)
     }
 
-    @Test("extreme clock values do not trap", arguments: [.min, -1, .max] as [Int64])
+    @Test("extreme clock values do not trap in the filter of conditions", arguments: [.min, -1, .max] as [Int64])
     func nonsense(now: Int64) {
         var filter = ConditionsFilter()
         _ = filter.take(onBattery, now: 100_000)

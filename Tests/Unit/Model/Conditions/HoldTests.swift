@@ -28,7 +28,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("a battery without a percentage is ignored")
+    @Test("a battery whose charge is unknown causes no hold")
     func noPercentage() {
         let situation = Situation {
             $0.session.requiresExternalPower = true
@@ -37,7 +37,7 @@ struct HoldTests {
         #expect(situation.sentences == ["the machine is on battery, and it waits for external power"])
     }
 
-    @Test("a stated field overrides the preset, even if it is less strict")
+    @Test("a session's stated field overrides its preset, even if the field is less strict")
     func fieldBesidePreset() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.requiresExternalPower = false }
@@ -56,7 +56,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power, .metered])
     }
 
-    @Test("past its latest start a task ignores presets, and obeys stated constraints")
+    @Test("after its latest start a task ignores presets, but obeys stated constraints")
     func pastLatestStart() {
         let situation = Situation {
             $0.session = Constraints(.overnight) { $0.requiresUnmetered = true }
@@ -75,7 +75,7 @@ struct HoldTests {
         #expect(situation.reasons == [.power])
     }
 
-    @Test("a low battery holds only on battery power, until it has five percent more", arguments: [
+    @Test("on battery power, a low battery holds tasks until it is five percent above the minimum", arguments: [
         (39, false, true), (40, false, false), (44, true, true), (45, true, false),
     ] as [(UInt8, Bool, Bool)])
     func battery(percent: UInt8, wasHeld: Bool, isHeld: Bool) {
@@ -90,7 +90,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("the required charge is 100 % at most")
+    @Test("the charge that releases held tasks is at most 100 %")
     func fullBattery() {
         let situation = Situation {
             $0.session.minimumBatteryPercent = 98
@@ -134,7 +134,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("the sentence about pressure has the value, the limit and the value that releases")
+    @Test("the sentence about pressure has the value, the limit and the value that releases the task")
     func pressureSentence() {
         let situation = Situation {
             $0.session.maximumCPUPressurePercent = 30
@@ -161,7 +161,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("pressure holds above its limit, until it is five points below", arguments: [
+    @Test("pressure above its limit holds a task until it is five points below the limit", arguments: [
         (40, 40, false, false), (41, 40, false, true), (36, 40, true, true), (35, 40, true, false), (5, 8, true, true),
         (4, 8, true, false), (1, 1, true, true), (0, 1, true, false),
     ] as [(UInt8, UInt8, Bool, Bool)])
@@ -174,7 +174,7 @@ struct HoldTests {
         #expect(situation.reasons == (isHeld ? [.pressure] : []))
     }
 
-    @Test("the missing kinds of networks are named briefly")
+    @Test("the sentence about kinds of networks names the required or the excluded kinds")
     func kinds() {
         var situation = Situation {
             $0.session.networks = [.ethernet, .wifi]
@@ -190,7 +190,7 @@ struct HoldTests {
             ])
     }
 
-    @Test("networks of session and task that exclude each other hold without an end")
+    @Test("kinds of networks of session and task that exclude each other hold the task without an end")
     func excluded() {
         let situation = Situation {
             $0.session.networks = .wifi
@@ -225,7 +225,7 @@ struct HoldTests {
         #expect(situation.holds.isEmpty)
     }
 
-    @Test("a machine that is about to sleep holds all tasks, also for its own servers")
+    @Test("a coming sleep holds all tasks, also those for this machine's servers")
     func sleep() {
         let situation = Situation {
             $0.conditions.isPreparingForSleep = Reading(true)
@@ -234,7 +234,7 @@ struct HoldTests {
         #expect(situation.reasons == [.sleep])
     }
 
-    @Test("the sentence of an improvement that has not lasted names the improvement")
+    @Test("during a settling period, the sentence of a hold names the improvement")
     func settling() {
         let situation = Situation {
             $0.session.preset = .discretionary

@@ -3,12 +3,12 @@ import Testing
 
 @Suite("Quiet hours as text")
 struct QuietHoursTextTests {
-    @Test("parsed quiet hours have the same text", arguments: [
+    @Test("parsed quiet hours are written as the same text", arguments: [
         "22:00-06:30", "00:00-24:00", "mon-fri 08:00-18:00, sat 10:00-14:00", "fri-mon 22:00-06:00", "sun 23:59-00:00",
     ])
     func sameText(text: String) throws { #expect(try #require(QuietHours(text)).text == text) }
 
-    @Test("days that are not a range are written as several spans with the same meaning")
+    @Test("quiet hours on separate days are written as several spans with the same meaning")
     func severalRanges() throws {
         let hours = QuietHours(spans: [.init(days: 0b001_0101, begin: 60, end: 120)])
         #expect(hours.text == "mon 01:00-02:00, wed 01:00-02:00, fri 01:00-02:00")
@@ -21,14 +21,14 @@ struct QuietHoursTextTests {
         }
     }
 
-    @Test("other texts are refused", arguments: [
+    @Test("malformed quiet hours are refused", arguments: [
         "", "22:00", "22:00-22:00", "24:00-06:00", "22:60-06:00", "2:00-06:00", "22:00-06:00,", "monday 22:00-06:00",
         "mon-tue-wed 22:00-06:00", "MON 22:00-06:00", "22:00 - 06:00", "mon  tue 22:00-06:00", "22:00-25:00", "-",
         "٢٢:٠٠-٠٦:٣٠",
     ])
     func refused(text: String) { #expect(QuietHours(text) == nil) }
 
-    @Test("a text with too many spans is refused")
+    @Test("quiet hours with too many spans are refused")
     func tooMany() {
         func text(_ count: Int) -> String { (0..<count).map { _ in "22:00-06:00" }.joined(separator: ",") }
         #expect(QuietHours(text(QuietHours.spanLimit)) != nil)

@@ -17,7 +17,7 @@ struct QuietHoursTimeTests {
         return Int(local % 10_080)
     }
 
-    /// A second implementation: for each minute of the week whether it is quiet.
+    /// A second implementation of quiet hours: for each minute of the week, whether it is quiet.
     private func covered(_ hours: QuietHours) -> [Bool] {
         var minutes = [Bool](repeating: false, count: 10_080)
         for span in hours.spans {
@@ -64,7 +64,7 @@ struct QuietHoursTimeTests {
         #expect(!never.isQuiet && never.changes == nil)
     }
 
-    @Test("extreme times and time zones do not trap or hang", arguments: [
+    @Test("quiet hours and budgets do not trap or hang with extreme times and time zones", arguments: [
         .min, -1, 0, 1, .max, -1_000_000_000_000, 1 << 60,
     ] as [Int64])
     func nonsense(number: Int64) throws {
@@ -77,7 +77,7 @@ struct QuietHoursTimeTests {
         _ = BudgetPeriod.month(at: number, startsOn: 200, localOffsetMilliseconds: { $0 % 2 == 0 ? number : 0 })
     }
 
-    @Test("a time is formatted in local time", arguments: [
+    @Test("a time in a sentence is written in local time", arguments: [
         (0, "21:40 today"), (9 * 60, "06:40 tomorrow"), (48 * 60, "Sunday 21:40"), (6 * 24 * 60, "Thursday 21:40"),
         (11 * 24 * 60, "1 December 21:40"),
     ] as [(Int64, String)])

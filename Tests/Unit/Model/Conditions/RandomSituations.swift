@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The values of each column of the table, at and around its limits.
+/// The values of each column of the table of decisions, at and around the limits.
 enum Column {
     static let answers: [Bool?] = [nil, true, false]
     static let presets: [ConstraintPreset?] = [nil, .discretionary, .overnight]
@@ -17,7 +17,7 @@ enum Column {
 }
 
 extension Situation {
-    /// Returns a row with a random value in every column.
+    /// Returns a row of the table of decisions with a random value in every column.
     static func random(_ random: inout Random) -> Situation {
         func draw<Value>(_ values: [Value]) -> Value { values[random.number(0...(values.count - 1))] }
         func constraints() -> Constraints {

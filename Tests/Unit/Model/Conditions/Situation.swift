@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// One row of the table of decisions: the constraints, the conditions and the other facts.
+/// One row of the table of decisions: the constraints of session and task, the conditions and the other facts.
 struct Situation {
     var session = Constraints()
     var task = TaskConstraints()
@@ -49,7 +49,7 @@ extension Constraints {
 }
 
 extension Conditions {
-    /// The conditions of a laptop on battery, on the metered hotspot of a phone.
+    /// The conditions of a laptop on battery that uses the metered hotspot of a phone.
     static let onTheRoad: Conditions = {
         var conditions = Conditions()
         conditions.externalPower = Reading(false, source: "/sys/class/power_supply/AC")

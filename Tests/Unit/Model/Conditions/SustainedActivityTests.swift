@@ -9,13 +9,13 @@ struct SustainedActivityTests {
         return spans.sustained(now: now)
     }
 
-    @Test("a transfer counts as long after five seconds")
+    @Test("a transfer counts as sustained after five seconds")
     func one() {
         #expect(sustained(noted: [0, 1_000, 2_000, 3_000, 4_000, 4_999], at: 4_999) == [])
         #expect(sustained(noted: [0, 1_000, 2_000, 3_000, 4_000, 5_000], at: 5_000) == ["a"])
     }
 
-    @Test("consecutive short transfers count as one, which ends after two idle seconds")
+    @Test("short transfers that follow each other count as one, which ends after two idle seconds")
     func stream() {
         let begins = stride(from: Int64(0), through: 8_000, by: 2_000).map(\.self)
         #expect(sustained(noted: begins, at: 10_000) == ["a"])
@@ -25,7 +25,7 @@ struct SustainedActivityTests {
         #expect(spans.nextEnd == 10_001)
     }
 
-    @Test("separate bursts shorter than five seconds never count as long")
+    @Test("separate bursts of less than five seconds never count as sustained")
     func bursts() {
         var spans = SustainedActivity<String>()
         for burst in 0..<100 as Range<Int64> {
@@ -37,7 +37,7 @@ struct SustainedActivityTests {
         }
     }
 
-    @Test("keys are counted separately")
+    @Test("sustained transfer time is counted separately for each key")
     func several() {
         var spans = SustainedActivity<String>()
         for time in stride(from: Int64(0), through: 6_000, by: 500) { spans.note(time < 3_000 ? "a" : "b", now: time) }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Probes of slow lanes")
 struct ThroughputProbeTests {
-    /// Returns two slow servers whose pauses are over.
+    /// Returns two slow lanes of two origins, whose pauses are over.
     private func slow() -> SlowLink {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -14,7 +14,7 @@ struct ThroughputProbeTests {
 
     private static let both = [(lane: "lane", terms: SlowLink.terms), (lane: "second", terms: SlowLink.terms)]
 
-    @Test("only one lane has a probe at a time, and the sentences name it")
+    @Test("only one lane has a slow probe at a time, and the sentences of the holds say so")
     func alone() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -26,7 +26,7 @@ struct ThroughputProbeTests {
         #expect(holds.map { $0?.nextLookMilliseconds } == [nil, nil])
     }
 
-    @Test("the next probe goes to the lane that was probed longest ago")
+    @Test("the next slow probe goes to the lane that was probed longest ago")
     func turns() {
         var link = slow()
         var tried: [String] = []
@@ -39,7 +39,7 @@ struct ThroughputProbeTests {
         #expect(tried == ["lane", "second", "lane", "second"])
     }
 
-    @Test("a lane without a startable task releases the probe to another")
+    @Test("if a lane cannot start a task for its slow probe, another lane gets the probe")
     func givenBack() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -50,7 +50,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a probe does not release lanes that became slow after it began")
+    @Test("a fast probe does not release lanes that became slow after it began")
     func decidesItsOwn() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -61,19 +61,19 @@ struct ThroughputProbeTests {
         #expect(link.permission() == .held(until: link.now + 300_000))
     }
 
-    @Test("changed settings during a probe do not keep it from ending")
+    @Test("a slow probe also ends if the settings of its lane change meanwhile")
     func otherTerms() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0), SlowLink.sample(0, "second", SlowLink.other))
         link.now += 300_000
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
-        // The lane's terms are not used any more.
+        // The settings of the lane are not needed for this decision.
         #expect(link.watch.probed("lane", bytes: 300_000, milliseconds: 2_000, now: link.now) == true)
         #expect(link.permission("third") == .open)
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a probe without measured time ends after a minute and releases its lane")
+    @Test("a slow probe without measured time ends after a minute and releases its lane")
     func undecided() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -84,7 +84,7 @@ struct ThroughputProbeTests {
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("a lost probe is stopped without a result")
+    @Test("a slow probe whose lane was released by another network is stopped without a result")
     func nobodys() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -93,7 +93,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.endProbe("lane", hasResponse: false, now: link.now) == false)
     }
 
-    @Test("a lane without tasks releases the probe to another at once")
+    @Test("when a lane has no tasks any more, another lane gets its slow probe at once")
     func forgotten() {
         var link = slow()
         #expect(link.watch.probe(among: Self.both, now: link.now) == "lane")
@@ -101,7 +101,7 @@ struct ThroughputProbeTests {
         #expect(link.watch.probe(among: Self.both, now: link.now) == "second")
     }
 
-    @Test("a pause ends after an hour without a probe")
+    @Test("the pause of a slow lane ends after an hour without a probe")
     func unused() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))

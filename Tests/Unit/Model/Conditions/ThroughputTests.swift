@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// Lanes whose transferred bytes the test sets for each second.
+/// A watch of throughput, to which the test reports the bytes that each lane transfers in each second.
 struct SlowLink {
     typealias Watch = ThroughputWatch<String>
     static let terms = Watch.Terms(
@@ -11,7 +11,7 @@ struct SlowLink {
 
     var watch = Watch()
     var now: Int64 = 1_000_000
-    /// The times at which `take` has reported a change.
+    /// The times at which `take` has reported a change of the holds.
     var changes: [Int64] = []
 
     init() {}
@@ -29,7 +29,8 @@ struct SlowLink {
 
     func permission(_ lane: String = "lane") -> Watch.Permission { watch.permission(lane, Self.terms, now: now) }
 
-    /// Waits for the end of the pause, and probes with `bytes` per second. Returns whether the probe was decided.
+    /// Moves the time to the end of the pause, and probes with `bytes` per second for at most a minute. Returns whether
+    /// the probe has been decided.
     mutating func probe(_ bytes: UInt64) -> Bool {
         if case .held(let until?) = permission() { now = until }
         guard permission() == .probe else { return false }
@@ -45,7 +46,7 @@ struct SlowLink {
 
 @Suite("Throughput that is too low")
 struct ThroughputTests {
-    @Test("a lane below its minimum rate for a minute pauses, and its sentence has the rate")
+    @Test("a lane that is below its minimum rate for a minute pauses, and its sentence has the measured rate")
     func pauses() {
         var link = SlowLink()
         link.pass(59, SlowLink.sample(3_100))
@@ -62,7 +63,7 @@ struct ThroughputTests {
                         + "again after a pause of 5 min", nextLookMilliseconds: 305_000))
     }
 
-    @Test("a lane with its minimum rate, or without one, never pauses")
+    @Test("a lane never pauses if it reaches its minimum rate, or has no minimum rate")
     func fastEnough() {
         var link = SlowLink()
         link.pass(600, SlowLink.sample(10_000), SlowLink.sample(1, "free", SlowLink.other, hasTerms: false))
@@ -71,7 +72,7 @@ struct ThroughputTests {
         #expect(link.watch.hold("free", nil, now: link.now, unix: 0) == nil)
     }
 
-    @Test("bursts are judged by their mean rate")
+    @Test("the mean rate of bursts decides whether their lane is slow")
     func bursts() {
         var link = SlowLink()
         for _ in 0..<20 {
@@ -81,14 +82,14 @@ struct ThroughputTests {
         #expect(link.changes.isEmpty)
     }
 
-    @Test("lanes of an origin are judged by their total rate")
+    @Test("the total rate of all lanes of an origin decides whether they are slow")
     func shared() {
         var link = SlowLink()
         link.pass(600, SlowLink.sample(500), SlowLink.sample(9_500, "other", SlowLink.mirror))
         #expect(link.changes.isEmpty)
     }
 
-    @Test("seconds without samples are not counted, and a long break resets the measurement")
+    @Test("seconds without transfers do not count as slow, and a long break resets the measurement")
     func breaks() {
         var link = SlowLink()
         for _ in 0..<3 {
@@ -103,7 +104,7 @@ struct ThroughputTests {
         #expect(link.changes.count == 1)
     }
 
-    @Test("after the pause one task may probe")
+    @Test("after the pause of a slow lane, one task may probe")
     func oneProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -116,7 +117,7 @@ struct ThroughputTests {
         #expect(link.permission() == .held(until: nil))
     }
 
-    @Test("a fast probe releases all after 256 KiB")
+    @Test("a fast probe releases its lane after 256 KiB")
     func fastProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -126,7 +127,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("each slow probe doubles the pause, up to twelve times the first")
+    @Test("each slow result of a probe doubles the pause, up to twelve times the first pause")
     func slowProbes() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -138,7 +139,7 @@ struct ThroughputTests {
         #expect(pauses == [300, 600, 1_200, 2_400, 3_600, 3_600])
     }
 
-    @Test("a lane that is slow again soon after its probe gets a longer pause; later the first one")
+    @Test("a lane that is slow again soon after its probe gets a longer pause, and later the first pause")
     func relapse() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -155,7 +156,7 @@ struct ThroughputTests {
         #expect(until - (link.changes.last ?? 0) == 300_000)
     }
 
-    @Test("a probe that ends with a response releases its lane; a failed one is repeated after a pause")
+    @Test("a slow probe that ends with a response releases its lane; a failed probe is repeated after a pause")
     func endedProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -169,7 +170,7 @@ struct ThroughputTests {
         #expect(link.permission() == .open)
     }
 
-    @Test("a probe without a result times out")
+    @Test("a slow probe without a result times out")
     func lostProbe() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -180,7 +181,7 @@ struct ThroughputTests {
         #expect(link.watch.probe(among: [("lane", SlowLink.terms)], now: link.now) == "lane")
     }
 
-    @Test("when two origins together are slow, other lanes wait, too, and one probe releases them")
+    @Test("when two origins together are slow, other lanes wait, too, and one fast probe releases these")
     func everything() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(2_000), SlowLink.sample(2_000, "second", SlowLink.other))
@@ -196,14 +197,14 @@ struct ThroughputTests {
         #expect(link.permission("second") == .probe)
     }
 
-    @Test("one slow origin does not hold others")
+    @Test("one slow origin does not hold the lanes of other origins")
     func oneOrigin() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
         #expect(link.permission("third") == .open)
     }
 
-    @Test("another network releases all lanes")
+    @Test("another network releases all slow lanes")
     func networkChanges() {
         var link = SlowLink()
         link.pass(60, SlowLink.sample(0))
@@ -212,7 +213,7 @@ struct ThroughputTests {
         #expect(link.watch.networkChanged() == false)
     }
 
-    @Test("the total rate is known while something is transferred")
+    @Test("the total throughput is known only while bytes are transferred")
     func total() {
         var link = SlowLink()
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
@@ -222,7 +223,7 @@ struct ThroughputTests {
         #expect(link.watch.bytesPerSecond(now: link.now) == nil)
     }
 
-    @Test("extreme numbers do not trap")
+    @Test("extreme byte counts and times do not trap in the watch of throughput")
     func extremes() {
         var watch = SlowLink.Watch()
         for now in [0, 1, 1_000, .max / 2, 0] as [Int64] {

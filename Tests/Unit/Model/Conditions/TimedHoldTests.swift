@@ -13,7 +13,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == 1_795_239_000_000)
     }
 
-    @Test("quiet hours that end on a later day name that day")
+    @Test("the sentence about quiet hours that end on a later day names that day")
     func quietForDays() {
         let situation = Situation { $0.session.quietHours = QuietHours("fri-sun 00:00-24:00") }
         #expect(situation.sentences == ["it is in its quiet hours, until Monday 00:00"])
@@ -28,7 +28,7 @@ struct TimedHoldTests {
         #expect(situation.sentences == ["it is in its quiet hours 21:00-02:00, until 02:00 tomorrow"])
     }
 
-    @Test("quiet hours that cover the week are endless")
+    @Test("quiet hours that together cover the week hold a task without an end")
     func neverLoud() {
         let situation = Situation {
             $0.session.quietHours = QuietHours("07:00-23:00")
@@ -38,7 +38,7 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("the sentence about a used budget has its size, network and next month")
+    @Test("the sentence about a spent budget has its size, its network and the begin of the next month")
     func budget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot()] }
         #expect(
@@ -49,14 +49,14 @@ struct TimedHoldTests {
         #expect(date(situation.holds.first) == 1_796_079_600_000)
     }
 
-    @Test("a budget of 0 bytes holds without an end")
+    @Test("a budget of 0 bytes holds a task without an end")
     func noBudget() {
         let situation = Situation { $0.budgets = [.monthOfHotspot(limit: 0, used: 0)] }
         #expect(situation.reasons == [.budget])
         #expect(date(situation.holds.first) == nil)
     }
 
-    @Test("holds are ordered by how long they last")
+    @Test("the holds of a task are ordered by how long they last")
     func order() {
         let situation = Situation {
             $0.session = Constraints(.discretionary) { $0.quietHours = QuietHours("21:00-06:30") }
@@ -75,7 +75,7 @@ struct TimedHoldTests {
             situation.reasons == [.budget, .quietHours, .budget, .power, .metered, .portal, .heat, .sleep])
     }
 
-    @Test("the next change by time is that of quiet hours or of a budget's period")
+    @Test("the next change of the holds by time comes from quiet hours or from a budget's period")
     func nextChange() {
         var situation = Situation()
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == nil)
@@ -85,7 +85,7 @@ struct TimedHoldTests {
         #expect(DeferralDecision.nextChange(situation.effective, situation.facts) == situation.now + 20 * 60_000)
     }
 
-    @Test("a task that expects more than the rest of a budget waits for the next month")
+    @Test("a task that expects more bytes than are left of a budget waits for the next month")
     func fits() {
         let budget = BudgetUsage.monthOfHotspot(used: 4_000_000_000)
         #expect(DeferralDecision.fits(1_000_000_000, [budget]) == nil)
@@ -98,7 +98,7 @@ struct TimedHoldTests {
         #expect(date(hold) == 1_796_079_600_000)
     }
 
-    @Test("a task that expects more than the whole budget waits for a larger one")
+    @Test("a task that expects more bytes than the whole budget waits without an end")
     func neverFits() {
         let hold = DeferralDecision.fits(6_000_000_000, [.monthOfHotspot(used: 0)])
         #expect(hold?.reason == .budget)

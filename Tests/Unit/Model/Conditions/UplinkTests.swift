@@ -11,7 +11,7 @@ struct UplinkTests {
     private let c = origin("c")
     private let login = origin("login")
 
-    /// Returns a watch after failures of three origins, one second after the other.
+    /// Returns a watch of the uplink after attempts to three origins, one second apart, that all ended with `ending`.
     private func dead(_ ending: UplinkWatch.Ending = .unreachable) -> UplinkWatch {
         var watch = UplinkWatch()
         for (second, origin) in [a, b, c].enumerated() {
@@ -20,7 +20,7 @@ struct UplinkTests {
         return watch
     }
 
-    @Test("the uplink is dead after three origins failed in a row, and its sentence says why")
+    @Test("the uplink counts as dead after three origins failed in a row, and the sentence of the hold says so")
     func limited() {
         let watch = dead()
         #expect(watch.state == .limited)
@@ -32,7 +32,7 @@ struct UplinkTests {
                         + "again after a pause", nextLookMilliseconds: 60_000))
     }
 
-    @Test("two failed origins are enough if no others are in use; one is not")
+    @Test("two failed origins are enough for a dead uplink if no others are in use, and one is not enough")
     func fewOrigins() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .unreachable, originsInUse: 1, now: 0) == false)
@@ -42,7 +42,7 @@ struct UplinkTests {
         #expect(watch.state == .limited)
     }
 
-    @Test("a response or transferred bytes reset the count of failures")
+    @Test("a response or transferred bytes reset the count of failed origins")
     func responded() {
         var watch = UplinkWatch()
         for origin in [a, b] { _ = watch.take(origin, .unreachable, originsInUse: 5, now: 0) }
@@ -54,14 +54,14 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a refused connection proves that the route works")
+    @Test("a refused connection does not count against the uplink")
     func refused() {
         let ending = UplinkWatch.Ending(Failure(.connectionFailed, "refused"), wasRefused: true)
         #expect(ending == .unknown)
         #expect(dead(ending).state == .open)
     }
 
-    @Test("the first probe goes to an origin that has not failed")
+    @Test("the first uplink probe goes to an origin that has not failed")
     func likeliest() {
         var watch = dead()
         #expect(watch.probe(among: [a, b, c, Self.origin("z")], now: 12_000) == Self.origin("z"))
@@ -78,7 +78,7 @@ struct UplinkTests {
         #expect(watch.state == .portal)
     }
 
-    @Test("failures that are older than two minutes are not counted")
+    @Test("failures that are older than two minutes do not count against the uplink")
     func old() {
         var watch = UplinkWatch()
         for (minute, origin) in [a, b, c].enumerated() {
@@ -87,13 +87,13 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("origins that redirect to the same origin, or have an untrusted certificate, mean a portal")
+    @Test("three origins that redirect to the same origin, or have an untrusted certificate, mean a portal")
     func portal() {
         #expect(dead(.redirected(to: login)).state == .portal)
         #expect(dead(.untrusted).state == .portal)
     }
 
-    @Test("redirects of origins to different origins count as responses")
+    @Test("redirects from several origins to different origins count as responses")
     func redirects() {
         var watch = UplinkWatch()
         for origin in [a, b, c] {
@@ -109,7 +109,7 @@ struct UplinkTests {
         #expect(watch.state == .open)
     }
 
-    @Test("a 511 means a portal, unless its origin sent one before while others responded")
+    @Test("a 511 means a portal, unless its origin sent a 511 before while other origins responded")
     func networkAuthenticationRequired() {
         var watch = UplinkWatch()
         #expect(watch.take(a, .portal, originsInUse: 5, now: 0) == true)
@@ -121,7 +121,7 @@ struct UplinkTests {
         #expect(watch.take(a, .portal, originsInUse: 5, now: 700_000) == true)
     }
 
-    @Test("pauses between probes grow from ten seconds to five minutes, and probes change the origin")
+    @Test("the pauses between uplink probes grow from ten seconds to five minutes, and the origins rotate")
     func probes() {
         var watch = dead()
         var now: Int64 = 2_000
@@ -141,7 +141,7 @@ struct UplinkTests {
         #expect(tried == [a, b, c, a, b, c, a, b])
     }
 
-    @Test("a probe without a task is not counted, and another origin is probed a second later")
+    @Test("an uplink probe for which no task starts is not counted, and another origin is probed a second later")
     func givenBack() {
         var watch = dead()
         #expect(watch.probe(among: [a, b], now: 12_000) == a)
@@ -151,7 +151,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 13_000) == 33_000)
     }
 
-    @Test("a manual retry probes at once, and the pauses keep growing")
+    @Test("a manual retry probes the uplink at once, and the pauses keep growing")
     func atOnce() {
         var watch = dead()
         watch.probeNow(now: 3_000)
@@ -160,7 +160,7 @@ struct UplinkTests {
         #expect(watch.nextProbe(now: 3_000) == 23_000)
     }
 
-    @Test("one response or another network releases all at once")
+    @Test("one response, or another network, releases all tasks that wait for the uplink")
     func opens() {
         var watch = dead()
         #expect(watch.take(b, .responded, originsInUse: 5, now: 5_000) == true)
@@ -170,7 +170,7 @@ struct UplinkTests {
         #expect(!watch.isHeld)
     }
 
-    @Test("a portal reported by the system is probed, but only at an https origin")
+    @Test("a portal that the system reports is probed, but only with an https origin")
     func system() {
         var watch = UplinkWatch()
         _ = watch.connectivity(.portal, now: 0)
@@ -185,7 +185,7 @@ struct UplinkTests {
         #expect(!watch.isProven)
     }
 
-    @Test("failures are classified by what they prove about the route")
+    @Test("the result of an attempt is classified by what it proves about the uplink")
     func endings() {
         func ending(_ status: Status, http: Int64? = nil, to target: Origin? = nil, hasResponse: Bool = false)
             -> UplinkWatch.Ending

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A successful download")
 struct DownloadCompletionTests {
-    @Test("A file is sealed, its intent recorded and the file placed, before the task ends")
+    @Test("A downloaded file is sealed, its finish intent is recorded, and the file is placed, before the task ends")
     func small() {
         var attempt = DownloadScript()
         attempt.expect(.start, .startTransfer(offset: 0, ifRange: nil))
@@ -24,7 +24,7 @@ struct DownloadCompletionTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("Without a length the end of the response is the end of the file")
+    @Test("If a response has no length, its end is the end of the file")
     func unknownLength() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 70))
@@ -32,7 +32,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.size == 70)
     }
 
-    @Test("Bytes are written in chunks, and a checkpoint follows the first sync")
+    @Test("Received bytes are written in chunks, and a checkpoint is recorded after the first sync")
     func pieces() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")))
@@ -46,7 +46,7 @@ struct DownloadCompletionTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Many bytes are synced before the next tick, and again after more bytes")
+    @Test("Many written bytes are synced before the next tick, and again after more bytes")
     func syncs() {
         var attempt = DownloadScript(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 9000", "ETag: \"a\"")), .received(count: 1_000))
@@ -59,7 +59,7 @@ struct DownloadCompletionTests {
         attempt.expect(.synced(length: 5_000), .recordCheckpoint(.kept(5_000, of: 9_000)))
     }
 
-    @Test("Later syncs are several ticks apart")
+    @Test("Syncs after the first sync are several ticks apart")
     func ticks() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 10), .tick, .synced(length: 10), .received(count: 10))
@@ -68,7 +68,7 @@ struct DownloadCompletionTests {
         attempt.expect(.tick, .sync)
     }
 
-    @Test("Without a validator there are fewer syncs and no checkpoint")
+    @Test("A download without a validator has fewer syncs and no checkpoint")
     func noValidator() {
         var attempt = DownloadScript(limits: .wide)
         attempt.after(.start, .head(head(200, "Content-Length: 90000")), .received(count: 3_000))
@@ -80,7 +80,7 @@ struct DownloadCompletionTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("The transfer pauses while the disk is behind, and resumes when half of the bytes are written")
+    @Test("The transfer pauses while too many bytes wait for the disk, and resumes when half of them are written")
     func backPressure() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 400))
@@ -93,7 +93,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401))
     }
 
-    @Test("The transfer resumes also when the bytes that paused it did not fill the buffer")
+    @Test("A transfer that a small chunk has paused resumes when the bytes are written")
     func backPressureBelowFlush() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(endless), .received(count: 100), .received(count: 100), .received(count: 100))
@@ -103,7 +103,7 @@ struct DownloadCompletionTests {
         attempt.expect(.appended(length: 401), .resumeTransfer)
     }
 
-    @Test("A buffer smaller than a flush does not block a transfer")
+    @Test("A transfer does not block if its limit of unwritten bytes is smaller than one write")
     func smallBuffer() {
         var limits = DownloadMachine.BufferLimits.small
         limits.outstanding = 10

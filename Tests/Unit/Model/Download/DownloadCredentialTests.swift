@@ -5,7 +5,7 @@ import Testing
 struct DownloadCredentialTests {
     private let authChallenge = AuthenticationChallenge(challenge)
 
-    @Test("keeps its bytes, reads the response's body, and concludes with the challenge")
+    @Test("A challenged download keeps its bytes, reads the response's body, and concludes with the challenge")
     func keeps() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)
@@ -16,7 +16,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("concludes when the body is too long or the connection is lost", arguments: [
+    @Test("A challenged download concludes when the body is too long or the connection is lost", arguments: [
         DownloadMachine.Event.received(count: 50), .transferFailed(.lost, isTransient: true),
     ])
     func endless(_ event: DownloadMachine.Event) {
@@ -26,7 +26,7 @@ struct DownloadCredentialTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("fails when the challenge is refused, and leaves no part file")
+    @Test("A challenged download fails when the challenge is refused, and leaves no part file")
     func refused() throws {
         let authChallenge = try #require(authChallenge)
         var attempt = DownloadScript(from: .kept(500), asks: true)
@@ -35,14 +35,14 @@ struct DownloadCredentialTests {
         attempt.expect(.discarded, .conclude(.failed(authChallenge.failure), nil))
     }
 
-    @Test("fails at once when its session opens no challenges")
+    @Test("A challenged download fails at once if its session opens no challenges")
     func off() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(challenge))
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("fails on a 407 without a proxy")
+    @Test("A download fails after a 407 if it uses no proxy")
     func withoutProxy() {
         var attempt = DownloadScript(asks: true)
         attempt.after(.start, .head(head(407, "Proxy-Authenticate: Basic realm=\"x\"")))

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A failed download")
 struct DownloadFailureTests {
-    @Test("Received bytes are written and synced before the next attempt")
+    @Test("Received bytes are written and synced before a failed attempt ends")
     func connectionLost() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -14,7 +14,7 @@ struct DownloadFailureTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("A sync that began before the last bytes is followed by another one")
+    @Test("If bytes arrive during a sync, another sync follows before a failed attempt ends")
     func syncUnderWay() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .tick, .received(count: 20))
@@ -32,7 +32,7 @@ struct DownloadFailureTests {
         attempt.expect(.synced(length: 70), .conclude(.again(failure), .kept(70)))
     }
 
-    @Test("Bytes that cannot be resumed are dropped and are no progress")
+    @Test("Bytes that cannot be resumed are dropped, and do not count as progress")
     func nothingToContinue() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(unvalidated), .received(count: 70), .tick)
@@ -41,7 +41,7 @@ struct DownloadFailureTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Without new bytes the old checkpoint stays")
+    @Test("An attempt without new bytes keeps the old checkpoint")
     func nothingNew() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -59,7 +59,7 @@ struct DownloadFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A permanent failure ends the task and leaves no part file")
+    @Test("A permanent failure of the transfer ends the task and leaves no part file")
     func permanent() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -67,7 +67,7 @@ struct DownloadFailureTests {
         attempt.expect(.discarded, .conclude(.failed(.refused), nil))
     }
 
-    @Test("A 503 is read to its end, and retried after Retry-After from the offset")
+    @Test("A response with status 503 is read to its end, and the task resumes after Retry-After")
     func retryAfter() {
         let answer = head(503, retryAfter: 30)
         let failure = Failure(.httpStatus, "the server responded with status 503", domain: .http, detail: 503)
@@ -89,7 +89,7 @@ struct DownloadFailureTests {
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("The body of an error is read for a limited time")
+    @Test("The body of a response with an error status is read for a limited time")
     func drippingErrorBody() {
         var limits = DownloadMachine.BufferLimits.small
         limits.errorTicks = 2
@@ -98,14 +98,14 @@ struct DownloadFailureTests {
         attempt.expect(.tick, .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("The body of an error is read up to the size that is stored")
+    @Test("The body of a response with an error status is read up to the size that is stored")
     func endlessErrorBody() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(404)), .received(count: 49))
         attempt.expect(.received(count: 1), .stopTransfer, .releaseSlot, .discardPart)
     }
 
-    @Test("A connection that is lost during the body of an error ends the task, too")
+    @Test("A task with an error status ends with that status, even if the connection is lost during the body")
     func brokenErrorBody() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(head(404)))
@@ -128,7 +128,7 @@ struct DownloadFailureTests {
 
 @Suite("Disk failures of a download")
 struct DiskFailureTests {
-    @Test("After a failed sync the file is cut to its last synced length")
+    @Test("After a failed sync the part file is cut to its last synced length")
     func failedSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .tick)
@@ -139,7 +139,7 @@ struct DiskFailureTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("After a failed sync of a suspended task the file is cut to its last synced length")
+    @Test("After a failed sync of a suspended task the part file is cut to its last synced length")
     func failedLastSync() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 100), .stop)
@@ -148,7 +148,7 @@ struct DiskFailureTests {
             .conclude(.stopped, .kept(500, boot: "")))
     }
 
-    @Test("After a failed seal the file is cut to its last synced length")
+    @Test("After a failed seal the part file is cut to its last synced length")
     func failedSeal() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(rest), .received(count: 500), .transferComplete)
@@ -158,7 +158,7 @@ struct DiskFailureTests {
         attempt.expect(.sealed(.sealed))
     }
 
-    @Test("On a full disk the task waits")
+    @Test("A task waits while the disk is full")
     func full() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 100))
@@ -166,14 +166,14 @@ struct DiskFailureTests {
             .diskFailed(.full), .stopTransfer, .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
-    @Test("A file with a finish intent is not cut, and the next attempt looks for it")
+    @Test("If placing a file with a finish intent fails, the file is not cut and the attempt is retried")
     func failedPlacing() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 1_000), .sealed(.sealed), .intentRecorded)
         attempt.expect(.diskFailed(.broken), .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("An unusable destination ends the task", arguments: [
+    @Test("A download ends if its destination is unusable", arguments: [
         Status.destinationExists, .destinationUnavailable, .tooLarge,
     ])
     func destination(_ status: Status) {
@@ -185,7 +185,7 @@ struct DiskFailureTests {
         attempt.expect(.discarded, .conclude(.failed(failure), nil))
     }
 
-    @Test("A transient failure of the disk is retried", arguments: [
+    @Test("A task is retried after a transient failure of the disk", arguments: [
         Status.diskFailed, .outOfResources, .storeFull, .storeUnavailable, .engineFailed, .internal,
     ])
     func nextTime(_ status: Status) {
@@ -195,7 +195,7 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(failure), .stopTransfer, .releaseSlot, .conclude(.again(failure), nil))
     }
 
-    @Test("A lack of descriptors when the part is opened loses no bytes")
+    @Test("If no descriptor is left to open the part file, the task keeps its bytes")
     func noDescriptors() {
         let failure = Failure(.outOfResources, "no descriptors")
         var attempt = DownloadScript(from: .kept(400))
@@ -203,7 +203,7 @@ struct DiskFailureTests {
         attempt.expect(.diskFailed(failure), .releaseSlot, .conclude(.again(failure), .kept(400)))
     }
 
-    @Test("A part file with a wrong length is started again")
+    @Test("If the sealed part file has a wrong length, the download starts again from byte 0")
     func wrongLength() {
         let failure = Failure(.badResponse, "another length")
         var attempt = DownloadScript(from: .kept(500))

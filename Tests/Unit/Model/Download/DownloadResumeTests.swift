@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A resumed download")
 struct DownloadResumeTests {
-    @Test("In the same boot it resumes from all written bytes")
+    @Test("In the same boot a download resumes after all written bytes")
     func sameBoot() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.expect(.start, .openPart(isSameBoot: true, syncedOffset: 400))
@@ -13,14 +13,14 @@ struct DownloadResumeTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("After a reboot it resumes from the synced bytes", arguments: ["old", ""])
+    @Test("After a reboot a download resumes after the synced bytes", arguments: ["old", ""])
     func otherBoot(_ boot: String) {
         var attempt = DownloadScript(from: .kept(500, boot: boot))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: "\"a\""))
     }
 
-    @Test("The same entity tag with another length starts over, and keeps the file's validator and size")
+    @Test("If a response has the known entity tag but another length, the task starts over and keeps tag and size")
     func contradiction() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start, .opened(length: 500))
@@ -34,7 +34,7 @@ struct DownloadResumeTests {
         #expect(metadataOnly == .kept(0, boot: ""))
     }
 
-    @Test("A checkpoint without bytes requests the whole file, and is removed when it comes")
+    @Test("A task whose checkpoint has no bytes requests the whole file, and removes the checkpoint before writing")
     func metadataOnly() {
         var attempt = DownloadScript(from: .kept(0, boot: ""))
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 0))
@@ -43,27 +43,27 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .resumeTransfer)
     }
 
-    @Test("Without a boot id only synced bytes are trusted")
+    @Test("If the boot id is unknown, only synced bytes are trusted")
     func unknownBoot() {
         var attempt = DownloadScript(from: .kept(500, boot: ""), boot: "")
         attempt.expect(.start, .openPart(isSameBoot: false, syncedOffset: 500))
     }
 
-    @Test("Without an entity tag it resumes with the date")
+    @Test("A download without an entity tag resumes with Last-Modified")
     func byDate() {
         var attempt = DownloadScript(from: .kept(500, tag: nil, date: monday))
         attempt.after(.start)
         attempt.expect(.opened(length: 500), .startTransfer(offset: 500, ifRange: monday))
     }
 
-    @Test("A complete part file is sealed without a request")
+    @Test("A part file that is already complete is sealed without a request")
     func wholeAlready() {
         var attempt = DownloadScript(from: .kept(400))
         attempt.after(.start)
         attempt.expect(.opened(length: 1_000), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("A 416 with the length of the part file means that it is complete")
+    @Test("A 416 with the length of the part file means that the part file is complete")
     func unsatisfiable() {
         var attempt = DownloadScript(from: .kept(400, of: nil))
         attempt.after(.start, .opened(length: 500))
@@ -71,12 +71,12 @@ struct DownloadResumeTests {
             .head(head(416, "Content-Range: bytes */500")), .stopTransfer, .releaseSlot, .seal(size: 500))
     }
 
-    @Test("A part file with an unexpected length is started again", arguments: [
-        // missing, shorter than its synced length, longer than the file
+    @Test("A download whose part file has an unexpected length starts again from byte 0", arguments: [
+        // The part file is missing, shorter than its synced length, or longer than the whole file.
         (Checkpoint.kept(400), 0), (.kept(400), 399), (.kept(400), 1_001), (.kept(400, of: nil), 399),
-        // longer than its synced length after a reboot
+        // The part file is longer than its synced length after a reboot, or its length is impossible.
         (.kept(400, boot: "old"), 401), (.kept(400, boot: "old"), 1_000), (.kept(400), UInt64.max),
-        // no validator to resume it with
+        // The checkpoint has no validator with which to resume.
         (.kept(400, tag: nil), 400),
     ] as [(Checkpoint, UInt64)])
     func strangePart(_ checkpoint: Checkpoint, _ length: UInt64) {
@@ -88,7 +88,7 @@ struct DownloadResumeTests {
         attempt.expect(.transferComplete, .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("Another file is written only after the old checkpoint has been removed durably")
+    @Test("Bytes of a changed file are written only after the old checkpoint has been removed durably")
     func changedFile() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -100,7 +100,7 @@ struct DownloadResumeTests {
         attempt.expect(.synced(length: 700), .recordCheckpoint(.kept(700, of: 800, tag: "\"b\"")))
     }
 
-    @Test("Bytes that arrive while the old checkpoint is removed are part of the file")
+    @Test("Bytes of a changed file that arrive while the old checkpoint is removed are kept")
     func bytesWhileForgetting() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500), .head(wholeOther))
@@ -119,7 +119,7 @@ struct DownloadResumeTests {
         attempt.expect(.forgotten, .restartPart, .releaseSlot, .seal(size: 0))
     }
 
-    @Test("A response of another file starts over")
+    @Test("After a range of another representation the task starts over from byte 0")
     func mixture() {
         let other = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"b\"")
         var attempt = DownloadScript(from: .kept(500))
@@ -132,7 +132,7 @@ struct DownloadResumeTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("A partial range is kept, and the next attempt requests the rest")
+    @Test("The bytes of a shorter range than requested are kept, and the next attempt requests the rest")
     func slice() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 500))
@@ -144,7 +144,7 @@ struct DownloadResumeTests {
         #expect(attempt.machine.madeProgress)
     }
 
-    @Test("Only bytes beyond the furthest offset of earlier attempts are progress")
+    @Test("Only bytes beyond the furthest offset of earlier attempts count as progress")
     func furthest() {
         for (count, isProgress) in [(400, false), (401, true)] {
             var machine = DownloadMachine(
@@ -159,7 +159,7 @@ struct DownloadResumeTests {
         }
     }
 
-    @Test("More bytes than announced invalidate the part", arguments: [
+    @Test("A task starts over from byte 0 if it receives more bytes than announced", arguments: [
         (Checkpoint?.none, whole, 1_001), (nil, head(200, "Content-Length: 0"), 1), (.kept(500), rest, 501),
         (.kept(500), head(206, "Content-Range: bytes 500-599/1000", "ETag: \"a\""), 101), (nil, whole, Int.max),
     ])

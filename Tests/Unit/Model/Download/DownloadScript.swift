@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// A machine and its expectations: each line of a test is an event and the actions that must follow.
+/// A download's state machine under test. A line of a test passes an event to it, and expects the actions that follow.
 struct DownloadScript {
     private(set) var machine: DownloadMachine
 
@@ -24,7 +24,7 @@ struct DownloadScript {
 
     mutating func handle(_ event: DownloadMachine.Event) -> [DownloadMachine.Action] { machine.handle(event) }
 
-    /// Handles events without checking their actions, which another test does.
+    /// Handles events without checking their actions. Other tests check these.
     mutating func after(_ events: DownloadMachine.Event...) {
         for event in events { _ = machine.handle(event) }
     }
@@ -42,7 +42,7 @@ extension DownloadMachine.BufferLimits {
         return limits
     }
 
-    /// The small limits, but the transfer never waits for the disk.
+    /// The limits of `small`, but with a limit of unwritten bytes that no test reaches.
     static var wide: Self {
         var limits = small
         limits.outstanding = 1_000_000
@@ -51,7 +51,7 @@ extension DownloadMachine.BufferLimits {
 }
 
 extension Checkpoint {
-    /// Returns the checkpoint of a file with the entity tag "a" or a date.
+    /// Returns a checkpoint of a file. Its validator is by default the entity tag "a".
     static func kept(
         _ synced: UInt64, of size: UInt64? = 1_000, tag: String? = "\"a\"", date: String? = nil, boot: String = "boot"
     ) -> Checkpoint {
@@ -70,7 +70,7 @@ extension DownloadTerms {
 }
 
 extension KnownRepresentation {
-    /// The version of the file that an earlier task has placed at the destination.
+    /// The representation that an earlier task has placed at the destination.
     static let known = KnownRepresentation(
         entityTag: "\"a\"", lastModified: nil, finalURL: "https://example.org/file", size: 1_000)
 }
@@ -89,7 +89,8 @@ extension Failure {
 }
 
 extension DownloadMachine.Conclusion {
-    /// The conclusion of an attempt that is retried after the usual delay, from its offset.
+    /// The conclusion of an attempt that is retried. By default the retry has the usual delay and resumes at the
+    /// offset.
     static func again(
         _ failure: Failure, reason: WaitReason = .retry, after seconds: Int64? = nil, fromZero: Bool = false
     ) -> Self {

@@ -5,7 +5,7 @@ import Testing
 struct DownloadStopTests {
     // MARK: After a crash with a finish intent
 
-    @Test("A sealed file releases its slot and is placed")
+    @Test("After a crash, a sealed file that exists is placed, and its task releases the slot")
     func sealedIsThere() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.expect(.start, .checkSealedFile(.sealed))
@@ -15,7 +15,7 @@ struct DownloadStopTests {
         #expect(attempt.machine.size == 1_000)
     }
 
-    @Test("A missing sealed file is fetched again from its first byte")
+    @Test("After a crash, a sealed file that is missing is downloaded again from byte 0")
     func sealedIsGone() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -23,14 +23,14 @@ struct DownloadStopTests {
         attempt.expect(.forgotten, .restartPart, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("A directory that cannot be read is read again by the next attempt")
+    @Test("If the check for a sealed file fails, the next attempt repeats it")
     func lookingFails() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
         attempt.expect(.diskFailed(.broken), .releaseSlot, .conclude(.again(.broken), .kept(500)))
     }
 
-    @Test("A stop during the search for a sealed file keeps the intent")
+    @Test("A task that is stopped during the check for its sealed file keeps its checkpoint")
     func leaveWhileLooking() {
         var attempt = DownloadScript(from: .kept(500), intent: .sealed)
         attempt.after(.start)
@@ -48,7 +48,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.failed(.timedOut), nil))
     }
 
-    @Test("A sealed file is placed even after the timeout")
+    @Test("A sealed file is placed even after the task's deadline")
     func expiredButSealed() {
         var attempt = DownloadScript(intent: .sealed)
         attempt.expect(.expire(.timedOut), .checkSealedFile(.sealed))
@@ -56,7 +56,7 @@ struct DownloadStopTests {
         attempt.expect(.sealedFileChecked(isThere: true), .releaseSlot, .place(.sealed))
     }
 
-    @Test("After the timeout a missing sealed file is not fetched again")
+    @Test("After the task's deadline a missing sealed file is not downloaded again")
     func expiredAndGone() {
         var attempt = DownloadScript(intent: .sealed)
         attempt.after(.start, .expire(.timedOut))
@@ -66,7 +66,7 @@ struct DownloadStopTests {
 
     // MARK: Stopped
 
-    @Test("A suspended task keeps its bytes")
+    @Test("A suspended task keeps its received bytes")
     func suspended() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70))
@@ -102,7 +102,7 @@ struct DownloadStopTests {
         attempt.expect(.start)
     }
 
-    @Test("Cancelling stops the transfer, and later results of the disk are ignored")
+    @Test("A cancel stops the transfer, and later results of the disk are ignored")
     func cancelled() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .tick)
@@ -112,7 +112,7 @@ struct DownloadStopTests {
         attempt.expect(.discarded, .conclude(.stopped, nil))
     }
 
-    @Test("A task that is cancelled while its last bytes are saved leaves no part file")
+    @Test("A task that is cancelled while its last bytes are synced leaves no part file")
     func cancelledWhileSaving() {
         var attempt = DownloadScript()
         attempt.after(.start, .head(whole), .received(count: 70), .transferFailed(.lost, isTransient: true))
@@ -157,7 +157,7 @@ struct DownloadStopTests {
         #expect(attempt.machine.isOver)
     }
 
-    @Test("A placed file stays after a late cancel")
+    @Test("A file that is already being placed stays after a cancel")
     func cancelledAfterPlacing() {
         var attempt = DownloadScript(intent: .sealed)
         attempt.after(.start, .sealedFileChecked(isThere: true), .cancel)
@@ -165,7 +165,7 @@ struct DownloadStopTests {
         attempt.expect(.concluded, .closePart)
     }
 
-    @Test("A cancel while the part file is removed changes the conclusion only")
+    @Test("A cancel during the removal of the part file changes only the conclusion")
     func cancelledWhileDiscarding() {
         var attempt = DownloadScript()
         attempt.after(.start, .transferFailed(.refused, isTransient: false))

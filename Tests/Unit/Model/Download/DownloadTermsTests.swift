@@ -21,7 +21,7 @@ struct DownloadTermsTests {
 
     // MARK: Digests
 
-    @Test("the digest is computed from the first byte, and compared before the intent is recorded")
+    @Test("a download's digest is computed from the first byte, and compared before the finish intent is recorded")
     func checksum() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -32,7 +32,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right)
     }
 
-    @Test("a wrong digest starts over once, and then fails with the status checksum mismatch")
+    @Test("after a wrong digest the download starts over once, and then fails with the status checksum mismatch")
     func mismatch() {
         var attempt = DownloadScript(terms: terms { $0.checksum = right })
         attempt.after(.start, .head(whole), .received(count: 1_000), .transferComplete)
@@ -50,14 +50,14 @@ struct DownloadTermsTests {
         #expect(conclusion(&attempt, .discarded) == .failed(failure))
     }
 
-    @Test("a complete part file from before a crash is read again before it is sealed")
+    @Test("a complete part file from before a crash is hashed again before it is sealed")
     func afterCrash() {
         var attempt = DownloadScript(from: .kept(1_000), terms: terms { $0.checksum = right })
         attempt.after(.start)
         attempt.expect(.opened(length: 1_000), .hash(.sha256), .releaseSlot, .seal(size: 1_000))
     }
 
-    @Test("the bytes of an earlier attempt are read for the digest only when they are resumed")
+    @Test("the bytes of an earlier attempt are hashed only when the response resumes them")
     func resumed() {
         var attempt = DownloadScript(from: .kept(500), terms: terms { $0.checksum = right })
         attempt.after(.start)
@@ -74,7 +74,7 @@ struct DownloadTermsTests {
         200, "Content-Length: 1000", "ETag: \"a\"", "Repr-Digest: sha-256=:\(zeros):")
     private let zero = Checksum(.sha256, [UInt8](repeating: 0, count: 32))
 
-    @Test("the server's digest is stored in the checkpoint, and compared after a crash")
+    @Test("a digest from the server is stored in the checkpoint, and compared after a crash")
     func serversDigest() {
         var attempt = DownloadScript()
         attempt.after(.start)
@@ -90,7 +90,7 @@ struct DownloadTermsTests {
         attempt.expect(.sealed(.sealed, wrong), .discardPart)
     }
 
-    @Test("a response with another digest or content coding is not the same file")
+    @Test("a range with another digest or content coding does not resume the part file")
     func otherRepresentation() {
         var kept = Checkpoint.kept(500)
         kept.facts = RepresentationMetadata(digest: wrong, contentEncoding: "gzip")
@@ -117,7 +117,7 @@ struct DownloadTermsTests {
 
     // MARK: Sizes
 
-    @Test("a wrong size is found in the head, in the body or at the end, and starts over once")
+    @Test("a wrong size is found in the head, in the body or at its end, and the download starts over")
     func size() {
         let wanted = terms { $0.expectedSize = 900 }
         var attempt = DownloadScript(terms: wanted)
@@ -143,7 +143,7 @@ struct DownloadTermsTests {
     func sizeAgain() {
         var attempt = DownloadScript(terms: terms { ($0.expectedSize, $0.hadMismatch) = (900, true) })
         attempt.after(.start)
-        // The transfer stops at once, because the body is not an error message.
+        // The transfer stops at once, because the body is not the text of an error.
         attempt.expect(.head(whole), .stopTransfer, .releaseSlot, .discardPart)
         guard case .failed(let failure)? = conclusion(&attempt, .discarded) else {
             Issue.record("the task has not failed")
@@ -152,7 +152,7 @@ struct DownloadTermsTests {
         #expect(failure.status == .sizeMismatch)
     }
 
-    @Test("a too large file is not fetched, and one without a length up to the limit")
+    @Test("a file that is too large is not downloaded, and a file without a length only up to the limit")
     func maximum() {
         let wanted = terms { $0.maximumSize = 900 }
         var attempt = DownloadScript(terms: wanted)
@@ -170,7 +170,7 @@ struct DownloadTermsTests {
 
     // MARK: An existing file
 
-    @Test("an existing file with the right checksum and size stays, without a request")
+    @Test("a task that skips existing files sends no request if the file has the right checksum and size")
     func skips() {
         var attempt = DownloadScript(
             terms: terms { ($0.skipsExisting, $0.checksum, $0.expectedSize) = (true, right, 7) })
@@ -180,7 +180,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.checksum == right && attempt.machine.size == 7)
     }
 
-    @Test("an existing file with another checksum or size is fetched", arguments: [
+    @Test("a task that skips existing files sends a request if checksum or size are different", arguments: [
         nil, DestinationFile(
             size: 7, checksum: Checksum(.sha256, [9])), DestinationFile(size: 7), DestinationFile(size: 8),
     ])
@@ -193,7 +193,7 @@ struct DownloadTermsTests {
 
     // MARK: Only if changed
 
-    @Test("a request is conditional on the existing version, and after a 304 the file stays")
+    @Test("a request excludes the known representation, and after a 304 the file stays")
     func unchanged() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.expect(.start, .findKnownRepresentation)
@@ -205,7 +205,7 @@ struct DownloadTermsTests {
         #expect(attempt.machine.isUnchanged && attempt.machine.size == 1_000)
     }
 
-    @Test("without a known version the request has no condition")
+    @Test("a request without a known representation has no condition, and a 304 is then an error")
     func nothingKnown() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
@@ -214,7 +214,7 @@ struct DownloadTermsTests {
         attempt.expect(.transferComplete, .releaseSlot, .discardPart)
     }
 
-    @Test("after a changed file or a 304 of another resource the request is sent without a condition")
+    @Test("if the file changed, or the 304 is for another URL, the request is repeated without a condition")
     func changedMeanwhile() {
         var attempt = DownloadScript(terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start, .knownRepresentationFound(.known), .head(head(304)))
@@ -226,7 +226,7 @@ struct DownloadTermsTests {
             .head(head(304, url: "https://example.net/other")), .stopTransfer, .startTransfer(offset: 0, ifRange: nil))
     }
 
-    @Test("a part file of a newer version is resumed without looking at the destination")
+    @Test("a part file is resumed without a check of the file at the destination")
     func partOfNewer() {
         var attempt = DownloadScript(from: .kept(500), terms: terms { $0.isOnlyIfChanged = true })
         attempt.after(.start)
@@ -235,7 +235,7 @@ struct DownloadTermsTests {
 
     // MARK: Names and space
 
-    @Test("the server's name is checked before the bytes come, and recorded in the intent")
+    @Test("a file name from the server is checked before the body, and recorded in the finish intent")
     func named() {
         var attempt = DownloadScript(terms: terms { ($0.isNamedByServer, $0.refusesTakenName) = (true, true) })
         attempt.after(.start)
@@ -249,7 +249,7 @@ struct DownloadTermsTests {
         #expect(DownloadScript(intent: intent, terms: terms { $0.isNamedByServer = true }).machine.fileName == "x")
     }
 
-    @Test("space is checked before a large file is written, and at the start after a full disk")
+    @Test("free space is checked before a large file is written, and before an attempt after a full disk")
     func space() {
         var limits = DownloadMachine.BufferLimits.small
         limits.spaceCheck = 500
@@ -265,7 +265,7 @@ struct DownloadTermsTests {
         attempt.expect(.diskFailed(.full), .releaseSlot, .conclude(.again(.full, reason: .diskFull), nil))
     }
 
-    @Test("space is checked for the missing bytes and the whole file; a file that can never fit ends the task")
+    @Test("a task fails if its file is larger than the file system")
     func impossibleSpace() {
         var limits = DownloadMachine.BufferLimits.small
         limits.spaceCheck = 500

@@ -5,7 +5,7 @@ import Testing
 struct EveryEventTests {
     typealias Event = DownloadMachine.Event
 
-    /// The events that lead to each phase.
+    /// Each phase of a download, with the finish intent, the kept checkpoint and the events that lead to it.
     static let paths: [(phase: String, intent: FinishIntent?, kept: Checkpoint?, events: [Event])] = [
         ("ready", nil, nil, []),
         ("ready, sealed", .sealed, .kept(500), []),
@@ -53,7 +53,9 @@ struct EveryEventTests {
         .cancel, .stop, .expire(.timedOut), .tick,
     ]
 
-    @Test("lead to one conclusion, one released slot and no running transfer", arguments: paths.indices)
+    @Test(
+        "any two events in any phase of a download lead to one conclusion, one released slot and no running transfer",
+        arguments: paths.indices)
     func twoEvents(_ way: Int) {
         let (phase, intent, kept, events) = Self.paths[way]
         for first in Self.events {
@@ -69,7 +71,7 @@ struct EveryEventTests {
         }
     }
 
-    @Test("a result without its action is ignored")
+    @Test("a download ignores the result of an action that it did not return")
     func unasked() {
         var attempt = DownloadScript(from: .kept(500))
         attempt.after(.start, .opened(length: 0))
@@ -83,7 +85,7 @@ struct EveryEventTests {
     }
 }
 
-/// A machine for which every action succeeds.
+/// A download's state machine, and a simulation in which each of its actions succeeds.
 private struct CompletingRun {
     var machine: DownloadMachine
     private(set) var problems: [String] = []
@@ -100,7 +102,7 @@ private struct CompletingRun {
     mutating func handle(_ event: DownloadMachine.Event) {
         switch event {
         case .transferComplete, .transferFailed: transferRuns = false
-        // The conclusion was not committed, so another one must follow.
+        // The store did not commit the conclusion, so the machine must return another one.
         case .retryRefused where machine.phase == .concluding: refusals += 1
         default: break
         }

@@ -12,7 +12,7 @@ struct FirstCheckpointTests {
 
     static let large = head(200, "Content-Length: 9000", "ETag: \"a\"")
 
-    @Test("The validators are recorded with the first bytes in the file, before a sync")
+    @Test("The validators of a large file are recorded when its first bytes are written, before a sync")
     func firstCheckpoint() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(Self.large))
@@ -23,7 +23,7 @@ struct FirstCheckpointTests {
         #expect(!attempt.machine.madeProgress)
     }
 
-    @Test("Old buffered bytes are written, and a slow small file gets its checkpoint")
+    @Test("Buffered bytes of a slow small file are written when they are old, and then its checkpoint is recorded")
     func aged() {
         var limits = Self.limits
         limits.aged = 50
@@ -40,7 +40,7 @@ struct FirstCheckpointTests {
         attempt.expect(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("A limited number of bytes is taken until the validators are recorded")
+    @Test("Only a limited number of bytes is received until the validators are recorded")
     func backPressure() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 100), .appended(length: 100))
@@ -53,7 +53,7 @@ struct FirstCheckpointTests {
         attempt.expect(.appended(length: 400))
     }
 
-    @Test("A slow small file with many unrecorded bytes pauses until its checkpoint is recorded")
+    @Test("The transfer of a slow small file with many unrecorded bytes pauses until its checkpoint is recorded")
     func slowTooLate() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(head(200, "Content-Length: 900", "ETag: \"a\"")), .received(count: 350))
@@ -65,7 +65,7 @@ struct FirstCheckpointTests {
         attempt.expect(.checkpointRecorded, .resumeTransfer)
     }
 
-    @Test("A sync in progress records the checkpoint")
+    @Test("If the first sync is already in progress, the checkpoint of that sync records the validators")
     func syncedFirst() {
         var attempt = DownloadScript(limits: Self.limits)
         attempt.after(.start, .head(Self.large), .received(count: 90))
@@ -89,7 +89,7 @@ struct FirstCheckpointTests {
         #expect(attempt.machine.wantsBytes)
     }
 
-    @Test("The validators of another file are recorded after its first bytes are written")
+    @Test("The validators of a changed file are recorded after its first bytes are written")
     func changedFile() {
         var attempt = DownloadScript(from: .kept(500), limits: Self.limits)
         attempt.after(.start, .opened(length: 500))

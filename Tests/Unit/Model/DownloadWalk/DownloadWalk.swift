@@ -1,9 +1,10 @@
 import BackhaulModel
 
-/// Simulates one task from its enqueue to its end, with crashes, power losses and faults. As in an engine, actions
-/// become operations of disk, store and transport. These are done one at a time in random order.
+/// Simulates one download from its enqueue to its end, with crashes, power losses and faults. As in an engine, the
+/// machine's actions become operations of disk, store and transport. The simulation performs these one at a time, in
+/// random order.
 struct DownloadWalk {
-    /// The task's row.
+    /// The task's row in the simulated store.
     struct Row {
         var checkpoint: Checkpoint?
         var intent: FinishIntent?
@@ -21,7 +22,7 @@ struct DownloadWalk {
     }
 
     private(set) var problems: [String] = []
-    /// The log of the walk, for a seed that has failed.
+    /// The log of all events and actions, for a seed that has failed.
     private(set) var trace: [String] = []
     private(set) var row = Row()
     private(set) var disk = SimulatedDisk()
@@ -30,9 +31,9 @@ struct DownloadWalk {
     private(set) var server: SimulatedServer
     private var random: Random
     private var boot = 1
-    /// The number of attempts with faults. After them there are no faults, and the task must end.
+    /// The number of attempts with faults. The attempts after these have no faults, so the task must end.
     private let faultyAttempts: Int
-    /// Whether a part file may be left, because the task could not remove it.
+    /// Whether a part file may be left at the end, because the task could not remove it.
     private var mayLeavePart = false
 
     // State that is lost with the process.
@@ -40,7 +41,7 @@ struct DownloadWalk {
     private var buffer: [UInt8] = []
     private var diskQueue: [SimulatedDisk.Operation] = []
     private var storeQueue: [StoreOperation] = []
-    /// Results that the loop has not handled yet.
+    /// Results of operations that the machine has not handled yet.
     private var answers: [DownloadMachine.Event] = []
     private var deliveries: [SimulatedServer.Delivery]?
     private var isPaused = false
@@ -99,13 +100,14 @@ struct DownloadWalk {
         problems.append("the attempt does not end")
     }
 
-    /// Whether a sync has failed and the file is not cut yet. This is the only moment in which a crash is not safe.
+    /// Whether a sync has lost bytes and the part file is not cut yet. A crash is not safe only at this time, so the
+    /// simulation does not crash then.
     private var isBeforeCut: Bool {
         disk.hasLostBytes
             && (!diskQueue.isEmpty || answers.contains { if case .diskFailed = $0 { true } else { false } })
     }
 
-    /// Whether a disk failure has a conclusion that is not committed yet.
+    /// Whether the conclusion after a disk failure is not committed yet.
     private var isAfterFailure: Bool {
         storeQueue.contains {
             if case .conclude(.retry(let failure, _, _, _), _) = $0 { failure == .broken } else { false }
@@ -132,7 +134,7 @@ struct DownloadWalk {
 
     // MARK: Steps
 
-    /// Performs a step. Returns false when no operation is pending.
+    /// Performs one pending operation, chosen at random. Returns false if no operation is pending.
     private mutating func step() -> Bool {
         if injectsFaults { injectFault() }
         if machine.isOver { return true }
@@ -222,7 +224,7 @@ struct DownloadWalk {
             conclude(conclusion, checkpoint)
             answers.append(.concluded)
         case .cancel:
-            // A task with a finish intent is ending already.
+            // The store does not cancel a task with a finish intent, because the task is already ending.
             guard !row.hasEnded, row.intent == nil else { return }
             row.wasCancelled = true
             end(.stopped)
@@ -320,8 +322,7 @@ struct DownloadWalk {
         while !diskQueue.isEmpty { performDisk() }
         while !storeQueue.isEmpty { performStore() }
         for event in answers + [.tick, .cancel, .stop, .concluded, .discarded, .transferComplete] { handle(event) }
-        // If the task was cancelled after the attempt had ended, the engine removes the part file instead of the
-        // machine.
+        // If the task was cancelled after the attempt had ended, the engine removes the part file, not the machine.
         if row.wasCancelled, disk.part != nil, conclusionCameFirst { mayLeavePart = true }
     }
 

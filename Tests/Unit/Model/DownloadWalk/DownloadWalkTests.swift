@@ -4,12 +4,12 @@ import Testing
 
 @Suite("A download through crashes, power losses, faults and changes")
 struct DownloadWalkTests {
-    /// The number of seeds that each argument runs, starting with the argument. The environment variable BACKHAUL_WALKS
-    /// sets it.
+    /// The number of seeds that the test runs for each argument. The argument is the first of these seeds. The
+    /// environment variable BACKHAUL_WALKS sets the number.
     static let seedsEach = getenv("BACKHAUL_WALKS").flatMap { UInt64(String(cString: $0)) } ?? 150
 
     @Test(
-        "ends once, with a file that equals one of the server's versions, or without a file",
+        "a download with crashes and faults ends once, with a representation of the server or without a file",
         arguments: (0..<20).map { UInt64($0) * seedsEach })
     func walk(_ first: UInt64) {
         for seed in first..<first + Self.seedsEach {
@@ -23,12 +23,12 @@ struct DownloadWalkTests {
                 seed \(seed): \(walk.problems.joined(separator: "; "))
                 \(again.trace.suffix(40).joined(separator: "\n"))
                 """)
-            // One failed seed is enough.
+            // One failed seed is enough for a report.
             return
         }
     }
 
-    @Test("covers every kind of disturbance")
+    @Test("the simulated downloads include crashes, retries and all three results of a task")
     func reach() {
         var ends: [String: Int] = [:]
         var (crashes, attempts) = (0, 0)

@@ -1,7 +1,7 @@
 import BackhaulModel
 
-/// A directory with one part file and one final name. After a power loss, unsynced bytes are lost, cut or garbage.
-/// After a failed sync they may be garbage. Operations are done one after the other.
+/// A simulated directory with one part file and one final name. After a power loss, unsynced bytes are missing or
+/// garbage. After a failed sync, unsynced bytes may be garbage. Operations are performed one after the other.
 struct SimulatedDisk {
     enum Operation {
         case look(FinishIntent)
@@ -19,24 +19,24 @@ struct SimulatedDisk {
         var inode: UInt64
         /// The bytes as a reader sees them.
         var bytes: [UInt8]
-        /// The bytes on the disk.
+        /// The bytes that are durable on the disk.
         var durable: [UInt8] = []
-        /// Whether its name is on the disk.
+        /// Whether the file's name is durable on the disk.
         var isNamed = false
     }
 
     private(set) var part: File?
     private(set) var final: File?
-    /// The part file before a rename whose directory was not synced. A power loss may restore it.
+    /// The part file before a rename whose directory was not synced. A power loss may undo the rename.
     private var partBeforeRename: File?
     private var lastInode: UInt64 = 100
-    // State of the open file, which is lost with the process.
+    // State of the open part file, which is lost with the process.
     private var isOpen = false
     private var length = 0
-    /// Whether an operation has failed. Then all operations fail until the file is reopened, so that no bytes are
-    /// written in place of lost ones.
+    /// Whether an operation on the open file has failed. Until the file is opened again, all further operations fail,
+    /// so that no bytes are written in place of lost bytes.
     private var isBroken = false
-    /// Whether a failed sync has lost bytes, and the file was not reopened at its synced length since.
+    /// Whether a failed sync has lost bytes, and the file was not closed since then.
     private(set) var hasLostBytes = false
 
     /// Whether the complete file would have its final name after a power loss.
@@ -124,8 +124,8 @@ struct SimulatedDisk {
         part?.isNamed = true
     }
 
-    /// Replaces unsynced bytes by garbage. The kernel marks pages that it could not write as clean, so they read as
-    /// what the disk has.
+    /// Replaces unsynced bytes by garbage. The kernel marks pages that it could not write as clean, so a reader later
+    /// gets the bytes of the disk.
     private mutating func loseUnsynced(of file: File) {
         let kept = file.bytes.indices.prefix { $0 < file.durable.count && file.bytes[$0] == file.durable[$0] }.count
         for index in kept..<file.bytes.count { part?.bytes[index] = 0xEE }
@@ -156,7 +156,7 @@ struct SimulatedDisk {
 
     // MARK: Crashes
 
-    /// Resets the state that is also lost when the process ends.
+    /// Resets the state of the open file, as the end of the process does.
     mutating func close() { (isOpen, isBroken, hasLostBytes, length) = (false, false, false, 0) }
 
     mutating func losePower(_ random: inout Random) {

@@ -1,10 +1,11 @@
 import BackhaulModel
 
-/// A server whose file changes, behind a redirect to one of two nodes. It closes connections, ignores ranges or
-/// If-Range, sends other ranges than requested, too few bytes and too many. It has no faults that a client cannot
-/// detect: its headers match its bytes, and it obeys If-Range in responses without validators.
+/// A simulated server whose file changes, with two nodes to which requests are redirected. Its faults: it closes
+/// connections, ignores ranges or If-Range, and sends other ranges, fewer bytes or more bytes than requested. It has no
+/// fault that a client cannot detect: its headers match its bytes, and it obeys If-Range in responses without
+/// validators.
 struct SimulatedServer {
-    /// The validators in the responses of a file.
+    /// The kind of validators in the server's responses.
     enum Style: CaseIterable {
         case strongTag, weakTag, date, dateOfThisSecond, nothing
     }
@@ -34,8 +35,8 @@ struct SimulatedServer {
         change(&random)
     }
 
-    /// Makes a new version, with the same length in half of the cases. The nodes have different bytes with the same
-    /// validators.
+    /// Adds a new representation to each node, in half of the cases with the old length. The two nodes have different
+    /// bytes with the same validators.
     mutating func change(_ random: inout Random) {
         version += 1
         let old = representations.last?.bytes.count
@@ -47,7 +48,7 @@ struct SimulatedServer {
         }
     }
 
-    /// Returns the response to one request, as a list of deliveries. `isGood`: without faults.
+    /// Returns the response to one request, as a list of deliveries. `isGood`: the response has no faults.
     func answer(
         offset: Int, ifRange: String?, isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
@@ -80,8 +81,8 @@ struct SimulatedServer {
         _ file: Representation, _ offset: Int, leavesOut: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
         var lines = validatorLines(file.version)
-        // A response that obeys If-Range may omit Last-Modified. A client must not append a response without the entity
-        // tag.
+        // A response that obeys If-Range may omit Last-Modified. If the response omits the entity tag, a client must
+        // not append its body.
         if leavesOut, random.once(in: 4) { lines.removeAll { !$0.hasPrefix("Date") } }
         let size = file.bytes.count
         guard offset < size else {
@@ -95,7 +96,7 @@ struct SimulatedServer {
         return [.head(head(206, lines, file.node))] + body(file.bytes[first...last], canTell: true, isGood, &random)
     }
 
-    /// `canTell`: the length is announced, so that a client can detect missing or additional bytes.
+    /// `canTell`: the response announces its length, so that a client can detect missing or additional bytes.
     private func body(
         _ bytes: ArraySlice<UInt8>, canTell: Bool, _ isGood: Bool, _ random: inout Random
     ) -> [Delivery] {
@@ -133,7 +134,7 @@ struct SimulatedServer {
         switch style {
         case .strongTag: ["ETag: \"v\(version)\""]
         case .date: ["Last-Modified: \(modified(version))", "Date: \(tuesday)"]
-        // These two styles have the same validators for two versions.
+        // In these two styles, two successive versions of the file have the same validators.
         case .weakTag: ["ETag: W/\"v\(version / 2)\"", "Last-Modified: \(modified(version / 2))", "Date: \(tuesday)"]
         case .dateOfThisSecond: ["Last-Modified: \(modified(version / 2))", "Date: \(modified(version / 2))"]
         case .nothing: []

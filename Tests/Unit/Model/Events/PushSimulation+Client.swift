@@ -1,15 +1,15 @@
 import BackhaulModel
 
-/// The state of a client with one session.
+/// The state of the simulated client, which has one session.
 struct PushClient {
     var cache = EventCache()
     var known = EventID.zero
     var handedOut = EventID.zero
     var pending: [Int: PushSimulation.Command] = [:]
     var lastNumber = 0
-    /// Whether the connected engine has replied to the attach command, so that commands can be sent.
+    /// Whether the connected engine has replied to the attach command, so that the client can send commands.
     var isReady = false
-    /// Whether the descriptor is readable.
+    /// Whether the session's descriptor is readable.
     var isReadable: Bool { known > handedOut }
 
     mutating func begin(at id: EventID) {
@@ -23,20 +23,20 @@ struct PushClient {
     }
 }
 
-/// The host that uses the client.
+/// The simulated host that uses the client.
 struct PushHost {
     var cursor = EventID.zero
     var seen: Set<EventID> = []
-    /// The events that it has acknowledged without a failure so far.
+    /// The events that the host has acknowledged since the last failed acknowledgement.
     var acknowledged: Set<EventID> = []
     /// The events whose acknowledgement has succeeded.
     var gone: Set<EventID> = []
     var goneThrough = EventID.zero
-    /// Whether it polls from the start until there are no more events, even if the descriptor is not readable.
+    /// Whether the host polls from the start until there are no more events, even if the descriptor is not readable.
     var startsOver = false
 }
 
-/// The behaviour of `ClientState`, `SessionClient` and a host.
+/// Simulates `ClientState`, `SessionClient` and a host.
 extension PushSimulation {
     mutating func connect() {
         client.lastNumber += 1
@@ -93,7 +93,7 @@ extension PushSimulation {
         guard case .acknowledge(let acknowledgement) = client.pending.removeValue(forKey: number) else { return }
         if failed {
             client.cache.failedToAcknowledge(acknowledgement)
-            // The host sees the failure and starts over.
+            // After the failure the host polls again from the start.
             host.acknowledged = []
             host.cursor = .zero
             host.startsOver = true
@@ -114,7 +114,7 @@ extension PushSimulation {
         let old = random.once(in: 9) ? random.pick(host.seen.sorted()) : nil
         var after = random.once(in: 5) ? .zero : old ?? host.cursor
         if random.once(in: 50) {
-            // A cursor of another session, or from before the store was replaced by a copy.
+            // The host has a cursor beyond all events, for example that of another session.
             after = EventID(rawValue: client.known.rawValue + UInt64(random.number(1...6)))
             host.startsOver = true
         }
@@ -144,15 +144,15 @@ extension PushSimulation {
             }
             host.seen.insert(event.id)
         }
-        // A poll with a later cursor was sent before a failure that made the host start over, or with an old cursor.
-        // The host has not seen the events before that cursor, so its own cursor does not move.
+        // After a failure, a poll may have had a later cursor than the host has now. Then the host has not seen the
+        // events between the two cursors, so its cursor does not move.
         if let last = batch.last, after <= host.cursor { host.cursor = max(host.cursor, last.id) }
     }
 
     mutating func acknowledge() {
-        // Sometimes the host acknowledges events that an earlier process has seen.
+        // Sometimes the host acknowledges events that only an earlier process has seen.
         let all = random.once(in: 4) ? store.events.map(\.id) : host.seen.sorted()
-        // Sometimes it acknowledges events again.
+        // Sometimes the host acknowledges the same events again.
         let ids = random.once(in: 8) ? all : all.filter { !host.acknowledged.contains($0) }
         guard let id = random.pick(ids) else { return }
         let acknowledgement: Acknowledgement =

@@ -1,6 +1,6 @@
 import BackhaulModel
 
-/// The committed events of one session.
+/// The simulated store, which has the committed events of one session.
 struct PushStore {
     var events: [Event] = []
     var newest = EventID.zero
@@ -25,9 +25,9 @@ struct PushStore {
     }
 }
 
-/// The state of an engine with one consumer.
+/// The state of the simulated engine, which has one consumer.
 struct PushEngine {
-    /// The window of the consumer. Nil: not attached yet.
+    /// The credit of the consumer. Nil: the consumer is not attached yet.
     var window: PushWindow?
     var isReadingAhead = false
     /// Whether the consumer reads more slowly than the engine sends.
@@ -41,7 +41,7 @@ struct PushEngine {
     var pushes: Bool { !isBackpressured && window?.canPush == true }
 }
 
-/// The behaviour of `EventPublisher` and `SocketPeer`.
+/// Simulates `EventPublisher` and `SocketPeer`.
 extension PushSimulation {
     mutating func receiveInEngine() {
         guard !toEngine.isEmpty else { return }
@@ -73,7 +73,7 @@ extension PushSimulation {
             let (events, more) = store.poll(after: after, maximum: maximum)
             fromStore.append(.polled(number, events, more: more))
         case .acknowledge(let number, let acknowledgement):
-            // Sometimes the store is full.
+            // Sometimes the store is full, so the acknowledgement fails.
             let fails = random.once(in: 20)
             if fails { countRefusal() } else { store.remove(acknowledgement) }
             fromStore.append(.acknowledged(number, failed: fails))
@@ -89,7 +89,7 @@ extension PushSimulation {
             var task = EndedTask(
                 id: TaskID(rawValue: 1), url: "u", idempotencyKey: nil, userData: nil,
                 outcome: Outcome(state: .cancelled))
-            // Some events are so large that only a few fit.
+            // Some events are so large that the credit suffices only for a few.
             if random.once(in: 4) { task.userData = [UInt8](repeating: 0, count: random.number(1...60_000)) }
             return store.add(.taskEnded(task), skipping: random.number(1...3))
         }

@@ -1,10 +1,10 @@
 import BackhaulModel
 
-/// A store, engines that end, and one client. The channels in each direction are ordered, and are lost with the engine.
-/// The engine's store works in order on another thread, and the engine announces commits later. The host polls from new
-/// and old cursors, and acknowledges some of the events that it has seen.
+/// Simulates a store, engines that end, and one client with its host. Messages in each direction keep their order, and
+/// are lost with the engine. The store performs its jobs in order, and the engine announces commits later. The host
+/// polls from new and old cursors, and acknowledges some of the events that it has seen.
 ///
-/// All choices come from one seed. None depends on the order of a set, which differs between processes.
+/// All choices come from one seed. No choice depends on the order of a set, which differs between processes.
 struct PushSimulation {
     enum ToEngine {
         case attach(Int)
@@ -26,7 +26,7 @@ struct PushSimulation {
         case acknowledge(Acknowledgement)
     }
 
-    /// Work for the store.
+    /// A job for the store.
     enum Job {
         case attach(Int)
         case commit(readsEvents: Bool)
@@ -37,7 +37,7 @@ struct PushSimulation {
         case readAhead(PushWindow)
     }
 
-    /// The result of the store's work.
+    /// The result of a job of the store.
     enum Result {
         case attached(Int, newest: EventID, unacknowledged: Int)
         case committed(newest: EventID, after: EventID, [Event])
@@ -51,12 +51,12 @@ struct PushSimulation {
     var engine = PushEngine()
     var client = PushClient()
     var host = PushHost()
-    // The channels.
+    // The messages between store, engine and client that are not handled yet.
     var toStore: [Job] = []
     var fromStore: [Result] = []
     var toEngine: [ToEngine] = []
     var toClient: [ToClient] = []
-    /// The speed of the other parts, compared to the host.
+    /// How many messages the store, the engine or the client handles in one step.
     private let pace: Int
     /// Whether commits are paused.
     private var isQuiet = false
@@ -87,7 +87,8 @@ struct PushSimulation {
         }
     }
 
-    /// Delivers all pending messages. Then the host only polls while its descriptor is readable.
+    /// Delivers all pending messages. Then the host polls while its descriptor is readable, and must have seen all
+    /// events.
     mutating func finish() {
         setBehind(false)
         settle()
@@ -129,7 +130,7 @@ struct PushSimulation {
         }
     }
 
-    /// Replaces the engine. Events that it had committed and not announced are in the store.
+    /// Replaces the engine. The store still has the events that the old engine committed but did not announce.
     private mutating func restartEngine() {
         toEngine = []
         toStore = []

@@ -13,7 +13,7 @@ struct PushTests {
 
     private func id(_ number: UInt64) -> EventID { EventID(rawValue: number) }
 
-    @Test("no event is lost, reordered or returned again, in any order of steps", arguments: 0..<100)
+    @Test("with random steps, no event is lost, reordered, or returned after its acknowledgement", arguments: 0..<100)
     func anyOrder(seed: Int) {
         var simulation = PushSimulation(seed: UInt64(seed))
         for _ in 0..<1_000 { simulation.step() }
@@ -21,7 +21,7 @@ struct PushTests {
         #expect(simulation.violations.prefix(3) == [])
     }
 
-    @Test("the random orders cover polls from pushes, polls from the store, and refusals")
+    @Test("the random steps include polls from pushed events, polls from the store, and failed acknowledgements")
     func anyOrderHasAll() {
         var (byPush, byStore, refusals) = (0, 0, 0)
         for seed in 0..<20 {
@@ -36,7 +36,7 @@ struct PushTests {
         #expect(refusals > 10)
     }
 
-    @Test("without a credit no event is pushed")
+    @Test("without a credit the engine pushes no event")
     func noCredit() {
         var window = PushWindow(newest: .zero)
         #expect(!window.canPush)
@@ -45,7 +45,7 @@ struct PushTests {
         #expect(window.wantsMore)
     }
 
-    @Test("a window takes as many events as granted, and more after the client has returned some")
+    @Test("the engine pushes as many events as the credit grants, and more when the credit is renewed")
     func count() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: 3, bytes: 100_000))
@@ -58,7 +58,7 @@ struct PushTests {
         #expect(window.push([event(4), event(5)], after: id(3), through: id(5))?.through == id(5))
     }
 
-    @Test("a window takes as many bytes as granted, or one larger event")
+    @Test("the engine pushes as many bytes as the credit grants, or one larger event")
     func bytes() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: 10, bytes: 1_000))
@@ -66,7 +66,7 @@ struct PushTests {
         #expect(!window.canPush)
     }
 
-    @Test("a credit is limited to what a handle may buffer")
+    @Test("the engine limits a credit to what a handle may buffer")
     func bounds() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero, events: .max, bytes: .max))
@@ -75,7 +75,7 @@ struct PushTests {
         #expect(push?.through == id(4))
     }
 
-    @Test("events after a gap are not pushed, and are read from the store")
+    @Test("the engine does not push events after a gap, and reads them from the store")
     func gap() {
         var window = PushWindow(newest: .zero)
         window.grant(EventCredit(after: .zero))
@@ -94,7 +94,7 @@ struct PushTests {
         #expect(other.count < 10)
     }
 
-    @Test("a poll gets pushed events only if they follow its cursor; others go to the store")
+    @Test("a poll returns pushed events only if they follow its cursor; other polls go to the store")
     func cursors() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -106,7 +106,7 @@ struct PushTests {
         #expect(cache.take(after: id(2), maximum: 9, newest: id(2)) == nil, "only the store knows the end")
     }
 
-    @Test("a batch of pushed events is as large as one from the store")
+    @Test("a batch of pushed events is as large as a batch from the store")
     func full() {
         var cache = EventCache()
         cache.pushed([event(1), event(2)], after: .zero, through: id(2))
@@ -114,7 +114,7 @@ struct PushTests {
         #expect(cache.take(after: .zero, maximum: 2, newest: id(3))?.more == true)
     }
 
-    @Test("a cursor beyond all events hides no later events")
+    @Test("a poll with a cursor beyond all events hides no later events")
     func cursorBeyondAll() {
         var cache = EventCache()
         cache.pushed([event(1)], after: .zero, through: id(1))
@@ -124,7 +124,7 @@ struct PushTests {
         #expect(cache.take(after: id(1), maximum: 9, newest: id(10))?.events.map(\.id) == [id(2), id(10)])
     }
 
-    @Test("a push after a gap is ignored")
+    @Test("a client ignores pushed events after a gap")
     func pushWithGap() {
         var cache = EventCache()
         cache.pushed([event(5)], after: id(4), through: id(5))
@@ -132,7 +132,7 @@ struct PushTests {
         #expect(cache.through == .zero)
     }
 
-    @Test("a credit is renewed when half of it is used")
+    @Test("a client renews its credit when half of it is used")
     func renewal() {
         var cache = EventCache()
         #expect(cache.nextCredit(newest: .zero)?.after == .zero)

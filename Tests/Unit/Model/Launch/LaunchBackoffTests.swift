@@ -3,13 +3,13 @@ import Testing
 
 @Suite("Launch backoff")
 struct LaunchBackoffTests {
-    @Test("the delay doubles up to its limit", arguments: [
+    @Test("the delay until the next launch doubles up to its limit", arguments: [
         (1, 60_000), (2, 120_000), (3, 240_000), (6, 1_920_000), (7, 3_600_000), (8, 3_600_000),
         (UInt32.max, 3_600_000),
     ] as [(UInt32, Int64)])
     func doubles(launches: UInt32, delay: Int64) { #expect(LaunchPolicy.usual.delay(after: launches) == delay) }
 
-    @Test("the delay does not overflow")
+    @Test("the delay until the next launch does not overflow")
     func extremes() {
         var command = LaunchCommand(program: "/usr/bin/photos")
         (command.firstDelayMilliseconds, command.longestDelayMilliseconds) = (.max, .max)
@@ -18,7 +18,7 @@ struct LaunchBackoffTests {
         #expect(LaunchPolicy(command).delay(after: .max) == Int64(UInt32.max))
     }
 
-    @Test("the delay counts from the launch, and after the host's end from that end")
+    @Test("the delay until the next launch counts from the last launch, or from the end of its host")
     func counts() {
         var backoff = LaunchBackoff()
         backoff.launched(now: 1_000, .usual)
@@ -30,7 +30,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff(launches: 2, dueAt: 190_000))
     }
 
-    @Test("a host that connects without a launch resets the delay; a living launched host still counts")
+    @Test("a host that connects by itself resets the count of launches, but a launched host that runs still counts")
     func hostConnected() {
         var backoff = LaunchBackoff(launches: 8, dueAt: 5_000)
         backoff.hostConnected(whileLaunchedHostRuns: true)
@@ -39,7 +39,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff())
     }
 
-    @Test("a launch that completed a session resets the delay")
+    @Test("a launched host that completed a session resets the delay until the next launch")
     func succeeded() {
         var backoff = LaunchBackoff(launches: 3, dueAt: 5_000)
         backoff.succeeded()
@@ -47,7 +47,7 @@ struct LaunchBackoffTests {
         #expect(backoff == LaunchBackoff())
     }
 
-    @Test("the count does not overflow")
+    @Test("the count of launches does not overflow")
     func greatest() {
         var backoff = LaunchBackoff(launches: .max)
         backoff.launched(now: 0, .usual)

@@ -16,10 +16,10 @@ struct LaunchCoverageTests {
         .init(hasConsumer: consumer, consumerStoppedAt: stoppedAt, launchIfStopped: launchIfStopped)
     }
 
-    @Test("without a host a session is uncovered")
+    @Test("a session without a host is not covered")
     func nobody() { #expect(cover([session()]) == (false, nil)) }
 
-    @Test("any host of the application covers all sessions")
+    @Test("a connected host covers all sessions of its application")
     func host() { #expect(cover([session(), session()], hasHost: true) == (true, nil)) }
 
     @Test("a consumer of an earlier engine covers only its own session")
@@ -28,10 +28,10 @@ struct LaunchCoverageTests {
         #expect(cover([session(consumer: true), session()]) == (false, nil))
     }
 
-    @Test("a stopped consumer covers its session if the session has no limit")
+    @Test("a stopped consumer covers its session if the session sets no limit for stopped consumers")
     func stoppedForever() { #expect(cover([session(consumer: true, stoppedAt: 1)], hasHost: true) == (true, nil)) }
 
-    @Test("a consumer that was stopped for longer than the limit does not cover", arguments: [
+    @Test("a stopped consumer covers its session only until the session's limit", arguments: [
         (701, true, 1_001), (700, false, nil), (1, false, nil),
     ] as [(Int64, Bool, Int64?)])
     func stopped(since: Int64, isWhole: Bool, endsAt: Int64?) {
@@ -39,7 +39,7 @@ struct LaunchCoverageTests {
         #expect(found == (isWhole, endsAt))
     }
 
-    @Test("a running consumer is checked again after the limit")
+    @Test("a running consumer is checked again after the shortest limit of its sessions")
     func runs() {
         let sessions = [
             session(consumer: true, launchIfStopped: 300), session(consumer: true, launchIfStopped: 200),

@@ -9,7 +9,7 @@ struct LaunchDecisionTests {
 
     // MARK: Nothing was launched
 
-    @Test("a session that needs its host launches when no host is connected")
+    @Test("a session that needs its host causes a launch if no host is connected")
     func launches() { #expect(next(.waiting()) == .launch) }
 
     @Test("without a session that needs its host there is no launch")
@@ -18,7 +18,7 @@ struct LaunchDecisionTests {
     @Test("while a host covers the sessions there is no launch")
     func covered() { #expect(next(.waiting { $0.isCovered = true }) == .rest) }
 
-    @Test("a host that may be stopped is checked again at the end of its limit")
+    @Test("a host that covers its sessions for a limited time is checked again at the end of that time")
     func coverEnds() {
         #expect(next(.waiting { ($0.isCovered, $0.coverEndsAt) = (true, 1_500_000) }) == .wait(until: 1_500_000))
     }
@@ -30,14 +30,14 @@ struct LaunchDecisionTests {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: 1, dueAt: due) }) == expected)
     }
 
-    @Test("after the maximum number of failed launches there are no more", arguments: [
+    @Test("after the maximum number of failed launches there are no more launches", arguments: [
         (7, LaunchDecision.Step.launch), (8, .giveUp), (9, .giveUp),
     ] as [(UInt32, LaunchDecision.Step)])
     func gaveUp(launches: UInt32, expected: LaunchDecision.Step) {
         #expect(next(.waiting { $0.backoff = LaunchBackoff(launches: launches, dueAt: nil) }) == expected)
     }
 
-    @Test("when no session needs its host any more, the counts are reset")
+    @Test("when no session needs its host any more, the launches are over")
     func forgets() {
         #expect(next(.waiting { ($0.isNeeded, $0.backoff) = (false, LaunchBackoff(launches: 8, dueAt: 5)) }) == .over)
         #expect(next(.waiting { ($0.isNeeded, $0.hasLaunch) = (false, true) }) == .over)
@@ -45,31 +45,31 @@ struct LaunchDecisionTests {
 
     // MARK: A launched host
 
-    @Test("while the host starts there is no other step")
+    @Test("while a launched host starts, the engine does nothing else about launches")
     func starting() {
         for facts in everyFacts(run: .starting) { #expect(next(facts) == .rest) }
     }
 
-    @Test("an attached host has no time limit")
+    @Test("a launched host that has attached has no time limit")
     func attached() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5))) == .rest)
     }
 
-    @Test("a host that does not attach in time is asked to end", arguments: [
+    @Test("a launched host that does not attach in time is terminated", arguments: [
         (1_000_001, LaunchDecision.Step.wait(until: 1_000_001)), (1_000_000, .terminate),
     ] as [(Int64, LaunchDecision.Step)])
     func attachTime(attachBy: Int64, expected: LaunchDecision.Step) {
         #expect(next(.launched(Living(hasAttached: false, attachBy: attachBy))) == expected)
     }
 
-    @Test("a host is not asked to end if another host covers its session, or no session needs it")
+    @Test("a late host gets more time to attach if another host covers its session, or no session needs it")
     func excused() {
         let late = Living(hasAttached: false, attachBy: 5)
         #expect(next(.launched(late) { $0.isCovered = true }) == .extendAttachTime)
         #expect(next(.launched(late) { $0.isNeeded = false }) == .extendAttachTime)
     }
 
-    @Test("ten seconds after the request to end, the host is killed once")
+    @Test("ten seconds after it was terminated, a launched host is killed once")
     func kills() {
         var living = Living(hasAttached: false, attachBy: 5)
         living.terminatedAt = 995_000
@@ -80,19 +80,19 @@ struct LaunchDecisionTests {
         #expect(next(.launched(living)) == .rest)
     }
 
-    @Test("when all its sessions are completed the launch is over, even if the host runs")
+    @Test("when all sessions of a launch are completed, the launch is over, even if its host still runs")
     func completed() {
         for living in [Living(hasAttached: true, attachBy: 5), Living(hasAttached: false, attachBy: 5)] {
             #expect(next(.launched(living) { $0.isOutstanding = false }) == .over)
         }
     }
 
-    @Test("a host that ends while a session needs it counts as failed")
+    @Test("a launch counts as failed if its host ends while a session needs it")
     func failed() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { $0.run = .ended }) == .failed)
     }
 
-    @Test("a host that ends while no session needs it ends the launch")
+    @Test("a launch is over if its host ends while no session needs it")
     func endedInPeace() {
         #expect(next(.launched(Living(hasAttached: true, attachBy: 5)) { ($0.run, $0.isNeeded) = (.ended, false) })
             == .over)
@@ -100,7 +100,7 @@ struct LaunchDecisionTests {
 
     // MARK: All facts
 
-    @Test("there is no launch beside a living launched host, a notified host, or without need")
+    @Test("no host is launched while a launched host runs, while a host covers the sessions, or without need")
     func neverTwice() {
         for facts in everyFacts() where next(facts) == .launch {
             #expect(facts.run == .none)
@@ -111,14 +111,14 @@ struct LaunchDecisionTests {
         }
     }
 
-    @Test("a time to wait for is in the future")
+    @Test("the time of the next step of a launch is in the future")
     func waitsForTheFuture() {
         for facts in everyFacts() {
             if case .wait(let time) = next(facts), facts.coverEndsAt == nil { #expect(time > facts.now) }
         }
     }
 
-    @Test("the state in listings matches the next step")
+    @Test("the state of a launch in listings matches its next step")
     func listings() {
         for facts in everyFacts() {
             let (state, nextAt) = LaunchDecision.state(facts)

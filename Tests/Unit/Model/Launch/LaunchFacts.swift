@@ -1,12 +1,12 @@
 import BackhaulModel
 
 extension LaunchPolicy {
-    /// The default policy: delays of 60, 120, 240… seconds, and 8 launches at most.
+    /// The default policy: delays of 60, 120, 240… seconds, and at most 8 launches.
     static var usual: LaunchPolicy { LaunchPolicy(LaunchCommand(program: "/usr/bin/photos")) }
 }
 
 extension LaunchDecision.Facts {
-    /// The facts of a session that needs its host, without a host and without a launch so far.
+    /// The facts about a session that needs its host. No host is connected, and none was launched so far.
     static func waiting(_ change: (inout LaunchDecision.Facts) -> Void = { _ in }) -> LaunchDecision.Facts {
         var facts = LaunchDecision.Facts(
             policy: .usual, backoff: LaunchBackoff(), run: .none, hasLaunch: false, isOutstanding: false,
@@ -15,7 +15,7 @@ extension LaunchDecision.Facts {
         return facts
     }
 
-    /// The facts of `waiting`, with a launched host that runs.
+    /// The facts of `waiting`, but with a launched host that runs.
     static func launched(
         _ living: LaunchDecision.Living, _ change: (inout LaunchDecision.Facts) -> Void = { _ in }
     ) -> LaunchDecision.Facts {

@@ -1,11 +1,11 @@
 import BackhaulModel
 import Testing
 
-@Suite("Bytes per second")
+@Suite("Rate limits")
 struct TokenBucketTreeTests {
     typealias Budget = TokenBucketTree<String, Int>
 
-    /// Transfers over a link that delivers chunks as fast as they are read.
+    /// Simulates transfers over a link that delivers chunks as fast as they are read.
     private struct RateSimulation {
         var budget = Budget()
         var now: Int64 = 0
@@ -19,7 +19,8 @@ struct TokenBucketTreeTests {
 
         init(piece: Int = 16_384) { self.piece = piece }
 
-        /// Runs the tasks. Tasks 10 to 19 belong to session "1", and so on. `perTurn`: chunks for each millisecond.
+        /// Transfers chunks for the tasks. Tasks 10 to 19 belong to session "1", tasks 20 to 29 to session "2", and so
+        /// on. `perTurn`: the largest number of chunks of a task in a millisecond.
         mutating func run(_ tasks: [Int], milliseconds: Int64, perTurn: Int = 64) {
             let end = now + milliseconds
             while now < end {
@@ -48,7 +49,7 @@ struct TokenBucketTreeTests {
         abs(value - wanted) * 100 <= wanted * percent
     }
 
-    @Test("without a limit a transfer may always continue")
+    @Test("without a rate limit a transfer may always continue")
     func unlimited() {
         var budget = Budget()
         #expect(budget.isUnlimited)
@@ -59,7 +60,7 @@ struct TokenBucketTreeTests {
         #expect(budget.isUnlimited)
     }
 
-    @Test("the rate holds within a tenth over three seconds", arguments: [100_000, 1_000_000, 50_000_000])
+    @Test("a rate limit is kept within a tenth over three seconds", arguments: [100_000, 1_000_000, 50_000_000])
     func accuracy(_ rate: UInt64) {
         for level in [Budget.Level.engine, .session("1"), .task(10)] {
             var simulation = RateSimulation()
@@ -69,7 +70,7 @@ struct TokenBucketTreeTests {
         }
     }
 
-    @Test("a slow rate with large chunks is correct on average")
+    @Test("a low rate limit is kept on average, even with large chunks")
     func slow() {
         var simulation = RateSimulation()
         simulation.budget.setRate(1_000, of: .engine, now: 0)
@@ -77,7 +78,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(simulation.total, 120_000, percent: 15), "\(simulation.total)")
     }
 
-    @Test("tasks of a level get equal shares", arguments: [100_000, 5_000_000])
+    @Test("tasks under the same rate limit get equal shares", arguments: [100_000, 5_000_000])
     func shares(_ rate: UInt64) {
         var simulation = RateSimulation()
         simulation.budget.setRate(rate, of: .engine, now: 0)
@@ -87,7 +88,7 @@ struct TokenBucketTreeTests {
         for task in tasks { #expect(isNear(simulation.moved[task] ?? 0, simulation.total / 5), "\(simulation.moved)") }
     }
 
-    @Test("the size of chunks does not change the shares")
+    @Test("the size of a task's chunks does not change its share of a rate limit")
     func pieces() {
         var budget = Budget()
         budget.setRate(1_000_000, of: .engine, now: 0)
@@ -109,7 +110,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(moved[0], moved[1]), "\(moved)")
     }
 
-    @Test("unused shares go to the others")
+    @Test("the unused shares of a rate limit go to the other tasks")
     func silent() {
         var simulation = RateSimulation()
         simulation.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -118,7 +119,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(simulation.moved[10] ?? 0, 5_000_000), "\(simulation.moved)")
     }
 
-    @Test("a task with its own low limit does not slow down others")
+    @Test("a task with a low rate limit does not slow down other tasks")
     func mixed() {
         var simulation = RateSimulation()
         simulation.budget.setRate(10_000_000, of: .engine, now: 0)
@@ -129,7 +130,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(simulation.moved[20] ?? 0, 49_500_000), "\(simulation.moved)")
     }
 
-    @Test("a session's limit applies to the sum of its own tasks")
+    @Test("a session's rate limit applies to the sum of its tasks, and to no other session")
     func session() {
         var simulation = RateSimulation()
         simulation.budget.setRate(500_000, of: .session("1"), now: 0)
@@ -138,7 +139,7 @@ struct TokenBucketTreeTests {
         #expect(simulation.moved[20] == 4_000 * 4 * 16_384)
     }
 
-    @Test("after a pause a burst is limited to a quarter of a second")
+    @Test("after a pause, a burst is limited to the bytes of a quarter of a second")
     func burst() {
         var simulation = RateSimulation(piece: 1_000)
         simulation.budget.setRate(1_000_000, of: .engine, now: 0)
@@ -149,7 +150,7 @@ struct TokenBucketTreeTests {
         #expect((250_000...290_000).contains(simulation.total), "\(simulation.total)")
     }
 
-    @Test("a new rate applies at once, also to waiting tasks")
+    @Test("a new rate limit applies at once, also to waiting tasks")
     func changes() {
         var simulation = RateSimulation()
         simulation.budget.setRate(1_000, of: .engine, now: 0)
@@ -165,7 +166,7 @@ struct TokenBucketTreeTests {
         #expect(isNear(simulation.total, 500_000, percent: 15), "\(simulation.total)")
     }
 
-    @Test("waiting tasks continue when the limit is removed")
+    @Test("waiting tasks continue when their rate limit is removed")
     func lifted() {
         var budget = Budget()
         budget.setRate(10, of: .engine, now: 0)
@@ -182,7 +183,7 @@ struct TokenBucketTreeTests {
         #expect(budget.mayMove(1, of: "a", now: 5) == true)
     }
 
-    @Test("a waiting task that ends is removed, and the others continue")
+    @Test("when a task that waits for a rate limit ends, the other waiting tasks continue")
     func ended() {
         var budget = Budget()
         budget.setRate(100, of: .engine, now: 0)
@@ -195,7 +196,7 @@ struct TokenBucketTreeTests {
         #expect(!budget.isWaiting(1))
     }
 
-    @Test("extreme rates do not trap")
+    @Test("extreme rate limits do not trap")
     func extremes() {
         for rate in [1, UInt64.max] {
             var budget = Budget()
@@ -210,7 +211,7 @@ struct TokenBucketTreeTests {
         }
     }
 
-    @Test("a fast transfer pauses at most fifty times a second")
+    @Test("a rate limit pauses a fast transfer at most about fifty times a second")
     func pauses() {
         var simulation = RateSimulation()
         simulation.budget.setRate(50_000_000, of: .engine, now: 0)

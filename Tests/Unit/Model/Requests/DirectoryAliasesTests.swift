@@ -7,7 +7,7 @@ struct DirectoryAliasesTests {
         Destination(path: path, directoryDevice: device, directoryInode: inode)
     }
 
-    @Test("a file has the other paths of its own directory")
+    @Test("a file in a directory with several known paths has a path in each of them")
     func others() {
         var aliases = DirectoryAliases()
         #expect(aliases.others(of: destination("/a/x")).isEmpty)
@@ -21,7 +21,7 @@ struct DirectoryAliasesTests {
         #expect(aliases.others(of: destination("/c/x", device: 3)).isEmpty)
     }
 
-    @Test("the number of stored paths is limited")
+    @Test("the number of stored paths of directories is limited")
     func bounded() {
         var aliases = DirectoryAliases()
         for number in 0..<100 { _ = aliases.others(of: destination("/\(number)/x")) }

@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// One row: a change of a valid request, and a part of the error message, or nil if the request stays valid.
+/// One row: a change of a valid request. `refusal` is a part of the error message, or nil if the changed request is
+/// valid.
 struct RequestRow: CustomTestStringConvertible {
     var testDescription: String
     var change: @Sendable (inout Request) -> Void
@@ -40,13 +41,13 @@ private func text(_ count: Int) -> String { String(repeating: "x", count: count)
 
 @Suite("The check of a request")
 struct RequestCheckTests {
-    @Test("bounds its URL, key, data, priority and mode", arguments: [
+    @Test("the check of a request bounds its URL, key, user data, priority and mode", arguments: [
         RequestRow("nothing changed", refusal: nil) { _ in },
         RequestRow("an empty URL", refusal: "no URL") { $0.url = "" },
         RequestRow("the longest URL", refusal: nil) { $0.url = text(Limits.urlSize) },
         RequestRow("a longer URL", refusal: "16385") { $0.url = text(Limits.urlSize + 1) },
         RequestRow("a URL of other scripts", refusal: nil) { $0.url = "https://例え.jp/ä" },
-        RequestRow("a blank in the URL", refusal: "percent-encode") { $0.url = "https://a/b c" },
+        RequestRow("a space in the URL", refusal: "percent-encode") { $0.url = "https://a/b c" },
         RequestRow("a line break in the URL", refusal: "percent-encode") { $0.url = "https://a/b\r\nHost: c" },
         RequestRow("a NUL in the URL", refusal: "percent-encode") { $0.url = "https://a/b\u{0}" },
         RequestRow("the longest key", refusal: nil) { $0.idempotencyKey = text(255) },
@@ -56,19 +57,19 @@ struct RequestCheckTests {
         },
         RequestRow("an empty key", refusal: "leave it out") { $0.idempotencyKey = "" },
         RequestRow("a NUL in the key", refusal: "NUL") { $0.idempotencyKey = "a\u{0}b" },
-        RequestRow("the most user data", refusal: nil) { $0.userData = .init(repeating: 0, count: 65_536) },
-        RequestRow("more user data", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
+        RequestRow("the largest user data", refusal: nil) { $0.userData = .init(repeating: 0, count: 65_536) },
+        RequestRow("longer user data", refusal: "user_data") { $0.userData = .init(repeating: 0, count: 65_537) },
         RequestRow("priority -100", refusal: nil) { $0.priority = -100 },
         RequestRow("priority 100", refusal: nil) { $0.priority = 100 },
         RequestRow("priority 102", refusal: "priority") { $0.priority = 102 },
-        RequestRow("the least priority", refusal: "priority") { $0.priority = .min },
+        RequestRow("the lowest number as priority", refusal: "priority") { $0.priority = .min },
         RequestRow("mode 0777", refusal: nil) { $0.mode = 0o777 },
         RequestRow("mode 04755", refusal: "mode") { $0.mode = 0o4755 },
-        RequestRow("the largest mode", refusal: "mode") { $0.mode = .max },
+        RequestRow("the largest number as mode", refusal: "mode") { $0.mode = .max },
     ])
     func bounds(_ row: RequestRow) throws { try row.check() }
 
-    @Test("refuses headers that would break the request or the connection", arguments: [
+    @Test("the check of a request refuses headers that would break the request or the connection", arguments: [
         .header("Authorization", "Bearer abc", refusal: nil),
         .header("X-Name", "Grüße\tund mehr", refusal: nil),
         .header("X-Empty", "", refusal: nil),
@@ -103,7 +104,7 @@ struct RequestCheckTests {
     ] as [RequestRow])
     func headers(_ row: RequestRow) throws { try row.check() }
 
-    @Test("requires the absolute path of a file as destination", arguments: [
+    @Test("the check of a request requires the absolute path of a file as destination", arguments: [
         .destination("/file", refusal: nil),
         .destination("/a/../b/.hidden", refusal: nil),
         .destination("/a/...", refusal: nil),

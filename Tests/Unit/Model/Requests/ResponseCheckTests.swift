@@ -50,7 +50,7 @@ struct ResponseCheckTests {
         }
     }
 
-    @Test("A credential is refused without Basic or Digest, and the message names the offered schemes")
+    @Test("A user name and a password are refused without Basic or Digest, and the message names the offered schemes")
     func offered() {
         let credential = ChallengeResponse.credential(user: "u", password: "secret")
         for schemes: AuthenticationSchemes in [.basic, .digest, [.digest, .basic, .bearer]] {
@@ -61,7 +61,7 @@ struct ResponseCheckTests {
         #expect(failure?.message.contains("secret") == false)
     }
 
-    @Test("An empty user name and password mean the Kerberos ticket, if Negotiate is offered")
+    @Test("If Negotiate is offered, an empty user name and password mean the user's Kerberos ticket")
     func tickets() {
         let ticket = ChallengeResponse.credential(user: "", password: "")
         #expect(failure(ticket) == nil)
@@ -87,7 +87,7 @@ struct ResponseCheckTests {
         #expect(failure(reserved, for: .refresh, [])?.status == .invalidArgument)
     }
 
-    @Test("An expired response is refused, and so is storing a response without a credential")
+    @Test("An expired response to a challenge is refused, and so is storing a response without a credential")
     func lives() {
         let headers = ChallengeResponse.headers([HeaderField("Authorization", "Bearer secret")])
         func failure(_ response: ChallengeResponse, _ life: CredentialLifetime) -> Failure? {
@@ -103,14 +103,14 @@ struct ResponseCheckTests {
         #expect(failure(.url("https://a/ b"), CredentialLifetime())?.status == .invalidArgument)
     }
 
-    @Test("Proxy-Authorization is refused for a server")
+    @Test("The header Proxy-Authorization is refused for a challenge of a server")
     func proxies() {
         let headers = ChallengeResponse.headers([HeaderField("Proxy-Authorization", "Basic x")])
         #expect(failure(headers, for: .proxy, .basic) == nil)
         #expect(failure(headers, for: .server, .basic)?.status == .invalidArgument)
     }
 
-    @Test("Authorization is refused for a proxy, which would forward it")
+    @Test("The header Authorization is refused for a challenge of a proxy, because the proxy would forward it")
     func servers() {
         let headers = ChallengeResponse.headers([HeaderField("authorization", "Basic secret")])
         #expect(failure(headers, for: .server, .basic) == nil)

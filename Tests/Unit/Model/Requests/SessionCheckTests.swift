@@ -37,15 +37,15 @@ struct SessionCheckTests {
         }
     }
 
-    @Test("A configuration is within its documented limits", arguments: [
+    @Test("A configuration outside its documented limits is refused", arguments: [
         Row("the defaults", names: nil) { _ in },
         Row("no identifier", names: "identifier") { $0.identifier = "" },
         Row("no connection", names: "connections_per_origin") { $0.connectionsPerOrigin = 0 },
         Row("256 connections", names: nil) { $0.connectionsPerOrigin = 256 },
         Row("257 connections", names: "connections_per_origin") { $0.connectionsPerOrigin = 257 },
-        Row("no task", names: "maximum_running_tasks") { $0.maximumRunningTasks = 0 },
-        Row("1,024 tasks", names: nil) { $0.maximumRunningTasks = 1_024 },
-        Row("1,025 tasks", names: "maximum_running_tasks") { $0.maximumRunningTasks = 1_025 },
+        Row("no running task", names: "maximum_running_tasks") { $0.maximumRunningTasks = 0 },
+        Row("1,024 running tasks", names: nil) { $0.maximumRunningTasks = 1_024 },
+        Row("1,025 running tasks", names: "maximum_running_tasks") { $0.maximumRunningTasks = 1_025 },
         Row("one attempt", names: nil) { $0.maximumAttempts = 1 },
         Row("no attempt", names: "maximum_attempts") { $0.maximumAttempts = 0 },
         Row("no first delay", names: "retry.first_delay_ms") { $0.firstRetryDelayMilliseconds = 0 },
@@ -62,11 +62,11 @@ struct SessionCheckTests {
             $0.longestRetryDelayMilliseconds = 1_999
         },
         Row("no request time-out", names: "request_timeout_ms") { $0.requestTimeoutMilliseconds = 0 },
-        Row("the longest request time-out", names: "request_timeout_ms") { $0.requestTimeoutMilliseconds = .max },
+        Row("a request time-out above the limit", names: "request_timeout_ms") { $0.requestTimeoutMilliseconds = .max },
         Row("no resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = 0 },
-        Row("ten years", names: nil) { $0.resourceTimeoutMilliseconds = 315_360_000_000 },
-        Row("the longest resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
-        Row("each tolerance", names: nil) { $0.tolerances = [.missingCloseNotify, .earlyResponse] },
+        Row("a resource time-out of ten years", names: nil) { $0.resourceTimeoutMilliseconds = 315_360_000_000 },
+        Row("a longer resource time-out", names: "resource_timeout_ms") { $0.resourceTimeoutMilliseconds = .max },
+        Row("all tolerances", names: nil) { $0.tolerances = [.missingCloseNotify, .earlyResponse] },
         Row("an unknown tolerance", names: "tolerances has the unknown bits 0x4") {
             $0.tolerances = Tolerances(rawValue: 7)
         },
@@ -74,7 +74,7 @@ struct SessionCheckTests {
         Row("a relative CA file", names: "ca_file") { $0.caFile = "ca.pem" },
         Row("an empty CA file", names: "ca_file") { $0.caFile = "" },
         Row("a NUL in the CA file", names: "ca_file") { $0.caFile = "/etc\u{0}" },
-        Row("a CA file of 4,096 bytes", names: "ca_file") { $0.caFile = "/" + text(4_095) },
+        Row("a path of 4,096 bytes to a CA file", names: "ca_file") { $0.caFile = "/" + text(4_095) },
     ])
     func configuration(_ row: Row) throws {
         var configuration = SessionConfiguration(identifier: "gallery")
@@ -88,7 +88,7 @@ struct SessionCheckTests {
         #expect(error?.message.contains(field) == true, "\(error?.message ?? "")")
     }
 
-    /// Returns whether the check passes. A failure must be an invalid argument with a message.
+    /// Returns whether the check passes. A failure must be an invalid argument whose message names the identifier.
     private func passes(_ check: () throws(Failure) -> Void) -> Bool {
         do {
             try check()

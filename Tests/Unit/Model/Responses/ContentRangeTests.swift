@@ -13,7 +13,7 @@ struct ContentRangeTests {
         }
     }
 
-    @Test("is parsed when it is well formed", arguments: [
+    @Test("a well-formed Content-Range is parsed", arguments: [
         Row("bytes 0-0/1", 0...0, of: 1),
         Row("bytes 500-999/1000", 500...999, of: 1000),
         Row("bytes 500-599/1000", 500...599, of: 1000),
@@ -34,7 +34,7 @@ struct ContentRangeTests {
         #expect(range != nil)
     }
 
-    @Test("is refused when it is malformed", arguments: [
+    @Test("a malformed Content-Range is refused", arguments: [
         "", " ", "bytes", "bytes ", "0-1/2", "bytes=0-1/2", "bytes: 0-1/2", "items 0-1/2", "bytes 0-1", "bytes 0-1/",
         "bytes /2", "bytes -/2", "bytes 0-/2", "bytes -1/2", "bytes 0--1/2", "bytes 1-0/2", "bytes 0-2/2",
         "bytes 0-9/9", "bytes */*", "bytes * /2", "bytes 0-1/2/3", "bytes 0-1-2/3", "bytes 0-1 /2", "bytes +0-1/2",

@@ -12,7 +12,7 @@ struct DigestFieldTests {
         DigestField(head(200, lines: lines.map { "Repr-Digest: \($0)" }), "Repr-Digest").preferred
     }
 
-    @Test("are read from a dictionary, without other algorithms and parameters")
+    @Test("a digest is read from a dictionary, without other algorithms and parameters")
     func wellFormed() {
         #expect(read("sha-256=:\(Self.zeros32):") == sha256)
         #expect(read("sha-512=:\(Self.zeros64):") == sha512)
@@ -20,11 +20,11 @@ struct DigestFieldTests {
         #expect(read("sha-512=:\(Self.zeros64): ,\t sha-256=:\(Self.zeros32):") == sha256)
         let others = "a=\"quoted, \\\"comma\\\"\", b=(1 2;q=1.5 \"x\"), c=?1, d, e=tok/en, f=-3"
         #expect(read(others, "sha-256=:\(Self.zeros32):") == sha256)
-        // Padding is optional.
+        // The padding of base64 is optional.
         #expect(read("sha-256=:\(Self.zeros32.dropLast()):") == sha256)
     }
 
-    @Test("are ignored when the field is not a valid structured field", arguments: [
+    @Test("a digest is ignored if its field is not a valid structured field", arguments: [
         "", "sha-256", "sha-256=", "sha-256=AAAA", "sha-256=:AAAA", "sha-256=:A*AA:", "sha-256=:\(zeros32): sha-512",
         "sha-256=:\(zeros32):,", ",sha-256=:\(zeros32):", "SHA-256=:\(zeros32):", "sha-256 =:\(zeros32):",
         "sha-256= :\(zeros32):", "sha-256=:\(zeros32):;", "sha-256=:\(zeros32):;=1", "a=\"open, sha-256=:\(zeros32):",
@@ -34,7 +34,7 @@ struct DigestFieldTests {
     ])
     func malformed(_ text: String) { #expect(read(text) == nil) }
 
-    @Test("are ignored when their length is not the algorithm's")
+    @Test("a digest is ignored if its length is not that of its algorithm")
     func wrongLength() {
         #expect(read("sha-256=:AAAA:") == nil)
         #expect(read("sha-256=::") == nil)
@@ -42,13 +42,13 @@ struct DigestFieldTests {
         #expect(read("sha-256=:AAAA:, sha-512=:\(Self.zeros64):") == sha512)
     }
 
-    @Test("are those of the last member when a name occurs twice")
+    @Test("if an algorithm occurs twice in a digest field, only its last value counts")
     func repeated() {
         #expect(read("sha-256=:\(Self.zeros32):, sha-256=1") == nil)
         #expect(read("sha-256=1", "sha-256=:\(Self.zeros32):") == sha256)
     }
 
-    @Test("are ignored in a field of 10,000 bytes")
+    @Test("a digest in a field of more than 10,000 bytes is ignored")
     func flood() {
         #expect(read("sha-256=:\(Self.zeros32):, a=\"\(String(repeating: "x", count: 10_000))\"") == nil)
     }
@@ -62,7 +62,7 @@ struct DigestFieldTests {
     private let repr = "Repr-Digest: sha-256=:\(zeros32):"
     private let content = "Content-Digest: sha-512=:\(zeros64):"
 
-    @Test("are those of Repr-Digest, or of Content-Digest if the response is not partial")
+    @Test("a digest comes from Repr-Digest, or from Content-Digest if the response is not partial")
     func kinds() {
         #expect(digest(head(200, repr)) == sha256)
         #expect(digest(head(200, content)) == sha512)
@@ -71,7 +71,7 @@ struct DigestFieldTests {
         #expect(digest(head(206, content)) == nil)
     }
 
-    @Test("are those of Repr-Digest only if the response is the requested resource")
+    @Test("Repr-Digest is used only if the response is a representation of the requested resource")
     func otherAnswers() {
         #expect(digest(head(404, repr)) == nil)
         #expect(digest(head(404, content)) == sha512)
@@ -81,7 +81,7 @@ struct DigestFieldTests {
         #expect(digest(head(204, content)) == nil)
     }
 
-    @Test("are not used if the request has a checksum or ignores them")
+    @Test("a server's digest is not used if the request has a checksum or ignores digests")
     func notWanted() {
         #expect(digest(head(200, repr)) { $0.checksum = sha512 } == nil)
         #expect(digest(head(200, repr)) { $0.ignoresDigests = true } == nil)

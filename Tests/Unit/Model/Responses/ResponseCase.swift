@@ -1,7 +1,7 @@
 import BackhaulModel
 import Testing
 
-/// The state before the request: no bytes, or 500 bytes with a checkpoint.
+/// The part file before the request: no bytes or 500 bytes, with or without a checkpoint.
 struct ExistingPart {
     var offset: UInt64
     var checkpoint: Checkpoint?
@@ -12,7 +12,7 @@ struct ExistingPart {
     static let dated = bytes(of: 1000, Validator(lastModified: monday))
     static let datedOfUnknownSize = bytes(of: nil, Validator(lastModified: monday))
     static let unvalidated = bytes(of: 1000, Validator())
-    /// The state after the server has contradicted itself: the checkpoint exists without bytes.
+    /// The part file after the server has contradicted itself: no bytes, but a checkpoint.
     static let promised = ExistingPart(
         offset: 0,
         checkpoint: Checkpoint(
@@ -53,7 +53,7 @@ enum ExpectedPlan: Equatable {
     }
 }
 
-/// One row of the table: the state before the request, the response, and what the task does.
+/// One row of a table: the part file before the request, the response, and what the task does with the response.
 struct ResponseCase: CustomTestStringConvertible {
     var kept: ExistingPart
     var status: Int32

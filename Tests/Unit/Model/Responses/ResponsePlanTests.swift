@@ -6,7 +6,7 @@ struct ResponsePlanTests {
     private static let largest = String(UInt64.max)
     private static let longest = String(Int64.max)
 
-    @Test("to a request for the whole file", arguments: [
+    @Test("the plan is right for each response to a request for the whole file", arguments: [
         ResponseCase(.nothing, 200, "Content-Length: 1000", expect: .startsOver(size: 1000)),
         ResponseCase(.nothing, 200, "Content-Length: 0", expect: .startsOver(size: 0)),
         ResponseCase(.nothing, 200, expect: .startsOver(size: nil)),
@@ -33,7 +33,7 @@ struct ResponsePlanTests {
     ])
     func wholeFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("with a status that is not a file", arguments: [
+    @Test("the plan is right for each response whose status means that it is not the file", arguments: [
         ResponseCase(.nothing, 300, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 302, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, 304, expect: .fails(.httpStatus)),
@@ -52,19 +52,19 @@ struct ResponsePlanTests {
         ResponseCase(.nothing, 0, expect: .fails(.httpStatus)), ResponseCase(.nothing, -1, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, .max, expect: .fails(.httpStatus)),
         ResponseCase(.nothing, .min, expect: .fails(.httpStatus)),
-        // The bytes stay, and the next attempt resumes them.
+        // The task keeps its bytes, and the next attempt resumes them.
         ResponseCase(.tagged, 503, expect: .triesAgain), ResponseCase(.tagged, 429, expect: .triesAgain),
         ResponseCase(.tagged, 404, expect: .fails(.httpStatus)),
     ])
     func notAFile(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("that contradicts an earlier one is to start over once", arguments: [
+    @Test("after a response that contradicts an earlier one, the task starts over once", arguments: [
         // A strong entity tag promises the same bytes.
         ResponseCase(.tagged, 200, "Content-Length: 0", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.tagged, 200, "Content-Length: 500", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.taggedOfUnknownSize, 200, "Content-Length: 499", "ETag: \"a\"", expect: .startsOverOnce),
         ResponseCase(.taggedOfUnknownSize, 200, "Content-Length: 900", "ETag: \"a\"", expect: .startsOver(size: 900)),
-        // Without a length, the file must have the earlier length in the end.
+        // If the response has no length, the complete file must have the earlier length.
         ResponseCase(.tagged, 200, "ETag: \"a\"", expect: .startsOver(size: 1000)),
         ResponseCase(.tagged, 202, "Content-Length: 10", expect: .startsOverOnce),
         ResponseCase(.tagged, 204, expect: .startsOverOnce), ResponseCase(.dated, 204, expect: .startsOverOnce),
@@ -76,7 +76,7 @@ struct ResponsePlanTests {
             expect: .triesAgainFromZero),
         ResponseCase(
             .tagged, 416, "Content-Range: bytes */500", "Content-Range: bytes */1000", expect: .triesAgainFromZero),
-        // The response contradicts the checkpoint for the second time.
+        // If the response contradicts the checkpoint for the second time, the task fails. Otherwise it starts over.
         ResponseCase(.promised, 200, "Content-Length: 0", "ETag: \"a\"", expect: .fails(.badResponse)),
         ResponseCase(.promised, 204, expect: .fails(.badResponse)),
         ResponseCase(.promised, 200, "Content-Length: 1000", "ETag: \"a\"", expect: .startsOver(size: 1000)),
@@ -85,7 +85,7 @@ struct ResponsePlanTests {
     ])
     func contradictions(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("to a request for the rest, with a strong entity tag", arguments: [
+    @Test("the plan is right for each response to a range request with a strong entity tag", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
             expect: .appends(of: 1000, through: 1000)),
@@ -97,7 +97,7 @@ struct ResponsePlanTests {
         ResponseCase(
             .taggedOfUnknownSize, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"",
             expect: .appends(of: 1000, through: 1000)),
-        // A part of the rest: a server may send less than requested.
+        // A server may send a shorter range than requested.
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-599/1000", "ETag: \"a\"", expect: .appends(of: 1000, through: 600)),
         ResponseCase(
@@ -146,7 +146,7 @@ struct ResponsePlanTests {
     ])
     func rest(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("to a request for the rest, with Last-Modified", arguments: [
+    @Test("the plan is right for each response to a range request with Last-Modified", arguments: [
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(monday)",
             expect: .appends(of: 1000, through: 1000)),
@@ -154,7 +154,8 @@ struct ResponsePlanTests {
         ResponseCase(.dated, 206, "Content-Range: bytes 500-999/1000", expect: .appends(of: 1000, through: 1000)),
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", expect: .triesAgainFromZero),
-        // The file was changed in this second and has the same size. The date is no validator, but differs.
+        // The file has the same size, but was changed in the second of the response. Its date is no validator, but it
+        // is another date.
         ResponseCase(
             .dated, 206, "Content-Range: bytes 500-999/1000", "Last-Modified: \(tuesday)", "Date: \(tuesday)",
             expect: .triesAgainFromZero),
@@ -165,7 +166,7 @@ struct ResponsePlanTests {
     ])
     func restByDate(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("from another URL than that of the stored bytes", arguments: [
+    @Test("the plan is right for each range from another URL than that of the stored bytes", arguments: [
         ResponseCase(
             .tagged, 206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"", url: "https://example.org/file?signed=2",
             expect: .appends(of: 1000, through: 1000)),
@@ -181,7 +182,7 @@ struct ResponsePlanTests {
     ])
     func otherAddress(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("to a request for the rest, with 416", arguments: [
+    @Test("the plan is right for each 416 to a range request", arguments: [
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", "ETag: \"a\"", expect: .isWhole),
         ResponseCase(.taggedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
         ResponseCase(.datedOfUnknownSize, 416, "Content-Range: bytes */500", expect: .isWhole),
@@ -207,7 +208,7 @@ struct ResponsePlanTests {
     ])
     func noRest(_ answer: ResponseCase) { #expect(ExpectedPlan(answer.plan) == answer.expected) }
 
-    @Test("that is a failure has the status in its message")
+    @Test("the failure for an error status has the status in its message")
     func failureNamesTheStatus() {
         guard case .fail(let failure) = ResponsePlan.decide(head(404), offset: 0, known: nil) else {
             Issue.record("a 404 is not a failure")
@@ -229,7 +230,7 @@ struct ResponsePlanTests {
                 head, offset: kept.offset, known: kept.checkpoint, terms: terms, isConditional: isConditional))
     }
 
-    @Test("depends on the accepted and the retried statuses of the request")
+    @Test("the plan for a response depends on the accepted and the retried statuses of the request")
     func accepted() throws {
         let list = try #require(StatusList("200,404"))
         let found = head(404, "Content-Length: 10")
@@ -244,7 +245,7 @@ struct ResponsePlanTests {
         #expect(decide(redirect) { $0.acceptedStatuses = StatusList("302")! } == .startsOver(size: 3))
     }
 
-    @Test("accepts the rest of a file whose status is accepted")
+    @Test("a 206 is accepted if the request accepts the status 200")
     func acceptedRest() throws {
         let rest = head(206, "Content-Range: bytes 500-999/1000", "ETag: \"a\"")
         let only200 = try #require(StatusList("200"))
@@ -253,14 +254,14 @@ struct ResponsePlanTests {
         #expect(decide(rest, .tagged) { $0.acceptedStatuses = only404 } == .fails(.httpStatus))
     }
 
-    @Test("without a body is to make an empty file, even with a Content-Length")
+    @Test("a response without a body makes an empty file, even with a Content-Length")
     func bodiless() {
         #expect(decide(head(200, "Content-Length: 1000")) { $0.method = "HEAD" } == .startsOver(size: 0))
         let same = head(304, "Content-Length: 9")
         #expect(decide(same) { $0.acceptedStatuses = StatusList("304")! } == .startsOver(size: 0))
     }
 
-    @Test("has no validators for other methods than GET, or for error statuses")
+    @Test("the plan for a response has no validators if the method is not GET, or the status is an error")
     func validators() {
         for (status, method) in [(Int32(200), "POST"), (404, "GET")] {
             var terms = DownloadTerms()
@@ -271,7 +272,7 @@ struct ResponsePlanTests {
         }
     }
 
-    @Test("accepts a 304 only for a conditional request")
+    @Test("a 304 is accepted only for a conditional request")
     func notModified() {
         #expect(decide(head(304), isConditional: true) == .isUnchanged)
         #expect(decide(head(304)) == .fails(.httpStatus))

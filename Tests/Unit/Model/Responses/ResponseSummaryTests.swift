@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The stored summary of a response")
 struct ResponseSummaryTests {
-    @Test("has the selected headers first, with their standard names, and then the others in order")
+    @Test("the summary of a response has chosen headers first, with their standard names, then the others in order")
     func allHeaders() {
         let summary = ResponseSummary(
             head(
@@ -20,7 +20,7 @@ struct ResponseSummaryTests {
         #expect(summary.errorBody == nil)
     }
 
-    @Test("has a limited size, even for long headers")
+    @Test("the stored summary of a response has a limited size, even for long headers")
     func bounded() {
         let long = String(repeating: "x", count: 1 << 20)
         let summary = ResponseSummary(
@@ -30,14 +30,14 @@ struct ResponseSummaryTests {
         #expect(summary.headers == [HeaderField("ETag", "\"a\"")])
     }
 
-    @Test("has as many headers as fit into 16 KiB")
+    @Test("the stored summary of a response has as many headers as fit into its limit")
     func fitting() {
         let half = String(repeating: "x", count: ResponseSummary.headersSize / 2)
         let summary = ResponseSummary(head(200, "A: \(half)", "B: \(half)", "C: small", url: "http://a/b"))
         #expect(summary.headers.map(\.name) == ["A", "C"])
     }
 
-    @Test("of a file that was complete without a request has the checkpoint's URL and validators")
+    @Test("the stored summary of a file that was complete without a request has the checkpoint's URL and validators")
     func completeWithoutRequest() {
         let summary = ResponseSummary().completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday"))
         #expect(summary.finalURL == "http://a/b")
@@ -45,7 +45,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 0)
     }
 
-    @Test("of a response that repeats no validator has those of the checkpoint that it continues")
+    @Test("the stored summary of a response without a validator has those of the checkpoint that it continues")
     func continued() {
         let rest = ResponseSummary(head(206, "Content-Type: text/plain", url: "http://c/d"))
         let summary = rest.completed(from: checkpoint(lastModified: "yesterday"))
@@ -55,7 +55,7 @@ struct ResponseSummaryTests {
         #expect(summary.httpStatus == 206)
     }
 
-    @Test("of a response with a validator has only that one")
+    @Test("the stored summary of a response with a validator has only that one")
     func ownValidator() {
         let rest = ResponseSummary(head(206, "ETag: \"a\"", url: "http://a/b"))
         #expect(rest.completed(from: checkpoint(entityTag: "\"a\"", lastModified: "yesterday")) == rest)
@@ -67,7 +67,7 @@ struct ResponseSummaryTests {
             syncedOffset: 10, bootID: "boot")
     }
 
-    @Test("contains no secret of the request")
+    @Test("the stored summary of a response contains no secret of the request")
     func secrets() {
         var secrets = SecretRedactor()
         secrets.add(.headers([HeaderField("Authorization", "Bearer opensesame")]))

@@ -13,7 +13,7 @@ struct ValidatorTests {
 
     private static func tag(ofSize size: Int) -> String { "\"" + String(repeating: "x", count: size - 2) + "\"" }
 
-    @Test("is a strong entity tag, or otherwise a Last-Modified that is older than Date", arguments: [
+    @Test("the validator for If-Range is a strong entity tag, or else a Last-Modified before Date", arguments: [
         Row("ETag: \"a\"", continuesWith: "\"a\""),
         Row("etag: \"a\"", continuesWith: "\"a\""),
         Row("ETag: \"\"", continuesWith: "\"\""),
@@ -35,8 +35,8 @@ struct ValidatorTests {
         Row("ETag: ", continuesWith: nil),
         Row("ETag: \(tag(ofSize: 1_024))", continuesWith: tag(ofSize: 1_024)),
         Row("ETag: \(tag(ofSize: 1_025))", continuesWith: nil),
-        // The file changed in the second of the response, or later by another clock, or at an unknown time. So the
-        // date is not strong (8.8.2.2).
+        // The date is not strong if the file changed in the second of the response, later than the response, or at an
+        // unknown time (8.8.2.2).
         Row("Last-Modified: \(monday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(tuesday)", "Date: \(monday)", continuesWith: nil),
         Row("Last-Modified: \(monday)", continuesWith: nil),
@@ -50,7 +50,7 @@ struct ValidatorTests {
         #expect(Validator(of: head(200, lines: row.says)).ifRange == row.ifRange)
     }
 
-    @Test("has a date that is ordered by time, not by text", arguments: [
+    @Test("HTTP dates are ordered by time, not by text", arguments: [
         ("Thu, 01 Jan 1970 00:00:00 GMT", "Thu, 01 Jan 1970 00:00:01 GMT"),
         ("Fri, 31 Dec 1999 23:59:59 GMT", "Sat, 01 Jan 2000 00:00:00 GMT"),
         ("Wed, 30 Sep 2026 10:00:00 GMT", "Thu, 01 Oct 2026 09:00:00 GMT"),
@@ -63,7 +63,7 @@ struct ValidatorTests {
         #expect(!(second < first))
     }
 
-    @Test("has no date when the text is not an HTTP date", arguments: [
+    @Test("a text that is not an HTTP date is refused", arguments: [
         "", "Mon, 05 Oct 2026 08:00:00", "Mon, 05 Oct 2026 08:00:00 UTC", "Mon, 05 Okt 2026 08:00:00 GMT",
         "Mon, 00 Oct 2026 08:00:00 GMT", "Mon, 32 Oct 2026 08:00:00 GMT", "Mon, 05 Oct 2026 24:00:00 GMT",
         "Mon, 05 Oct 2026 08:60:00 GMT", "Mon, 05 Oct 2026 08:00:61 GMT", "Mon,  5 Oct 2026 08:00:00 GMT",

@@ -11,7 +11,7 @@ struct ConnectivityTests {
             Connectivity.Facts(isUnreachable: isUnreachable, hasRouteToNameServer: hasRouteToNameServer))
     }
 
-    @Test("A connection to an unreachable network means no route; a refused one does not")
+    @Test("A failed connection means no route only if the network is unreachable")
     func connections() {
         #expect(isRouteMissing(.connectionFailed, "example.org", isUnreachable: true))
         #expect(!isRouteMissing(.connectionFailed, "example.org"))
@@ -23,14 +23,14 @@ struct ConnectivityTests {
         #expect(!isRouteMissing(.nameNotResolved, "example.org"))
     }
 
-    @Test("Other failures do not mean a missing route", arguments: [
+    @Test("Failures that are not about connections or names do not mean a missing route", arguments: [
         Status.connectionLost, .requestTimeout, .tlsFailed, .httpStatus, .badResponse, .diskFailed,
     ])
     func others(_ status: Status) {
         #expect(!isRouteMissing(status, "example.org", isUnreachable: true, hasRouteToNameServer: false))
     }
 
-    @Test("A failure of this machine's own server never means a missing route", arguments: [
+    @Test("A failure of a server on this machine never means a missing route", arguments: [
         ("127.0.0.1", true), ("127.255.1.2", true), ("[::1]", true), ("localhost", true), ("a.localhost", true),
         ("127.0.0.1.example.org", false), ("127.example.org", false), ("128.0.0.1", false), ("127.0.0.256", false),
         ("127.0.0", false), ("[::2]", false), ("localhost.example.org", false), ("", false),
@@ -40,7 +40,7 @@ struct ConnectivityTests {
         #expect(isRouteMissing(.connectionFailed, server, isUnreachable: true) == !isThisMachine)
     }
 
-    @Test("At most three name servers are read from resolv.conf(5); without any it is this machine", arguments: [
+    @Test("At most three name servers are read from resolv.conf(5), by default 127.0.0.1", arguments: [
         ("nameserver 192.0.2.1\n", ["192.0.2.1"]), ("nameserver\t2001:db8::1", ["2001:db8::1"]), ("", ["127.0.0.1"]),
         ("# nameserver 192.0.2.1\nsearch example.org\n", ["127.0.0.1"]), ("nameserver\n", ["127.0.0.1"]),
         ("nameserver a\nnameserver b\r\nnameserver c\nnameserver d\n", ["a", "b", "c"]),
@@ -51,7 +51,7 @@ struct ConnectivityTests {
 
 @Suite("When unreachable servers are checked again")
 struct ConnectivityPacingTests {
-    @Test("Without a change checks become rarer, up to one in five minutes")
+    @Test("Without a change of the network, connectivity checks become rarer, down to one in five minutes")
     func looks() {
         var pacing = ConnectivityCheckBackoff()
         var waits: [Int64] = []
@@ -62,13 +62,13 @@ struct ConnectivityPacingTests {
         #expect(waits == [5_000, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000, 300_000, 300_000])
     }
 
-    @Test("A change is checked after 300 ms")
+    @Test("Connectivity is checked 300 ms after a change of the network")
     func change() {
         let pacing = ConnectivityCheckBackoff()
         #expect(pacing.millisecondsUntilCheck(afterChangeAt: 1_000_000) == 300)
     }
 
-    @Test("A flapping link is checked at most once a minute in the end")
+    @Test("While a link flaps, connectivity checks become rarer, down to one in a minute")
     func flapping() {
         var pacing = ConnectivityCheckBackoff()
         var now: Int64 = 1_000_000
@@ -82,7 +82,7 @@ struct ConnectivityPacingTests {
         #expect(looks.suffix(2).first.map { now - $0 } == 60_000)
     }
 
-    @Test("A quiet time or a response resets the delays")
+    @Test("A quiet time or a successful connection resets the delays between connectivity checks")
     func quiet() {
         var pacing = ConnectivityCheckBackoff()
         for _ in 0..<20 { pacing.looked(at: 0) }

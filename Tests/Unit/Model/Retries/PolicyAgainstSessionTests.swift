@@ -1,7 +1,8 @@
 import BackhaulModel
 import Testing
 
-/// One row: settings of the session and the request, and the two fields in the error, or none if they agree.
+/// One row: settings of the session and of the request. `names` has the two fields that the error names; it is empty if
+/// the settings agree.
 struct PolicyRow: CustomTestStringConvertible {
     var testDescription: String
     var names: [String]
@@ -21,13 +22,13 @@ struct PolicyRow: CustomTestStringConvertible {
 
 @Suite("A task's policy against its session's")
 struct PolicyAgainstSessionTests {
-    @Test("Contradictions are refused, with both fields named", arguments: [
-        PolicyRow("no own settings") { _ in },
-        PolicyRow("a first delay above the longest", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
+    @Test("A request that contradicts its session is refused, and the error names both fields", arguments: [
+        PolicyRow("no settings in the request") { _ in },
+        PolicyRow("a first delay above the longest delay", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.firstRetryDelayMilliseconds = 600_001
         },
-        PolicyRow("a first delay as the session's longest") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
-        PolicyRow("a longest delay below the first", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
+        PolicyRow("a first delay equal to the longest delay") { $0.policy.firstRetryDelayMilliseconds = 600_000 },
+        PolicyRow("a longest delay below the first delay", names: "retry.first_delay_ms", "retry.longest_delay_ms") {
             $0.policy.longestRetryDelayMilliseconds = 999
         },
         PolicyRow("both delays set in the task") {

@@ -19,7 +19,8 @@ private let refusal = RetryDecision.end
 /// The delay after the first attempt without progress, with the maximum of its random part.
 private let first = RetryDecision.later(milliseconds: 1_000, consecutiveFailures: 1)
 
-/// One row: a failure, changes of the attempt and of the default policy, and the decision.
+/// One row: a failed attempt, a policy, and the expected decision. The closures change the attempt and the default
+/// policy.
 struct RetryRow: CustomTestStringConvertible {
     var testDescription: String
     var attempt: FailedAttempt
@@ -64,7 +65,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("413 is temporary with Retry-After", arguments: [
+    @Test("The status 413 is retried only with Retry-After", arguments: [
         RetryRow("413", status(413), becomes: refusal),
         RetryRow("413 with Retry-After", status(413), becomes: .later(milliseconds: 5_000, consecutiveFailures: 1)) {
             $0.retryAfterSeconds = 5
@@ -77,7 +78,7 @@ struct RetryDecisionTests {
         #expect(RetryDecision.decide(row.attempt, row.policy, jitter: 1) == row.decision)
     }
 
-    @Test("Each error has its bit of retry_errors", arguments: [
+    @Test("Each error is retried only with its bit of retry_errors", arguments: [
         RetryRow("name, by default", name, becomes: first),
         RetryRow("connection, by default", connection, becomes: first),
         RetryRow("lost, by default", lost, becomes: first),
@@ -124,7 +125,7 @@ struct RetryDecisionTests {
     ])
     func errors(_ row: RetryRow) { check(row) }
 
-    @Test("A request that may have been processed is sent again only if that is safe", arguments: [
+    @Test("A request that may have been processed is sent again only if its repetition is safe", arguments: [
         RetryRow("POST, lost", lost, becomes: refusal) { $0.method = "POST" },
         RetryRow("PATCH, silent", silence, becomes: refusal) { $0.method = "PATCH" },
         RetryRow("an unknown method", lost, becomes: refusal) { $0.method = "FROBNICATE" },
@@ -153,7 +154,7 @@ struct RetryDecisionTests {
     ])
     func methods(_ row: RetryRow) { check(row) }
 
-    @Test("Only attempts without new durable bytes are counted", arguments: [
+    @Test("Only attempts without new durable bytes count towards the limit of attempts", arguments: [
         RetryRow("the last attempt", lost, becomes: refusal) { $0.consecutiveFailures =
             2 } policy: { $0.maximumAttempts = 3 },
         RetryRow("the last attempt but one", lost, becomes: .later(milliseconds: 2_000, consecutiveFailures: 2)) {
@@ -178,33 +179,35 @@ struct RetryDecisionTests {
     ])
     func counted(_ row: RetryRow) { check(row) }
 
-    @Test("A stream that the server has not processed is sent again at once, up to five times in a row", arguments: [
-        RetryRow("refused", lost, becomes: .immediately) { ($0.isUnprocessed, $0.connectionWasClosed) = (true, true) },
-        RetryRow("refused again", lost, becomes: .immediately) {
+    @Test("A request on a stream that the server did not process is sent again at once, up to five times", arguments: [
+        RetryRow("a refused stream", lost, becomes: .immediately) {
+            ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
+        },
+        RetryRow("a stream that is refused again", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 4
         },
-        RetryRow("refused too often", lost, becomes: first) {
+        RetryRow("a stream that is refused too often", lost, becomes: first) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.immediate = 5
         },
-        RetryRow("refused, as the last attempt", lost, becomes: .immediately) {
+        RetryRow("a refused stream at the last attempt", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.consecutiveFailures = 2
         } policy: { $0.maximumAttempts = 3 },
-        RetryRow("refused, no error is retried", lost, becomes: .immediately) {
+        RetryRow("a refused stream, no error is retried", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
         } policy: { $0.retryErrors = .nothing },
-        RetryRow("refused, POST", lost, becomes: .immediately) {
+        RetryRow("a refused stream, POST", lost, becomes: .immediately) {
             ($0.isUnprocessed, $0.connectionWasClosed) = (true, true)
             $0.method = "POST"
         },
-        RetryRow("gone away", lost, becomes: .immediately) { $0.connectionWasClosed = true },
-        RetryRow("gone away too often", lost, becomes: first) {
+        RetryRow("a closed connection", lost, becomes: .immediately) { $0.connectionWasClosed = true },
+        RetryRow("a connection that is closed too often", lost, becomes: first) {
             $0.connectionWasClosed = true
             $0.immediate = 5
         },
-        RetryRow("gone away, POST", lost, becomes: refusal) {
+        RetryRow("a closed connection, POST", lost, becomes: refusal) {
             $0.connectionWasClosed = true
             $0.method = "POST"
         },
@@ -267,7 +270,7 @@ struct RetryDecisionTests {
     ])
     func disks(_ row: RetryRow) { check(row) }
 
-    @Test("Unusable bytes are fetched again, independent of retry_errors", arguments: [
+    @Test("A task whose bytes are unusable is retried from byte 0, independent of retry_errors", arguments: [
         RetryRow("by default", nonsense, becomes: first) { $0.fromZero = true },
         RetryRow("no error is retried", nonsense, becomes: first) { $0.fromZero = true } policy: {
             $0.retryErrors = .nothing
@@ -279,12 +282,14 @@ struct RetryDecisionTests {
     ])
     func newBeginnings(_ row: RetryRow) { check(row) }
 
-    @Test("The delay ends at the task's deadline", arguments: [
-        RetryRow("sooner", lost, becomes: .later(
+    @Test("The delay of a retry does not last longer than until the task's deadline", arguments: [
+        RetryRow("a deadline before the end of the delay", lost, becomes: .later(
             milliseconds: 400, consecutiveFailures: 1)) { $0.remainingMilliseconds = 400 },
         RetryRow(
-            "over", lost, becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
-        RetryRow("Retry-After", status(503), becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
+            "a deadline in the past", lost,
+            becomes: .later(milliseconds: 0, consecutiveFailures: 1)) { $0.remainingMilliseconds = -5 },
+        RetryRow("a deadline before Retry-After", status(503),
+            becomes: .later(milliseconds: 400, consecutiveFailures: 1)) {
             $0.remainingMilliseconds = 400
             $0.retryAfterSeconds = 3_600
         },

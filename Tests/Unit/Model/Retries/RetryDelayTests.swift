@@ -20,7 +20,7 @@ struct RetryDelayTests {
         return nil
     }
 
-    @Test("The delay doubles with each attempt in a row, up to the longest", arguments: [
+    @Test("The delay of a retry doubles with each attempt without progress, up to the longest delay", arguments: [
         (0, 1_000), (1, 1_000), (2, 2_000), (3, 4_000), (4, 8_000), (10, 512_000), (11, 600_000), (12, 600_000),
         (31, 600_000), (32, 600_000), (33, 600_000), (UInt32.max, 600_000),
     ] as [(UInt32, Int64)])
@@ -29,7 +29,7 @@ struct RetryDelayTests {
         #expect(delay(after: tries, jitter: 0) == milliseconds / 2)
     }
 
-    @Test("retry_jitter_percent of the delay is random", arguments: [
+    @Test("The random part of a retry's delay is retry_jitter_percent of the delay", arguments: [
         (1, 7_920), (50, 4_000), (100, 0),
     ] as [(UInt32, Int64)])
     func jitter(_ percent: UInt32, _ shortest: Int64) {
@@ -41,14 +41,14 @@ struct RetryDelayTests {
         #expect(delays.allSatisfy { (shortest...8_000).contains($0) })
     }
 
-    @Test("An invalid random number is harmless", arguments: [
+    @Test("An invalid random number gives a valid delay of a retry", arguments: [
         -Double.infinity, -1, 1.5, .infinity, .nan, .greatestFiniteMagnitude,
     ])
     func nonsense(_ jitter: Double) throws {
         #expect((500...1_000).contains(try #require(delay(jitter: jitter))))
     }
 
-    @Test("The extremes of the configuration do not overflow")
+    @Test("The delay of a retry does not overflow with an extreme configuration")
     func extremes() {
         let longest = delay(after: .max, retryAfter: .max) {
             $0.firstRetryDelayMilliseconds = .max
@@ -63,7 +63,7 @@ struct RetryDelayTests {
         #expect(shortest == 0)
     }
 
-    @Test("Retry-After is the minimum delay, up to a day", arguments: [
+    @Test("Retry-After is the minimum delay of a retry, up to a day", arguments: [
         (0, 1_000), (1, 1_000), (2, 2_000), (120, 120_000), (86_400, 86_400_000), (86_401, 86_400_000),
         (.max, 86_400_000), (-1, 1_000), (.min, 1_000),
     ] as [(Int64, Int64)])

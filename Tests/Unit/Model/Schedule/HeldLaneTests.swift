@@ -13,7 +13,7 @@ struct HeldLaneTests {
         return schedule
     }
 
-    @Test("Their tasks do not start; others do")
+    @Test("The tasks of a lane without a route do not start; those of other lanes do")
     func held() {
         var schedule = schedule()
         schedule.setHeld("a1", true)
@@ -24,7 +24,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == .start(2, "a1"))
     }
 
-    @Test("Running tasks are not affected")
+    @Test("The running tasks of a lane that loses its route are not affected")
     func running() {
         var schedule = schedule()
         #expect(schedule.next() == .start(1, "a1"))
@@ -34,7 +34,7 @@ struct HeldLaneTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("An unknown lane is not held")
+    @Test("A lane that the schedule does not know cannot be held")
     func unknown() {
         var schedule = schedule()
         schedule.setHeld("b1", true)

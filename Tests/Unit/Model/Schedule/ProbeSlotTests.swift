@@ -9,7 +9,7 @@ struct ProbeSlotTests {
         return schedule
     }
 
-    @Test("count towards each limit until they are released", arguments: [(1, 9, 9), (9, 1, 9), (9, 9, 1)])
+    @Test("a probe's slot counts towards each limit until it is released", arguments: [(1, 9, 9), (9, 1, 9), (9, 9, 1)])
     func limits(perLane: Int, perSession: Int, engine: Int) {
         var schedule = schedule(perLane: perLane, perSession: perSession, engine: engine)
         #expect(schedule.hasFreeSlot("a1", of: "a"))
@@ -20,7 +20,7 @@ struct ProbeSlotTests {
         #expect(schedule.hasFreeSlot("a1", of: "a"))
     }
 
-    @Test("are not available to ready tasks, and start no load")
+    @Test("the slot of a probe is not available to ready tasks, and causes no load")
     func others() {
         var schedule = schedule(engine: 1)
         schedule.takeSlot("a1", of: "a")
@@ -34,7 +34,7 @@ struct ProbeSlotTests {
         #expect(!schedule.knows("a1"))
     }
 
-    @Test("are not given in unknown sessions")
+    @Test("a probe of an unknown session gets no slot")
     func gone() {
         #expect(!schedule().hasFreeSlot("b1", of: "b"))
     }

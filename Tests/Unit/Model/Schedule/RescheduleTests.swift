@@ -12,7 +12,7 @@ struct RescheduleTests {
     }
 
     @Test(
-        "a task waits for its new start, for a slot, or as before",
+        "a rescheduled task waits for its new earliest start, for a slot, or as before",
         arguments: [
             (.ready, .to(200), .until(200)), (.ready, .to(100), .unchanged), (.ready, .to(nil), .unchanged),
             (.early, .to(nil), .ended), (.early, .to(99), .ended), (.early, .to(200), .until(200)),
@@ -26,7 +26,7 @@ struct RescheduleTests {
         #expect(decision?.delay == expected)
     }
 
-    @Test("omitted values stay, and a task without a change is skipped")
+    @Test("a rescheduling keeps omitted values, and skips a task without a change")
     func unchanged() throws {
         #expect(try decide(.early, earliest: 200, latest: 300, Rescheduling()) == nil)
         #expect(try decide(.early, earliest: 200, Rescheduling(earliest: .to(200), latest: .to(nil))) == nil)
@@ -37,7 +37,7 @@ struct RescheduleTests {
     }
 
     @Test(
-        "a latest start before the earliest is refused with the task's id",
+        "a latest start before the earliest start is refused, and the error names the task",
         arguments: [
             Rescheduling(earliest: .to(301)), Rescheduling(latest: .to(199)),
             Rescheduling(earliest: .to(500), latest: .to(400)),
@@ -50,19 +50,19 @@ struct RescheduleTests {
         #expect(failure?.message.contains("latest_start_ms of task 7 would be") == true)
     }
 
-    @Test("an earliest and latest start at the same time are accepted")
+    @Test("an earliest and a latest start at the same time are accepted")
     func same() throws {
         #expect(try decide(.ready, Rescheduling(earliest: .to(200), latest: .to(200))) != nil)
         #expect(throws: Never.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(2))) }
         #expect(throws: Failure.self) { try RescheduleDecision.check(Rescheduling(earliest: .to(2), latest: .to(1))) }
     }
 
-    @Test("the header's constants mean a time, none or no change", arguments: [-1, 0, 1, Limits.time])
+    @Test("each start code of the header is decoded: a time, no start or no change", arguments: [-1, 0, 1, Limits.time])
     func codes(_ code: Int64) {
         #expect(StartChange(code: code)?.code == code)
     }
 
-    @Test("other numbers are refused", arguments: [-2, .min, Limits.time + 1, .max])
+    @Test("a number that is no code of a start is refused", arguments: [-2, .min, Limits.time + 1, .max])
     func noCodes(_ code: Int64) {
         #expect(StartChange(code: code) == nil)
     }

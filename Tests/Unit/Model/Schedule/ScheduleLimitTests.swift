@@ -16,7 +16,7 @@ struct ScheduleLimitTests {
         return schedule
     }
 
-    /// Loads tasks into a lane. The first letter of the lane is its session.
+    /// Loads tasks into a lane. The first letter of the lane's name is the name of its session.
     private func load(
         _ schedule: inout TestSchedule, _ lane: String, _ tasks: [Int], to origin: Origin? = nil, urgent: Set<Int> = []
     ) {
@@ -34,7 +34,7 @@ struct ScheduleLimitTests {
 
     // MARK: Connections
 
-    @Test("The engine's limit of connections is kept")
+    @Test("The schedule keeps the engine's limit of connections")
     func connections() {
         var schedule = schedule(.init(connections: 3))
         load(&schedule, "a1", [1, 2])
@@ -45,7 +45,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule).count == 1)
     }
 
-    @Test("Tasks that share a connection count as one")
+    @Test("Tasks that share a connection count as one connection")
     func sharedConnection() {
         var schedule = schedule(.init(connections: 2))
         load(&schedule, "a1", [1, 2, 3, 4, 5])
@@ -56,7 +56,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [6])
     }
 
-    @Test("All sessions together keep the limit of connections to an origin, in turns")
+    @Test("All sessions together keep the limit of connections to an origin, and their tasks start in rotation")
     func origin() {
         var schedule = schedule(.init(connectionsPerOrigin: 2))
         schedule.add("a1", of: "a", to: here, reload: false)
@@ -72,7 +72,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [2, 5])
     }
 
-    @Test("The limit of connections does not limit tasks that share a connection")
+    @Test("The limit of connections to an origin does not limit tasks that share a connection")
     func sharedOrigin() {
         var schedule = schedule(.init(connectionsPerOrigin: 1))
         load(&schedule, "a1", [1, 2, 3])
@@ -81,7 +81,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [2, 3])
     }
 
-    @Test("Tasks that do not share a connection any more count one by one")
+    @Test("Tasks that do not share a connection any more count as one connection each")
     func noLongerShared() {
         var schedule = schedule(.init(connections: 4), perLane: 2)
         load(&schedule, "a1", Array(1...10))
@@ -95,7 +95,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [9])
     }
 
-    @Test("A lower limit stops no running task, and a higher one applies at once")
+    @Test("A lower limit of running tasks stops no task, and a higher limit applies at once")
     func changed() {
         var schedule = schedule(.init(running: 4))
         load(&schedule, "a1", Array(1...8))
@@ -125,7 +125,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [])
     }
 
-    @Test("In a full engine each urgent task preempts one running task")
+    @Test("If the engine has no free slot, each urgent task preempts one running task")
     func preempt() {
         var schedule = schedule(.init(running: 2))
         load(&schedule, "a1", [1, 2, 3])
@@ -143,7 +143,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule).count == 1)
     }
 
-    @Test("At a full origin one of its own tasks is preempted")
+    @Test("If an origin has no free connection, an urgent task preempts a task of that origin")
     func makeRoomAtOrigin() {
         var schedule = schedule(.init(connectionsPerOrigin: 1))
         load(&schedule, "b1", [5], to: there)
@@ -181,7 +181,7 @@ struct ScheduleLimitTests {
         #expect(started(&schedule) == [9])
     }
 
-    @Test("A more important task during a load causes another load")
+    @Test("A more important task that arrives during a load causes another load")
     func outdated() {
         var schedule = schedule(.init())
         schedule.add("a1", of: "a", to: here, reload: false)
@@ -195,7 +195,7 @@ struct ScheduleLimitTests {
 
     // MARK: Fairness
 
-    @Test("A session with very many tasks does not keep another waiting")
+    @Test("A session with very many tasks does not delay another session")
     func fair() {
         var schedule = schedule(.init(running: 4))
         load(&schedule, "a1", Array(1...10))
@@ -211,7 +211,7 @@ struct ScheduleLimitTests {
 
     // MARK: Preemption
 
-    @Test("The preempted task has the lowest priority, then the least loss, then the latest start")
+    @Test("The preempted task has the lowest priority, then the fewest bytes to lose, then the latest start")
     func leastImportant() {
         func candidate(_ task: UInt64, _ priority: Int32, lost: UInt64 = 0) -> PreemptionPolicy.Candidate {
             .init(task: TaskID(rawValue: task), priority: priority, bytesLost: lost, start: task)

@@ -29,7 +29,7 @@ struct ScheduleTests {
 
     // MARK: Limits
 
-    @Test("No lane runs more tasks than it may")
+    @Test("No lane runs more tasks than its limit")
     func perLane() {
         var schedule = schedule([("a1", [1, 2, 3]), ("a2", [4, 5, 6])], perLane: 2)
         #expect(started(&schedule) == [1, 4, 2, 5])
@@ -37,7 +37,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [6])
     }
 
-    @Test("No session runs more tasks than it may")
+    @Test("No session runs more tasks than its limit")
     func perSession() {
         var schedule = schedule([("a1", [1, 2, 3]), ("a2", [4, 5, 6]), ("b1", [7, 8, 9])], perSession: 2)
         #expect(started(&schedule) == [1, 7, 4, 8])
@@ -45,7 +45,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [2])
     }
 
-    @Test("The engine runs no more tasks than it may")
+    @Test("The engine runs no more tasks than its limit")
     func engine() {
         var schedule = schedule([("a1", [1, 2]), ("b1", [3, 4])], engine: 3)
         #expect(started(&schedule) == [1, 3, 2])
@@ -54,7 +54,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("A lane that shares a connection runs one task for each stream, within its session's limit")
+    @Test("A lane that shares a connection runs as many tasks as streams, within its session's limit")
     func multiplexed() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 2, perSession: 9)
         #expect(started(&schedule) == [1, 2])
@@ -62,7 +62,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [3, 4, 5, 6, 7, 8])
     }
 
-    @Test("While a lane is probed one task starts at a time, beside the running ones")
+    @Test("While a lane is probed, only one more of its tasks starts at a time")
     func probed() {
         var schedule = schedule([("a1", Array(1...9)), ("a2", [10])], perLane: 3)
         #expect(started(&schedule) == [1, 10, 2, 3])
@@ -81,7 +81,7 @@ struct ScheduleTests {
         #expect(!schedule.isProbed("a1"))
     }
 
-    @Test("A probed lane that was removed is not known after its probe")
+    @Test("A probed lane of a removed session is not known any more after its probe")
     func probedAndForgotten() {
         var schedule = schedule([("a1", [1, 2])])
         schedule.setProbed("a1", true)
@@ -93,14 +93,14 @@ struct ScheduleTests {
         #expect(!schedule.isProbed("a1"))
     }
 
-    @Test("A lane runs as many tasks as its session has connections, if these are more than the streams")
+    @Test("A lane that shares a connection runs as many tasks as its limit, if this is more than the streams")
     func moreConnectionsThanStreams() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 9)
         schedule.setMultiplexed("a1")
         #expect(started(&schedule).count == 9)
     }
 
-    @Test("Lower limits do not stop running tasks")
+    @Test("A lower limit of a lane does not stop its running tasks")
     func lowered() {
         var schedule = schedule([("a1", [1, 2, 3, 4, 5])], perLane: 3)
         #expect(started(&schedule) == [1, 2, 3])
@@ -134,13 +134,13 @@ struct ScheduleTests {
 
     // MARK: Order
 
-    @Test("Sessions get slots in turn, and so do the lanes of a session")
+    @Test("Sessions get slots in rotation, and so do the lanes of a session")
     func fairness() {
         var schedule = schedule([("a1", [11, 12, 13]), ("a2", [21, 22]), ("a3", [31]), ("b1", [41, 42, 43, 44])])
         #expect(started(&schedule) == [11, 41, 21, 42, 31, 43, 12, 44, 22, 13])
     }
 
-    @Test("A lane that could not start keeps its place in the order")
+    @Test("A lane whose task could not start keeps its place in the rotation")
     func noStarvation() {
         var schedule = schedule([("a1", [1, 2, 3]), ("a2", [4]), ("b1", [5, 6, 7])], perSession: 1)
         #expect(started(&schedule) == [1, 5])
@@ -152,7 +152,7 @@ struct ScheduleTests {
 
     // MARK: Loading
 
-    @Test("A lane is loaded ahead of its slots, also while no task may start")
+    @Test("The tasks of a lane are loaded before the lane has slots for them")
     func loadsAhead() {
         var schedule = schedule([("a1", Array(1...10))], perLane: 1)
         schedule.add("a1", of: "a", reload: false)
@@ -169,7 +169,7 @@ struct ScheduleTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("The smallest target of ready tasks loads one task", arguments: [1, 0, -1])
+    @Test("With the smallest target of ready tasks, one task is loaded", arguments: [1, 0, -1])
     func smallestTarget(_ target: Int) {
         var schedule = TestSchedule(readyTarget: target)
         schedule.setLimits(.init(perLane: 1, perSession: 1), of: "a")
@@ -177,7 +177,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 1))
     }
 
-    @Test("Tasks that are added during a load are loaded by the next one")
+    @Test("Tasks that are added during a load are loaded by the next load")
     func addedWhileLoading() {
         var schedule = schedule([])
         schedule.setLimits(.init(perLane: 9, perSession: 9), of: "a")
@@ -191,7 +191,7 @@ struct ScheduleTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("More important tasks unload the ready ones, and the lane is loaded again")
+    @Test("When more important tasks are added, the ready tasks are unloaded and the lane is loaded again")
     func reload() {
         var schedule = schedule([("a1", [1, 2, 3])], perLane: 1)
         #expect(schedule.next() == .start(1, "a1"))
@@ -213,7 +213,7 @@ struct ScheduleTests {
         #expect(schedule.next() == .load("a1", limit: 10))
     }
 
-    @Test("An empty load result ends the loading")
+    @Test("An empty result of a load ends the loading of the lane")
     func emptyAnswer() {
         var schedule = schedule([])
         schedule.add("a1", of: "a", reload: false)
@@ -222,7 +222,7 @@ struct ScheduleTests {
         #expect(schedule.next() == nil)
     }
 
-    @Test("An unexpected load result is ignored")
+    @Test("An unexpected result of a load is ignored")
     func strangeAnswer() {
         var schedule = schedule([("a1", [1])])
         schedule.loaded("a1", [2], isAll: true)
@@ -230,7 +230,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [1])
     }
 
-    @Test("A dropped task does not start")
+    @Test("A ready task that is dropped does not start")
     func drop() {
         var schedule = schedule([("a1", [1, 2, 3])])
         #expect(schedule.next() == .start(1, "a1"))
@@ -242,7 +242,7 @@ struct ScheduleTests {
 
     // MARK: Sessions that end
 
-    @Test("In a removed session no task starts, and running ones count until they are released")
+    @Test("No task of a removed session starts, and its running tasks count until they are released")
     func forgotten() {
         var schedule = schedule([("a1", [1, 2]), ("a2", [3, 4]), ("b1", [5, 6])], perLane: 1, engine: 3)
         #expect(started(&schedule) == [1, 5, 3])
@@ -256,7 +256,7 @@ struct ScheduleTests {
         #expect(schedule.running == 1)
     }
 
-    @Test("A session that is loaded again counts its running tasks")
+    @Test("A removed session that is added again counts its running tasks")
     func knownAgain() {
         var schedule = schedule([("a1", [1, 2, 3])], perSession: 2)
         #expect(started(&schedule) == [1, 2])
@@ -270,7 +270,7 @@ struct ScheduleTests {
         #expect(started(&schedule) == [4])
     }
 
-    @Test("The load result of a removed session is ignored")
+    @Test("The result of a load for a removed session is ignored")
     func forgottenWhileLoading() {
         var schedule = schedule([])
         schedule.setLimits(.init(perLane: 9, perSession: 9), of: "a")

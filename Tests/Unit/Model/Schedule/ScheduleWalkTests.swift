@@ -3,7 +3,9 @@ import Testing
 
 @Suite("Slots under random operations")
 struct ScheduleWalkTests {
-    @Test("Limits are kept, each task starts once, and no task waits for ever", arguments: 1...40)
+    @Test(
+        "With random operations, limits are kept, each task starts once, and no task waits for ever",
+        arguments: 1...40)
     func walk(_ seed: UInt64) {
         var simulation = ScheduleSimulation(seed: seed)
         for _ in 0..<500 { simulation.step() }
@@ -13,7 +15,7 @@ struct ScheduleWalkTests {
     }
 }
 
-/// A store with lanes of tasks, an engine that uses the schedule, and a record of the expected state.
+/// Simulates a store with lanes of tasks, and an engine that uses the schedule. It also records the expected state.
 private struct ScheduleSimulation {
     struct Lane: Hashable {
         var session: Int
@@ -29,7 +31,7 @@ private struct ScheduleSimulation {
     private let engineLimit: Int
     private let streamLimit = 5
 
-    /// The waiting tasks in the order of the store: priority first.
+    /// The waiting tasks of each lane in the order of the store, the most important task first.
     private var waiting: [Lane: [Int]] = [:]
     private var loaded: [Lane: [Int]] = [:]
     private var running: [(task: Int, lane: Lane)] = []
@@ -37,7 +39,8 @@ private struct ScheduleSimulation {
     private var made = 0
     private var ended: Set<Int> = []
     private var dropped = 0
-    /// How many tasks of other lanes, or of other sessions, have started while this one could have started.
+    /// How many tasks of other lanes have started while this lane could have started one. `passedOverSession` counts
+    /// the same for sessions.
     private var passedOver: [Lane: Int] = [:]
     private var passedOverSession: [Int: Int] = [:]
 
@@ -76,7 +79,7 @@ private struct ScheduleSimulation {
         if !random.once(in: 4) { pump() }
     }
 
-    /// Ends all tasks and adds none. Then every task must have run.
+    /// Ends all tasks and adds no tasks. Afterwards every task must have run.
     mutating func drain() {
         for _ in 0..<100_000 {
             pump()
@@ -147,7 +150,7 @@ private struct ScheduleSimulation {
         }
     }
 
-    /// The store reads at once, and its result may come later.
+    /// The store reads the tasks at once, but the schedule gets the result later.
     private mutating func load(_ lane: Lane, _ limit: Int) {
         if answers.contains(where: { $0.lane == lane }) { problems.append("\(lane) is loaded twice at a time") }
         let tasks = Array(waiting[lane, default: []].prefix(limit))
@@ -159,7 +162,7 @@ private struct ScheduleSimulation {
         if !mayStart(lane) { problems.append("task \(task) of \(lane) starts beyond a limit") }
         for other in lanes where other.session == lane.session && other != lane {
             if mayStart(other, surely: true) { passedOver[other, default: 0] += 1 }
-            // An idle lane loses its place.
+            // An idle lane loses its place in the rotation.
             if loaded[other]?.isEmpty ?? true { passedOver[other] = 0 }
         }
         for session in limits.keys where session != lane.session {
@@ -180,7 +183,8 @@ private struct ScheduleSimulation {
         running.append((task, lane))
     }
 
-    /// `surely`: even if the lane was idle meanwhile and does not count as multiplexed any more.
+    /// `surely`: the lane may start a task even if it does not count as multiplexed any more, because it was idle
+    /// meanwhile.
     private func mayStart(_ lane: Lane, surely: Bool = false) -> Bool {
         guard let limit = limits[lane.session], loaded[lane]?.isEmpty == false else { return false }
         let width = multiplexed.contains(lane) && !surely ? max(streamLimit, limit.perLane) : limit.perLane

@@ -16,14 +16,14 @@ struct BodyLayoutTests {
         }.joined()
     }
 
-    @Test("of a file is that file, without a content type")
+    @Test("a request body from a file is that file, without a content type")
     func plainFile() {
         let layout = BodyLayout(.file(file(7), .reference))
         #expect(layout.segments == [.file(file(7))])
         #expect(layout.size == 7 && layout.contentType == nil)
     }
 
-    @Test("of a form has each part after the boundary, and ends with it")
+    @Test("the body of a form has a boundary before each part and at its end")
     func form() {
         let parts = [
             FormPart(name: "a", content: .value([0x31])),
@@ -38,7 +38,7 @@ struct BodyLayoutTests {
         #expect(layout.size == UInt64(text(layout).utf8.count - "</f>".utf8.count) + 5)
     }
 
-    @Test("has escaped names that cannot break a header field", arguments: [
+    @Test("the names in the body of a form are escaped, so that they cannot break a header field", arguments: [
         ("a\"; x=\"", "a%22; x=%22"), ("a\r\nX: 1", "a%0D%0AX: 1"), ("ö\\", "ö\\"), ("\r\n", "%0D%0A"),
     ])
     func names(_ given: String, _ sent: String) {
@@ -46,7 +46,7 @@ struct BodyLayoutTests {
         #expect(text(layout).contains("name=\"\(sent)\"\r\n\r\n"))
     }
 
-    @Test("has the same size at each attempt and an unpredictable boundary")
+    @Test("the body of a form has the same size at each attempt and an unpredictable boundary")
     func boundaries() {
         let body = RequestBody.form([FormPart(name: "a", content: .value([1]))], .reference)
         #expect(BodyLayout(body).contentType != BodyLayout(body).contentType)
@@ -55,13 +55,13 @@ struct BodyLayoutTests {
         #expect(boundary.utf8.count <= 70 && boundary.utf8.allSatisfy { $0 < 0x80 && $0 > 0x2F })
     }
 
-    @Test("has a size that does not overflow")
+    @Test("the size of a request body does not overflow")
     func overflow() {
         let parts = (0..<3).map { FormPart(name: "\($0)", content: .file(file(.max / 2))) }
         #expect(BodyLayout(.form(parts, .reference)).size == .max)
     }
 
-    @Test("has its files in the order in which they are sent")
+    @Test("the files of a request body are listed in the order in which they are sent")
     func replacing() {
         let parts = [
             FormPart(name: "a", content: .file(file(1, "a"))), FormPart(name: "v", content: .value([1])),

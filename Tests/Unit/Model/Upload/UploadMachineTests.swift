@@ -23,12 +23,12 @@ struct UploadMachineTests {
         return Machine(policy: TransferPolicy(configuration))
     }
 
-    /// Returns the actions after each event.
+    /// Returns the actions that follow each event.
     static func actions(_ machine: inout Machine, _ events: [Machine.Event]) -> [[Machine.Action]] {
         events.map { machine.handle($0) }
     }
 
-    @Test("opens its body before the transfer, and releases its slot before it ends")
+    @Test("an upload opens its body before the transfer, and releases its slot before it ends")
     func succeeds() {
         var machine = Self.machine()
         let actions = Self.actions(
@@ -40,7 +40,7 @@ struct UploadMachineTests {
         #expect(machine.phase == .over && machine.bytesReceived == 5)
     }
 
-    @Test("with an error status ends with a retry, which the policy may refuse", arguments: [
+    @Test("an upload with an error status concludes with a retry, which the policy may refuse", arguments: [
         Int32(301), 404, 413, 503,
     ])
     func refused(status: Int32) {
@@ -56,14 +56,14 @@ struct UploadMachineTests {
         #expect(machine.handle(.retryRefused) == [.conclude(.failed(failure))])
     }
 
-    @Test("succeeds with a status that the session accepts")
+    @Test("an upload succeeds with a status that the session accepts")
     func accepted() {
         var machine = Self.machine { $0.acceptedStatuses = StatusList("409") ?? .successful }
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(409), nil)])
         #expect(machine.handle(.transferComplete()) == [.releaseSlot, .conclude(.succeeded)])
     }
 
-    @Test("fails on a response before its body was sent, unless the session tolerates that")
+    @Test("an upload with a response before its body was sent is retried, unless the session tolerates that")
     func earlyResponse() {
         for isTolerated in [false, true] {
             var machine = Self.machine { if isTolerated { $0.tolerances = .earlyResponse } }
@@ -79,7 +79,7 @@ struct UploadMachineTests {
         }
     }
 
-    @Test("reads the body of an error for a limited time")
+    @Test("an upload reads the body of a response with an error status for a limited time")
     func drippingErrorBody() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(404), nil), .received(count: 1)])
@@ -87,7 +87,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.tick()).first == .stopTransfer)
     }
 
-    @Test("waits for the credential of a challenge")
+    @Test("an upload waits for the credential of a challenge")
     func credential() throws {
         let challenge = try #require(Self.challenge)
         var machine = Self.machine()
@@ -96,7 +96,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.retryRefused) == [.conclude(.failed(challenge.failure))])
     }
 
-    @Test("with an incomplete response is retried")
+    @Test("an upload with an incomplete response is retried")
     func brokenAnswer() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil), .received(count: 5)])
@@ -106,7 +106,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("fails at once on permanent errors and on a changed body")
+    @Test("an upload fails at once after a permanent error, or if its body has changed")
     func final() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened])
@@ -121,7 +121,7 @@ struct UploadMachineTests {
             ])
     }
 
-    @Test("is retried when no descriptor was left for its file")
+    @Test("an upload is retried if no descriptor was left for its file")
     func exhausted() {
         let failure = Failure(.outOfResources, "none left")
         var machine = Self.machine()
@@ -130,7 +130,7 @@ struct UploadMachineTests {
             machine.handle(.bodyFailed(failure)) == [.releaseSlot, .conclude(.retry(failure, retryAfterSeconds: nil))])
     }
 
-    @Test("succeeds with a limited part of an endless response")
+    @Test("an upload succeeds after a limited part of an endless response")
     func endless() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
@@ -138,7 +138,7 @@ struct UploadMachineTests {
         #expect(machine.handle(.received(count: .max)) == [])
     }
 
-    @Test("that was accepted does not time out")
+    @Test("an upload does not time out after a response with an accepted status")
     func lateAnswer() {
         var machine = Self.machine()
         _ = Self.actions(&machine, [.start, .opened, .head(Self.head(200), nil)])
@@ -149,7 +149,7 @@ struct UploadMachineTests {
             other.handle(.expire(Self.late)) == [.stopTransfer, .releaseSlot, .conclude(.failed(Self.late))])
     }
 
-    @Test("ends once and releases its slot once, for events in any order")
+    @Test("an upload ends once and releases its slot once, for events in any order")
     func anyOrder() {
         let events: [Machine.Event] = [
             .start, .opened, .head(Self.head(200), nil), .head(Self.head(500), nil),
