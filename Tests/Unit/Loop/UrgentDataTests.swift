@@ -41,7 +41,7 @@ struct UrgentDataTests {
             send(ends.far, &urgent, 1, Int32(MSG_OOB))
         }
         #expect(found == .urgent)
-        // The plain byte had arrived before.
+        // The plain byte arrived before the urgent one, and is still unread.
         var waiting: UInt8 = 0
         #expect(recv(ends.near, &waiting, 1, 0) == 1 && waiting == 1)
         thread.stop()
