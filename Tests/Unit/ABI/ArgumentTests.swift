@@ -134,7 +134,7 @@ struct StructArgumentTests {
     }
 
     @Test(
-        "a struct with an impossible size is refused with its name and the sizes",
+        "a struct with an impossible size is refused with a message that has its name and the sizes",
         arguments: [0, 15, 65_537, .max, -1])
     func refused(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
@@ -142,7 +142,9 @@ struct StructArgumentTests {
         #expect(failure?.message.hasPrefix("options has struct_size \(UInt(bitPattern: size)), but 16 to") == true)
     }
 
-    @Test("a struct whose size cuts a field in two is refused with both sizes", arguments: [17, 20, 23, 47, 49])
+    @Test(
+        "a struct whose size cuts a field in two is refused with a message that has both sizes",
+        arguments: [17, 20, 23, 47, 49])
     func cut(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)

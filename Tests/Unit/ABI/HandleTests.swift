@@ -41,7 +41,7 @@ struct HandleTests {
         #expect(Batch.of(pointer) == nil)
     }
 
-    @Test("a handle of another kind is refused with both kinds, and stays valid")
+    @Test("a handle of another kind is refused with a message that names its kind, and stays valid")
     func otherKind() throws {
         let pointer = try Batch(.sessions([])).handle()
         defer { bh_batch_release(pointer) }

@@ -42,7 +42,7 @@ struct ExistingFileTests {
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("no existing file is found if there is none, or a link, or a file that cannot be opened")
+    @Test("no existing file is found if the path has no file, a link, or a file that cannot be opened")
     func none() async throws {
         #expect(try await find("nothing", .sha256) == nil)
         symlink(scratch.path("file"), scratch.path("link"))

@@ -17,7 +17,7 @@ struct MountTableTests {
         MountTable.find(path, in: MountTable.parse(Array(Self.text.utf8)))
     }
 
-    @Test("a path is on its longest mount point, or on the later one of two equal mount points", arguments: [
+    @Test("a path belongs to the longest mount point above it, or to the later one of two equal ones", arguments: [
         ("/", 0x801), ("/home/me", 0x801), ("/mntx/file", 0x801), ("/mnt", 40), ("/mnt/file", 40),
         ("/mnt/a disk", 0x821), ("/mnt/a disk/file", 0x821), ("/mnt/a diskette", 40),
     ] as [(String, UInt64)])

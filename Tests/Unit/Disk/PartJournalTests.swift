@@ -118,7 +118,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("the journal has thousands of records, and evicts the oldest ones")
+    @Test("the journal of part files keeps the newest 2,048 records, and evicts the older ones")
     func manyRecords() throws {
         let journal = try #require(journal)
         for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }

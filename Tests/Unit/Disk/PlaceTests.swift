@@ -120,7 +120,7 @@ import Testing
         #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
-    @Test("a finish intent finds the part, the placed file, or neither")
+    @Test("a finish intent finds the part file, the placed file, or neither of them")
     func inspect() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

@@ -92,14 +92,14 @@ struct DaemonTests {
         #expect(waitUntil { store.names(in: store.files).count == 5 })
     }
 
-    @Test("a path without a daemon is an error that names the path")
+    @Test("opening a store fails with the path of the daemon if there is no daemon at that path")
     func notFound() {
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon("/no/such/backhauld") }
         #expect(failure?.status == .daemonUnavailable)
         #expect(failure?.message.contains("/no/such/backhauld") == true)
     }
 
-    @Test("a daemon that exits immediately is an error with the daemon's message")
+    @Test("opening a store fails with the daemon's message if the daemon exits immediately")
     func complains() throws {
         mkdir(store.store, 0o700)
         let number = open(store.store + "/backhaul.sqlite3", O_RDWR | O_CREAT, 0o600)

@@ -123,7 +123,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file can be claimed twice for one path, and an unclaimed one is removed at the acknowledgement")
+    @Test("a kept file can be claimed twice for one path, and an unclaimed file is removed when it is acknowledged")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

@@ -117,7 +117,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("a command to resume immediately retries a task that a portal holds")
+    @Test("a task that a portal holds is retried immediately after a resume command")
     func resumed() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try FakeConditionsEngine(store)

@@ -67,7 +67,7 @@ final class Peer {
         return max(0, recv(number, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
     }
 
-    /// Waits until the engine closes the connection, and ignores the messages before.
+    /// Waits until the engine closes the connection, and ignores all messages before that.
     func isEnded() throws -> Bool {
         while try next() != nil {}
         return true

@@ -43,7 +43,8 @@ struct SlowPeerTests {
         return try #require(infos.first).newestEvent
     }
 
-    /// Makes the consumer request a reply of about a megabyte, which it does not read.
+    /// Ends tasks, and makes the consumer request their events. The reply has about a megabyte, and the consumer does
+    /// not read it.
     private func fallBehind(withCredit: Bool) throws {
         try endTasks(20)
         if withCredit { try consumer.send(.credit(handle, EventCredit(after: try newestEvent()))) }

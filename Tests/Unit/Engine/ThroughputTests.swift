@@ -94,7 +94,7 @@ struct ThroughputTests {
             request.options.policy.constraints.minimumBytesPerSecond = 50_000
             return try host.enqueue(request)[0]
         }
-        // This transfer continues, so two servers are in use when the engine evaluates the first one.
+        // This transfer continues, so two servers are in use when the engine evaluates the other one.
         _ = try fetch(host, from: second, to: "b")
         #expect(second.waitForRequest("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)

@@ -58,7 +58,7 @@ struct UploadTests {
         #expect(origin.received.count == 1)
     }
 
-    @Test("bytes from memory are sent with the requested method")
+    @Test("a body from memory is sent with the requested method")
     func bytes() throws {
         let task = try run(upload("/b", .bytes(Array("hello".utf8)), method: "PATCH"))
         #expect(task.outcome.state == .succeeded)

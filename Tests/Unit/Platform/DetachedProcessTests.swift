@@ -100,7 +100,7 @@ private final class Report {
         #expect(try Report().of("umask; pwd") == ["0022", "/"])
     }
 
-    @Test("starting a missing program is an error with the kernel's reason")
+    @Test("starting a missing program fails with the kernel's reason")
     func noProgram() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/no/such/program", environment: [])
@@ -109,7 +109,7 @@ private final class Report {
         #expect(error?.description == "/no/such/program cannot be run: No such file or directory")
     }
 
-    @Test("starting a program in a missing directory has another error than starting a missing program")
+    @Test("starting a program in a missing directory fails with another error than starting a missing program")
     func noDirectory() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/bin/true", environment: [], workingDirectory: "/no/such")

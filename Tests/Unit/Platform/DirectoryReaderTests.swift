@@ -67,7 +67,7 @@ import Testing
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("reading a missing directory, or a file, is an error with path and reason")
+    @Test("reading a missing directory, or a file, fails with path and reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)

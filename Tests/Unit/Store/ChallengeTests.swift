@@ -102,7 +102,7 @@ struct ChallengeTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("a task does not open a challenge again that got its response meanwhile")
+    @Test("if the host has responded to a known challenge meanwhile, a task does not open it again")
     func answeredMeanwhile() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

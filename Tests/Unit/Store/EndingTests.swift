@@ -56,7 +56,7 @@ struct EndingTests {
         #expect(change.events == (try store.events(of: session)))
     }
 
-    @Test("one call cannot end tasks of two sessions, and then none of the tasks ends")
+    @Test("a call that ends tasks of two sessions is refused, and none of the tasks ends")
     func sessions() throws {
         let store = try TestStore(scratch.path)
         let (first, second) = (try store.session("first"), try store.session("second"))

@@ -57,7 +57,7 @@ struct HeaderBlobTests {
         #expect(try HeaderBlob.unpack(HeaderBlob.pack(fields)) == fields)
     }
 
-    @Test("packed header fields that are truncated anywhere are an error")
+    @Test("unpacking header fields that are truncated anywhere fails")
     func damaged() throws {
         let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
         for count in 1..<bytes.count where count != 17 {

@@ -357,8 +357,7 @@ struct QueryPlanTests {
         // first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // These statements run after a clock step, which changes the times of all live and of all rescheduled
-            // tasks.
+            // A clock step changes the times of all live and of all rescheduled tasks, so its statements may scan them.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }

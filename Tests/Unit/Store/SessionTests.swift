@@ -116,7 +116,7 @@ struct SessionTests {
         #expect(other?.status == .notFound)
     }
 
-    @Test("a second consumer is refused with the process of the first; producers and observers are accepted")
+    @Test("a second consumer is refused, and the failure has the first one's process; other roles are accepted")
     func inUse() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id

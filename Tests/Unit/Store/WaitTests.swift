@@ -96,7 +96,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("waits for starts, suspensions, retries and challenges are read from the rows of the task itself")
+    @Test("wait records for starts, suspensions, retries and challenges come from the rows of the task itself")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -24,7 +24,7 @@ import Testing
         #expect(status("unix:path=" + String(repeating: "x", count: 300)) == .notFound)
     }
 
-    @Test("a bus that never replies is a time-out, and its descriptor is closed")
+    @Test("a bus that never replies causes a time-out, and its descriptor is closed")
     func hanging() {
         let scratch = Scratch()
         let silent = SilentSocket(path: scratch.path + "/bus", type: SOCK_STREAM)

@@ -130,7 +130,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a service with a missing or unusable program is an error, and no unit is left for a restart")
+    @Test("starting a service with a missing or unusable program fails, and no unit is left for a restart")
     func missing() throws {
         var service = service("")
         service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
@@ -207,7 +207,7 @@ struct ServiceTests {
         #expect(manager.version >= 200)
     }
 
-    @Test("a user manager that hangs is a time-out, both in a call and at the connect")
+    @Test("a user manager that hangs causes a time-out, both in a call and at the connect")
     func hangs() throws {
         let home = String(cString: try #require(getenv("HOME")))
         let note = try #require(fopen(home + "/manager.pid", "r"))

@@ -59,7 +59,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("a budget needs the reading of the network until ten seconds after the last byte")
+    @Test("the network is read for a budget until ten seconds after the last byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())

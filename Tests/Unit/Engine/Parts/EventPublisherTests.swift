@@ -64,7 +64,7 @@ struct EventPublisherTests {
         #expect(pushed.flatMap(\.self) == [event])
     }
 
-    @Test("an event for a consumer in another process is reported, because that process may be stopped")
+    @Test("an event for a consumer in another process causes a check whether that process is stopped")
     func stoppedConsumer() {
         let client = FakeClient(clients)
         client.attach(1, session)

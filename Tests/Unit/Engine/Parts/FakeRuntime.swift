@@ -43,7 +43,7 @@ final class FakeRuntime: Runtime {
         fatalError("a part that waits for other threads is tested with them")
     }
 
-    // MARK: For the test
+    // Functions for the test
 
     var pendingStoreCalls: Int { storeCalls.count }
 

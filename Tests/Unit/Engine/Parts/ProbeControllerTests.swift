@@ -59,7 +59,7 @@ struct ProbeControllerTests {
         #expect(effects.has(\.isPlanLook))
     }
 
-    @Test("an uplink probe gets the next free slot if no slot is free")
+    @Test("an uplink probe that finds no free slot gets the next slot that becomes free")
     func waits() throws {
         loseUplink()
         fixture.hasCapacity = false

@@ -51,7 +51,7 @@ struct ReachabilityControllerTests {
         #expect(fixture.runtime.takeEffects().isEmpty, "no check is planned")
     }
 
-    @Test("after a server has responded, a lane without a route is checked after the shortest pause again")
+    @Test("after a server has responded, the next check of a lane without a route comes after the shortest pause")
     func connected() {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)
