@@ -4,15 +4,17 @@ import Testing
 
 @testable import BackhaulABI
 
-@Suite("A timeout")
+@Suite("A time-out of the host")
 struct TimeoutTests {
-    @Test("is the standard 30 seconds for BH_WAIT_DEFAULT")
+    @Test("BH_WAIT_DEFAULT is a time-out of 30 seconds")
     func standard() throws { #expect(try Timeout.milliseconds(Int32(BH_WAIT_DEFAULT)) == 30_000) }
 
-    @Test("up to a day is used unchanged", arguments: [0, 1, 86_400_000] as [Int32])
+    @Test("a time-out up to a day is used unchanged", arguments: [0, 1, 86_400_000] as [Int32])
     func usual(milliseconds: Int32) throws { #expect(try Timeout.milliseconds(milliseconds) == Int64(milliseconds)) }
 
-    @Test("above a day is refused with its value", arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
+    @Test(
+        "a negative time-out, or a time-out above a day, is refused with its value",
+        arguments: [-1, -2, 86_400_001, .min, .max] as [Int32])
     func refused(milliseconds: Int32) {
         let failure = failure { () throws(Failure) in try Timeout.milliseconds(milliseconds) }
         #expect(failure?.status == .invalidArgument)
@@ -37,19 +39,19 @@ struct TextArgumentTests {
         return text ?? ""
     }
 
-    @Test("is copied byte by byte")
+    @Test("a text of the host is copied byte by byte")
     func copied() throws {
         #expect(try read(Array("h\u{E9}\u{1F680}".utf8)) == "h\u{E9}\u{1F680}")
     }
 
-    @Test("may be as long as its limit and no longer")
+    @Test("a text of the host may be as long as its limit, but not longer")
     func limit() throws {
         #expect(try read(Array("0123456789".utf8)) == "0123456789")
         let failure = failure { () throws(Failure) in try read(Array("0123456789x".utf8)) }
         #expect(failure?.message == "url is longer than 10 bytes")
     }
 
-    @Test("is not read beyond its limit")
+    @Test("a text of the host is not read beyond its limit")
     func bounded() {
         // The text has no NUL, so reading beyond the limit would leave the array.
         let bytes = [UInt8](repeating: 0x61, count: 11)
@@ -63,14 +65,14 @@ struct TextArgumentTests {
     }
 
     @Test(
-        "that is not UTF-8 is refused",
+        "a text of the host that is not UTF-8 is refused",
         arguments: [[0xFF], [0xC3], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80]] as [[UInt8]])
     func notUTF8(bytes: [UInt8]) {
         let failure = failure { () throws(Failure) in try read(bytes) }
         #expect(failure?.message == "url is not valid UTF-8")
     }
 
-    @Test("is refused when it is empty, and when it is missing but required")
+    @Test("a text of the host is refused if it is empty, or if it is required but missing")
     func missing() throws {
         #expect(failure { () throws(Failure) in try read([]) }?.message == "url is an empty string")
         let failure = failure { () throws(Failure) in try TextArgument.required(nil, "url", limit: 10) }
@@ -96,13 +98,13 @@ struct StructArgumentTests {
         return options
     }
 
-    @Test("with this library's size is copied completely")
+    @Test("a struct with this library's size is copied completely")
     func whole() throws {
         let copy = try read(filled, structSize: minimumSize)
         #expect(copy.identifier == filled.identifier && copy.store == filled.store)
     }
 
-    @Test("of an older host is read up to its size")
+    @Test("a struct of an older host is read up to its size")
     func older() throws {
         let copy = try read(filled, structSize: 16)
         #expect(copy.identifier == filled.identifier && copy.store == nil)
@@ -122,23 +124,27 @@ struct StructArgumentTests {
         return try result.get()
     }
 
-    @Test("of a newer host is read when its unknown fields are 0")
+    @Test("a struct of a newer host is read if its unknown fields are 0")
     func newer() throws { #expect(try readNewer(0).store == filled.store) }
 
-    @Test("of a newer host is refused when an unknown field is not 0")
+    @Test("a struct of a newer host is refused if an unknown field is not 0")
     func unknown() {
         let failure = failure { () throws(Failure) in try readNewer(1) }
         #expect(failure?.message.hasPrefix("options has a field that this library does not have") == true)
     }
 
-    @Test("with an impossible size is refused with its name and the sizes", arguments: [0, 15, 65_537, .max, -1])
+    @Test(
+        "a struct with an impossible size is refused with a message that has its name and the sizes",
+        arguments: [0, 15, 65_537, .max, -1])
     func refused(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)
         #expect(failure?.message.hasPrefix("options has struct_size \(UInt(bitPattern: size)), but 16 to") == true)
     }
 
-    @Test("whose size cuts a field in two is refused with both sizes", arguments: [17, 20, 23, 47, 49])
+    @Test(
+        "a struct whose size cuts a field in two is refused with a message that has both sizes",
+        arguments: [17, 20, 23, 47, 49])
     func cut(size: Int) {
         let failure = failure { () throws(Failure) in try read(filled, structSize: size) }
         #expect(failure?.status == .invalidArgument)
@@ -146,7 +152,7 @@ struct StructArgumentTests {
         #expect(failure?.message.contains(" \(minimumSize) bytes") == true)
     }
 
-    @Test("ends after the last field of its first version and the compiler's padding")
+    @Test("the first version of a struct ends after its last field and the compiler's padding")
     func firstSizes() {
         #expect(StructArgument.end(of: \bh_error.message) == MemoryLayout<bh_error>.size)
         #expect(
@@ -158,12 +164,12 @@ struct StructArgumentTests {
 
 @Suite("The host's umask")
 struct FileCreationMaskTests {
-    @Test("is the octal number of its line in /proc")
+    @Test("the umask is the octal number of its line in /proc")
     func parse() {
         #expect(FileCreationMask.parse(Array("Name:\tUmask: 7\nUmask:\t0027\nState:\tR\n".utf8)[...]) == 0o027)
     }
 
-    @Test("is unknown on kernels without that line")
+    @Test("the umask is unknown without a valid line in /proc")
     func unknown() {
         #expect(FileCreationMask.parse(Array("Name:\thost\nState:\tR\n".utf8)[...]) == nil)
         #expect(FileCreationMask.parse(Array("Umask:\tlots\n".utf8)[...]) == nil)

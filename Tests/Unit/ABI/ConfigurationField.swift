@@ -3,8 +3,8 @@ import CBackhaul
 import Glibc
 import Testing
 
-/// A field of `bh_session_configuration`: sets it in the host's struct, and has the session's value that replaces the
-/// default.
+/// A field of `bh_session_configuration`. `give` sets the field in the host's struct, and `expect` sets the value that
+/// the session must then have.
 struct ConfigurationField: CustomTestStringConvertible, Sendable {
     typealias Given = bh_session_configuration
     typealias Give = @Sendable (inout Given, HostMemory) -> Void
@@ -198,7 +198,7 @@ struct ConfigurationField: CustomTestStringConvertible, Sendable {
     ]
 }
 
-/// The memory that a host's structs point to. It is freed with this object.
+/// The memory that a host's structs point to, which `deinit` frees.
 final class HostMemory {
     private var texts: [UnsafeMutablePointer<CChar>] = []
     private var arrays: [UnsafeMutablePointer<bh_header>] = []

@@ -25,7 +25,7 @@ struct ErrorReportTests {
         withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
     }
 
-    @Test("fills every field except the size")
+    @Test("a failure fills every field of bh_error except the size")
     func fields() {
         let (status, error, _) = report(failure, structSize: MemoryLayout<bh_error>.size)
         #expect(status == BH_IN_USE)
@@ -38,20 +38,22 @@ struct ErrorReportTests {
         #expect(message(error) == "process 7 consumes the session")
     }
 
-    @Test("says BH_NO_INDEX when no item was wrong")
+    @Test("bh_error has BH_NO_INDEX if no item was wrong")
     func noIndex() {
         let (_, error, _) = report(Failure(.timeout, "late"), structSize: MemoryLayout<bh_error>.size)
         #expect(error.index == .max)
     }
 
-    @Test("fills only known fields in a larger struct of a newer host")
+    @Test("only known fields are filled in a larger bh_error of a newer host")
     func newerHost() {
         let (_, error, isUntouchedBehind) = report(failure, structSize: MemoryLayout<bh_error>.size + 64)
         #expect(error.status == BH_IN_USE)
         #expect(isUntouchedBehind)
     }
 
-    @Test("writes nothing into a struct with an impossible size", arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
+    @Test(
+        "nothing is written into a bh_error with an impossible size",
+        arguments: [0, 1, 8, 551, 1 << 20, -1, .min, .max])
     func unusable(structSize: Int) {
         let (status, error, _) = report(failure, structSize: structSize)
         #expect(status == BH_IN_USE)
@@ -59,12 +61,12 @@ struct ErrorReportTests {
         #expect(error.detail == 0x5555_5555_5555_5555)
     }
 
-    @Test("returns the status without a struct")
+    @Test("the status is returned even without a bh_error")
     func none() {
         #expect(ErrorReport.report(failure, to: nil) == BH_IN_USE)
     }
 
-    @Test("truncates a long message between characters", arguments: [0, 1, 2, 3])
+    @Test("a message that is too long for bh_error is truncated between characters", arguments: [0, 1, 2, 3])
     func longMessage(shift: Int) {
         let long = String(repeating: "x", count: shift) + String(repeating: "\u{1F680}", count: 200)
         let (_, error, isUntouchedBehind) = report(
@@ -76,7 +78,7 @@ struct ErrorReportTests {
         #expect(isUntouchedBehind)
     }
 
-    @Test("keeps a message that just fits")
+    @Test("a message that just fits into bh_error is kept")
     func fittingMessage() {
         let text = String(repeating: "y", count: 511)
         #expect(message(report(Failure(.internal, text), structSize: MemoryLayout<bh_error>.size).error) == text)

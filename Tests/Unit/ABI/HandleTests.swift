@@ -6,7 +6,9 @@ import Testing
 
 @Suite("A handle")
 struct HandleTests {
-    @Test("is an aligned user-space pointer with its number", arguments: [1, 2, 1 << 20, (1 << 40) - 1])
+    @Test(
+        "a handle is an aligned user-space pointer that contains its number",
+        arguments: [1, 2, 1 << 20, (1 << 40) - 1])
     func pointer(number: UInt64) throws {
         let pointer = try #require(HandleNumber(rawValue: number).pointer)
         #expect(UInt(bitPattern: pointer) % 16 == 0)
@@ -14,15 +16,15 @@ struct HandleTests {
         #expect(HandleNumber(pointer)?.rawValue == number)
     }
 
-    @Test("has no pointer when the numbers are used up", arguments: [1 << 40, UInt64.max])
+    @Test("a handle has no pointer when all numbers are used up", arguments: [1 << 40, UInt64.max])
     func end(number: UInt64) { #expect(HandleNumber(rawValue: number).pointer == nil) }
 
     @Test(
-        "is refused when it cannot be a handle",
+        "a pointer that cannot be a handle is refused",
         arguments: [1, 16, 1 << 46, (1 << 46) + 8, (1 << 46) + 17, 1 << 47, 1 << 63, .max] as [UInt])
     func none(value: UInt) throws { #expect(HandleNumber(try #require(OpaquePointer(bitPattern: value))) == nil) }
 
-    @Test("finds its object until the object is removed")
+    @Test("a handle finds its object until the object is removed")
     func life() throws {
         let batch = try Batch(.sessions([]))
         let pointer = try batch.handle()
@@ -39,7 +41,7 @@ struct HandleTests {
         #expect(Batch.of(pointer) == nil)
     }
 
-    @Test("of another kind is refused with both kinds, and stays")
+    @Test("a handle of another kind is refused with a message that names its kind, and stays valid")
     func otherKind() throws {
         let pointer = try Batch(.sessions([])).handle()
         defer { bh_batch_release(pointer) }

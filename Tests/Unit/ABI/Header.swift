@@ -1,10 +1,10 @@
 import Foundation
 
-/// The text of include/backhaul.h, from which the tests take the structs and constants that must exist.
+/// The structs and constants of include/backhaul.h, which the tests compare with the library.
 struct Header {
-    /// The structs: the name of each, and the names of its fields.
+    /// The name of each struct, and the names of its fields.
     let structs: [(name: String, fields: [String])]
-    /// The embedded structs: from "bh_policy.retry" to the struct that is the type of the field.
+    /// The types of embedded structs. The key is the struct and the field, such as "bh_policy.retry".
     let embedded: [String: String]
     /// The names of all enumerators and of all macros that are numbers.
     let constants: [String]
@@ -33,7 +33,7 @@ struct Header {
         constants = statuses + items + enumerators + macros
     }
 
-    /// The fields of a struct. An embedded struct is replaced by its fields: "retry.first_delay_ms".
+    /// Returns the fields of a struct. An embedded struct is replaced by its fields, such as "retry.first_delay_ms".
     func leaves(of name: String) -> [String] {
         let fields = structs.first { $0.name == name }?.fields ?? []
         return fields.flatMap { field in
@@ -41,7 +41,7 @@ struct Header {
         }
     }
 
-    /// The document of bh_abi_json as a C compiler computes it from the header.
+    /// Returns the document of bh_abi_json as a C compiler computes it from the header.
     func compiledManifest() throws -> Manifest {
         var program = """
             #include <inttypes.h>
@@ -97,7 +97,7 @@ struct Header {
     }
 }
 
-/// The document of bh_abi_json.
+/// The document that bh_abi_json returns.
 struct Manifest: Decodable, Equatable {
     struct Layout: Decodable, Equatable {
         var size: Int

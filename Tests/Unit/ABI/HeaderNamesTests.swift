@@ -14,7 +14,7 @@ struct HeaderNamesTests {
         constants = manifest.constants.compactMapValues { Int($0.description) }
     }
 
-    /// "destinationInUse" -> "DESTINATION_IN_USE"
+    /// Returns a name in the spelling of the header: "destinationInUse" becomes "DESTINATION_IN_USE".
     private func upperSnake(_ name: String) -> String {
         name.replacing(#/[A-Z]/#) { "_\($0.output)" }.uppercased()
     }
@@ -29,7 +29,7 @@ struct HeaderNamesTests {
         #expect(constants.filter { $0.key.hasPrefix(prefix) && !others($0.key) } == cases)
     }
 
-    @Test("statuses, with a name and a sentence for each")
+    @Test("the statuses are those of the header, with a name and a sentence for each")
     func statuses() {
         for value in Int32(-2)...200 {
             let name = String(cString: bh_status_name(value))
@@ -44,40 +44,40 @@ struct HeaderNamesTests {
         }
     }
 
-    @Test("error domains")
+    @Test("the error domains are those of the header")
     func domains() { expectEqual(FailureDomain.self, "BH_DOMAIN_") }
 
-    @Test("roles")
+    @Test("the roles are those of the header")
     func roles() { expectEqual(Role.self, "BH_ROLE_", except: { $0 == "BH_ROLE_CONSUME_WHEN_FREE" }) }
 
-    @Test("launch states")
+    @Test("the launch states are those of the header")
     func launchStates() { expectEqual(LaunchState.self, "BH_LAUNCH_") }
 
-    @Test("task states")
+    @Test("the task states are those of the header")
     func states() { expectEqual(TaskState.self, "BH_TASK_") { $0 == "BH_TASK_NONE" || $0.hasPrefix("BH_TASK_KIND_") } }
 
-    @Test("kinds of tasks")
+    @Test("the kinds of tasks are those of the header")
     func kinds() { expectEqual(TaskKind.self, "BH_TASK_KIND_") { $0 == "BH_TASK_KIND_NONE" } }
 
-    @Test("policies for redirects")
+    @Test("the policies for redirects are those of the header")
     func redirects() { expectEqual(RedirectPolicy.self, "BH_REDIRECTS_") { $0 == "BH_REDIRECTS_DEFAULT" } }
 
-    @Test("policies for cookies")
+    @Test("the policies for cookies are those of the header")
     func cookies() { expectEqual(CookiePolicy.self, "BH_COOKIES_") { $0 == "BH_COOKIES_DEFAULT" } }
 
-    @Test("sources of a body")
+    @Test("the sources of a body are those of the header")
     func bodySources() {
         let others = ["BH_BODY_SIZE_MAXIMUM", "BH_BODY_CHANGED", "BH_BODY_UNAVAILABLE"]
         expectEqual(BodySource.self, "BH_BODY_") { others.contains($0) }
     }
 
-    @Test("parts of a request that expire")
+    @Test("the parts of a request that expire are those of the header")
     func refreshes() { expectEqual(RefreshKind.self, "BH_REFRESH_") }
 
-    @Test("next steps after an attempt")
+    @Test("the next steps after an attempt are those of the header")
     func nexts() { expectEqual(AttemptNext.self, "BH_NEXT_") }
 
-    @Test("errors that are retried")
+    @Test("the errors that are retried are those of the header")
     func retryErrors() {
         #expect(constants["BH_RETRY_NAME"] == Int(RetryErrors.name.rawValue))
         #expect(constants["BH_RETRY_CONNECTION"] == Int(RetryErrors.connection.rawValue))
@@ -89,7 +89,7 @@ struct HeaderNamesTests {
         #expect(constants["BH_RETRY_NONE"] == Int(RetryErrors.nothing.rawValue))
     }
 
-    @Test("tolerances")
+    @Test("the tolerances are those of the header")
     func tolerances() {
         let expected = [
             "BH_TOLERATE_MISSING_CLOSE_NOTIFY": Int(Tolerances.missingCloseNotify.rawValue),
@@ -98,7 +98,7 @@ struct HeaderNamesTests {
         #expect(constants.filter { $0.key.hasPrefix("BH_TOLERATE_") } == expected)
     }
 
-    @Test("versions of HTTP and TLS")
+    @Test("the versions of HTTP and TLS are those of the header")
     func versions() {
         #expect(constants["BH_HTTP_DEFAULT"] == Int(HTTPVersion.standard.rawValue))
         #expect(constants["BH_HTTP_1_1"] == Int(HTTPVersion.http1.rawValue))
@@ -108,19 +108,19 @@ struct HeaderNamesTests {
         #expect(constants["BH_TLS_1_3"] == Int(TLSConfiguration.Version.tls13.rawValue))
     }
 
-    @Test("reasons for waiting")
+    @Test("the reasons for waiting are those of the header")
     func reasons() { expectEqual(WaitReason.self, "BH_REASON_") }
 
-    @Test("policies for existing files")
+    @Test("the policies for existing files are those of the header")
     func policies() { expectEqual(ExistsPolicy.self, "BH_IF_EXISTS_") }
 
-    @Test("dispositions of an enqueue")
+    @Test("the dispositions of an enqueue are those of the header")
     func dispositions() {
         #expect(constants["BH_ENQUEUE_NEW"] == Int(Enqueued.Disposition.new.rawValue))
         #expect(constants["BH_ENQUEUE_EXISTING"] == Int(Enqueued.Disposition.existing.rawValue))
     }
 
-    @Test("limits")
+    @Test("the limits are those of the header")
     func limits() {
         #expect(constants["BH_URL_SIZE_MAXIMUM"] == Limits.urlSize)
         #expect(constants["BH_USER_DATA_SIZE_MAXIMUM"] == Limits.userDataSize)

@@ -14,7 +14,7 @@ struct ManifestTests {
         manifest = try JSONDecoder().decode(Manifest.self, from: Data(String(cString: bh_abi_json()).utf8))
     }
 
-    @Test("has every struct of the header with every field")
+    @Test("the layout manifest has every struct of the header with every field")
     func structs() {
         #expect(header.structs.count >= 10)
         for layout in header.structs {
@@ -22,23 +22,23 @@ struct ManifestTests {
         }
     }
 
-    @Test("has every constant of the header")
+    @Test("the layout manifest has every constant of the header")
     func constants() {
         #expect(header.constants.count > 90)
         #expect(Set(manifest.constants.keys) == Set(header.constants))
     }
 
-    @Test("equals the layout that a C compiler computes")
+    @Test("the layout manifest equals the layout that a C compiler computes")
     func compiled() throws {
         #expect(try header.compiledManifest() == manifest)
     }
 
-    @Test("is the same text at each call")
+    @Test("the layout manifest is the same text at each call")
     func isStatic() {
         #expect(bh_abi_json() == bh_abi_json())
     }
 
-    @Test("has the version that the functions return")
+    @Test("the layout manifest has the version that the functions return")
     func version() {
         let number = bh_version()
         #expect(manifest.version == "\(number >> 16).\(number >> 8 & 0xFF).\(number & 0xFF)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import BackhaulABI
 
-/// These tests compare the request that the library sends to the engine, which the C tests cannot see.
+/// These tests check the request that the library sends to the engine. The C tests cannot see this request.
 @Suite("A request of the host")
 final class RequestArgumentTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -32,7 +32,7 @@ final class RequestArgumentTests {
         return try RequestArgument.read(&request, count: 1)[0]
     }
 
-    @Test("is read with each of its fields")
+    @Test("a request of the host is read with each of its fields")
     func fields() throws {
         let path = folder.appending(path: "file").path
         var headers = [bh_header(name: text("Accept"), value: text("*/*")), bh_header(name: text("X"), value: text(""))]
@@ -60,7 +60,7 @@ final class RequestArgumentTests {
         #expect(request.destination?.path == path && request.destination?.directoryInode != 0)
     }
 
-    @Test("with only a URL has the defaults, and the mode 0666 without the umask's bits")
+    @Test("a request with only a URL has the defaults, and the mode 0666 without the bits of the umask")
     func defaults() throws {
         let request = try read()
         var expected = Request(url: "https://example.org/1")
@@ -68,7 +68,7 @@ final class RequestArgumentTests {
         #expect(request == expected)
     }
 
-    @Test("for an existing file is refused")
+    @Test("a request whose destination file exists is refused")
     func existing() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -76,7 +76,7 @@ final class RequestArgumentTests {
         #expect(failure?.status == .destinationExists && failure?.index == 0)
     }
 
-    @Test("with a key is accepted for an existing file, which an earlier run may have made")
+    @Test("a request with an idempotency key is accepted even if its destination file exists")
     func existingWithKey() throws {
         let path = folder.appending(path: "there").path
         try Data().write(to: URL(filePath: path))
@@ -87,7 +87,7 @@ final class RequestArgumentTests {
         #expect(request.ifExists == .fail && request.destination?.path == path)
     }
 
-    @Test("for a folder that does not exist is refused with its index in the array")
+    @Test("a request for a folder that does not exist is refused with the request's index in the array")
     func noFolder() {
         let failure = failure { () throws(Failure) in try read { $0.destination = text("/no/such/folder/file") } }
         #expect(failure?.status == .destinationUnavailable && failure?.index == 0)

@@ -22,12 +22,12 @@ struct ConfigurationArgumentTests {
         return try result.get()
     }
 
-    @Test("has the defaults for fields that are 0 or NULL")
+    @Test("a session configuration has the defaults for fields that are 0 or NULL")
     func defaults() throws {
         #expect(try read("gallery") == SessionConfiguration(identifier: "gallery"))
     }
 
-    /// The session's configuration after a host has set these fields.
+    /// Returns the session's configuration after a host has set these fields.
     private func read(giving fields: [ConfigurationField]) throws -> SessionConfiguration {
         let memory = HostMemory()
         return try withExtendedLifetime(memory) {
@@ -44,30 +44,30 @@ struct ConfigurationArgumentTests {
         return configuration
     }
 
-    @Test("is read with each of its fields", arguments: ConfigurationField.all)
+    @Test("a session configuration is read with each single field", arguments: ConfigurationField.all)
     func field(field: ConfigurationField) throws {
         #expect(expected([field]) != expected([]), "the field's test value is the default")
         #expect(try read(giving: [field]) == expected([field]))
     }
 
-    @Test("is read with all of its fields")
+    @Test("a session configuration is read with all fields together")
     func allFields() throws {
         #expect(try read(giving: ConfigurationField.all) == expected(ConfigurationField.all))
     }
 
-    @Test("is returned to the host with each of its fields", arguments: ConfigurationField.all)
+    @Test("a session configuration is returned to the host with each single field", arguments: ConfigurationField.all)
     func back(field: ConfigurationField) throws {
         let batch = try Batch(.configuration(expected([field])))
         #expect(try ConfigurationArgument.read(batch.configuration(at: 0)) == expected([field]))
     }
 
-    @Test("has a test for each field of the header")
+    @Test("each field of the header's session configuration has a test")
     func coverage() throws {
         let fields = try Header().leaves(of: "bh_session_configuration").filter { !$0.contains("reserved") }
         #expect((["struct_size"] + ConfigurationField.all.flatMap(\.names)).sorted() == fields.sorted())
     }
 
-    @Test("is refused beyond a limit, with the field's name")
+    @Test("a session configuration beyond a limit is refused with the field's name")
     func limits() {
         let failure = failure { () throws(Failure) in try read("gallery") { $0.connections_per_origin = 257 } }
         #expect(failure?.status == .invalidArgument)
@@ -83,14 +83,14 @@ struct ConfigurationArgumentTests {
     }
 
     @Test(
-        "needs an identifier without control characters",
+        "a session configuration needs an identifier without control characters",
         arguments: ["a\nb", "\u{7F}", String(repeating: "x", count: 256)])
     func identifiers(identifier: String) {
         #expect(failure { () throws(Failure) in try read(identifier) }?.status == .invalidArgument)
         #expect(failure { () throws(Failure) in try read(nil) }?.message.contains("identifier is NULL") == true)
     }
 
-    @Test("of an update may omit the identifier and cannot change it")
+    @Test("an update of a session may omit the identifier but cannot change it")
     func update() throws {
         #expect(try read(nil, of: "gallery").identifier == "gallery")
         #expect(try read("gallery", of: "gallery").identifier == "gallery")
@@ -115,13 +115,13 @@ struct SelectionArgumentTests {
         return try result.get()
     }
 
-    @Test("means all tasks when it is NULL or empty")
+    @Test("a task selection that is NULL or empty means all tasks")
     func all() throws {
         #expect(try SelectionArgument.read(nil) == TaskSelection())
         #expect(try read() == TaskSelection())
     }
 
-    @Test("keeps ids and states")
+    @Test("a task selection keeps its ids and states")
     func some() throws {
         let states = UInt32(1 << BH_TASK_WAITING | 1 << BH_TASK_FAILED)
         let selection = try read([3, 1], states: states)
@@ -129,22 +129,22 @@ struct SelectionArgumentTests {
         #expect(selection.states == [TaskStates(.waiting), TaskStates(.failed)])
     }
 
-    @Test("with an id beyond SQLite's range matches no row")
+    @Test("a task selection with an id beyond SQLite's range matches no row")
     func hugeID() throws {
         #expect(try read([.max]).ids == [TaskID(rawValue: UInt64(Int64.max))])
     }
 
-    @Test("with a state that does not exist is refused", arguments: [1, 1 << 7, 1 << 31] as [UInt32])
+    @Test("a task selection with a state that does not exist is refused", arguments: [1, 1 << 7, 1 << 31] as [UInt32])
     func unknownState(states: UInt32) {
         #expect(failure { () throws(Failure) in try read(states: states) }?.message.contains("states") == true)
     }
 
-    @Test("with an impossible count is refused", arguments: [10_000_001, .max, -1])
+    @Test("a task selection with an impossible count is refused", arguments: [10_000_001, .max, -1])
     func count(count: Int) {
         #expect(failure { () throws(Failure) in try read([1], count: count) }?.status == .invalidArgument)
     }
 
-    @Test("with a count but no ids is refused")
+    @Test("a task selection with a count but no ids is refused")
     func noIDs() {
         let failure = failure { () throws(Failure) in try read(count: 1, isNull: true) }
         #expect(failure?.message == "selection.ids is NULL, but selection.id_count is 1")

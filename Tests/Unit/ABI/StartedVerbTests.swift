@@ -19,11 +19,11 @@ struct StartedVerbTests {
     }
 
     @Test(
-        "is the failure when the verb failed",
+        "the outcome of a failed verb is its failure",
         arguments: [.empty, .count, .session, .batch, .oneTask] as [StartedVerb.Kind])
     func failed(kind: StartedVerb.Kind) { #expect(thrown(.failed(refused), kind) == refused) }
 
-    @Test("of a failed enqueue is the failure, with no applied request")
+    @Test("the outcome of a failed enqueue is its failure, with no applied request")
     func failedEnqueue() throws {
         guard case .enqueued(let applied, let failure) = try StartedVerb.Kind.enqueue.checked(
             .reply(.failed(refused)))
@@ -34,7 +34,7 @@ struct StartedVerbTests {
         #expect(applied.count == 0 && failure == refused)
     }
 
-    @Test("of a verb for one task is that task")
+    @Test("the outcome of a verb for one task is that task")
     func oneTask() throws {
         guard case .reply(.tasks(let tasks, let more)) = try StartedVerb.Kind.oneTask.checked(
             .reply(.tasks([task], more: true)))
@@ -45,10 +45,10 @@ struct StartedVerbTests {
         #expect(tasks == [task] && !more)
     }
 
-    @Test("of a verb for an unknown task is the status not found")
+    @Test("the outcome of a verb for an unknown task is the status `notFound`")
     func noTask() { #expect(thrown(.tasks([], more: false), .oneTask)?.status == .notFound) }
 
-    @Test("is an internal error when the reply has another kind")
+    @Test("the outcome of a verb is an internal error if the reply has another kind")
     func confused() {
         #expect(thrown(.done, .count)?.status == .internal)
         #expect(thrown(.sessions([]), .session)?.status == .internal)
@@ -73,7 +73,7 @@ struct EnqueueResultsTests {
         }
     }
 
-    @Test("are the tasks, their dispositions, and the state of an existing task")
+    @Test("the results of an enqueue are the tasks, their dispositions, and the states of existing tasks")
     func applied() {
         var two = two
         two[1].state = .succeeded
@@ -81,12 +81,12 @@ struct EnqueueResultsTests {
         #expect(results(two) == ["0: 7 1 0 0", "1: 8 2 4 5"])
     }
 
-    @Test("have the numbers of the applied requests, also after a gap")
+    @Test("the results of an enqueue have the numbers of the applied requests, even after a gap")
     func gap() {
         #expect(
             results([two[0], Enqueued(task: .zero, disposition: .notApplied), two[1]]) == ["0: 7 1 0 0", "2: 8 2 0 0"])
     }
 
-    @Test("are empty when no request was applied")
+    @Test("an enqueue that applied no request has no results")
     func empty() { #expect(Batch(EnqueuedList(notApplied: 3)).count == 0) }
 }

@@ -46,7 +46,7 @@ struct BodyReturnTests {
             && status?.modifiedNanoseconds == 1_000_000_000_000_000_123
     }
 
-    @Test("have their original paths, content and attributes")
+    @Test("a returned file has its original path, content and attributes")
     func returned() async throws {
         try await consume(home.path("a"))
         #expect(await returnBodies(home.path("a")) == nil)
@@ -54,7 +54,7 @@ struct BodyReturnTests {
         #expect(store.names() == [] && home.names() == ["a"])
     }
 
-    @Test("replace no file, and stay in the store when both names are taken")
+    @Test("a returned file replaces no file, and stays in the store when both of its names are taken")
     func taken() async throws {
         try await consume(home.path("a"))
         try write([9], to: home.path("a"))
@@ -68,7 +68,7 @@ struct BodyReturnTests {
         #expect(contents(home.path("a")) == [9] && contents(store.path("c")) == bytes)
     }
 
-    @Test("stay in the store while their directory is missing")
+    @Test("a file that must be returned stays in the store while its directory is missing")
     func directoryGone() async throws {
         mkdir(home.path("in"), 0o700)
         try await consume(home.path("in/a"))
@@ -80,7 +80,7 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("in/a")))
     }
 
-    @Test("are returned once, after a crash that left both names or only the new one")
+    @Test("a file is returned once after a crash that left both names, or only the new name")
     func repeated() async throws {
         try await consume(home.path("a"))
         link(store.path("c"), home.path("a"))
@@ -90,7 +90,9 @@ struct BodyReturnTests {
         #expect(try isAsBefore(home.path("a")))
     }
 
-    @Test("are copied to another file system, once", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    @Test(
+        "a file is copied only once when it is returned to another file system",
+        .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func otherFileSystem() async throws {
         let disk = try Mount(size: "32m")
         let path = disk.scratch.path("a")
@@ -99,7 +101,7 @@ struct BodyReturnTests {
         link(store.path("c"), store.path("again"))
         #expect(await returnBodies(path) == nil)
         #expect(try isAsBefore(path))
-        // The state after a crash before the name in the store was removed.
+        // This is the state after a crash before the name in the store was removed.
         #expect(await returnBodies(path, "again") == nil)
         #expect(disk.scratch.names() == ["a"] && store.names() == [])
         // A file with the same content and another time of modification is another file.
@@ -109,7 +111,9 @@ struct BodyReturnTests {
         #expect(try isAsBefore(disk.scratch.path("b.~7")))
     }
 
-    @Test("stay complete in the store when a copy fails", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    @Test(
+        "a file that must be returned stays complete in the store when its copy fails",
+        .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func copyFails() async throws {
         let disk = try Mount(size: "12m")
         let path = disk.scratch.path("a")

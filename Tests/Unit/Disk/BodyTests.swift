@@ -35,7 +35,7 @@ struct BodyTests {
         await withCheckedContinuation { continuation in threads.removeConsumed([file]) { _ in continuation.resume() } }
     }
 
-    @Test("are read in blocks, also through a symbolic link")
+    @Test("a body file is read in blocks, even through a symbolic link")
     func blocks() async throws {
         _ = try file()
         symlink(home.path("a"), home.path("link"))
@@ -44,7 +44,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("fail before the last byte when they were changed after the first")
+    @Test("reading a body file fails before the last byte if the file was changed after the first read")
     func changed() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -52,7 +52,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 1_000_000, 2_000_000) } == .bodyChanged)
     }
 
-    @Test("are read to the end when another file takes their name meanwhile")
+    @Test("a body file is read to the end even if another file takes its name meanwhile")
     func replaced() async throws {
         let reader = threads.bodyReader(try file(), at: home.path("a"))
         _ = try await read(reader, 0, 1_000_000)
@@ -61,7 +61,7 @@ struct BodyTests {
         #expect(try await read(reader, 1_000_000, 2_000_000) == Array(bytes[1_000_000...]))
     }
 
-    @Test("are checked for changes also when they are empty")
+    @Test("an empty body file is checked for changes, too")
     func empty() async throws {
         let file = try file("a", [])
         let reader = threads.bodyReader(file, at: home.path("a"))
@@ -70,7 +70,7 @@ struct BodyTests {
         #expect(await status { _ = try await read(reader, 0, 0) } == .bodyChanged)
     }
 
-    @Test("are copied as a snapshot with a name in the store")
+    @Test("a snapshot of a body file is a copy with a name in the store")
     func snapshot() async throws {
         let file = try file()
         let kept = try await ingest([HandedOverBody(file, .snapshot, name: "s")])
@@ -81,7 +81,7 @@ struct BodyTests {
         #expect(permissions(store.path("s")) == 0o600)
     }
 
-    @Test("are consumed by a hard link, before the first name is removed")
+    @Test("a consumed file gets a hard link in the store before its first name is removed")
     func consumed() async throws {
         let file = try file()
         let kept = try await ingest([HandedOverBody(file, .consume, name: "c")])
@@ -91,7 +91,7 @@ struct BodyTests {
         #expect(home.names() == [] && contents(store.path("c")) == bytes)
     }
 
-    @Test("do not remove a name that another file has taken")
+    @Test("the name of a consumed file is not removed if another file has taken it")
     func takenName() async throws {
         let file = try file()
         _ = try await ingest([HandedOverBody(file, .consume, name: "c")])
@@ -101,7 +101,9 @@ struct BodyTests {
         #expect(contents(home.path("a")) == [9])
     }
 
-    @Test("are consumed by a copy across file systems", .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
+    @Test(
+        "a consumed file is copied if it is on another file system than the store",
+        .enabled(if: Mount.isPossible, "mounting a tmpfs needs root"))
     func otherFileSystem() async throws {
         let disk = try Mount(size: "8m")
         try write(bytes, to: disk.scratch.path("a"))
@@ -112,7 +114,7 @@ struct BodyTests {
         #expect(disk.scratch.names() == [])
     }
 
-    @Test("are refused by index when they were changed, and no file is left in the store")
+    @Test("a changed body file is refused with its index, and no file is left in the store")
     func refused() async throws {
         let first = try file("a")
         let second = try file("b")
@@ -126,7 +128,7 @@ struct BodyTests {
         #expect(contents(home.path("a")) == bytes)
     }
 
-    @Test("in the store's directory are not consumed")
+    @Test("a file in the store's directory is not consumed")
     func forbidden() async throws {
         try write([1], to: store.path("database"))
         let file = try BodyCheck.check(path: store.path("database"))
@@ -139,7 +141,9 @@ struct BodyTests {
     }
 
     #if DEBUG
-    @Test("fail with the status store full when there is no space", arguments: [FileOperation.write, .create, .sync])
+    @Test(
+        "copying a body file into a full store fails with the status `storeFull`",
+        arguments: [FileOperation.write, .create, .sync])
     func noSpace(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
         var files = FileSystem()
@@ -156,7 +160,9 @@ struct BodyTests {
         #expect(eventually { store.names() == [] })
     }
 
-    @Test("are not reported as consumed while their old name exists", arguments: [FileOperation.unlink, .openDirectory])
+    @Test(
+        "a file is not reported as consumed while its old name exists",
+        arguments: [FileOperation.unlink, .openDirectory])
     func stuckName(_ operation: FileOperation) async throws {
         let faults = FaultPlan()
         var files = FileSystem()

@@ -29,7 +29,7 @@ import Testing
         return nil
     }
 
-    @Test("a part whose descriptor was closed continues at its length")
+    @Test("a part file whose descriptor was closed continues at its length")
     func closed() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)
@@ -38,7 +38,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a host's file with the descriptor's number is not written")
+    @Test("a host's file that has the number of a part file's descriptor is not written")
     func takenOver() async throws {
         try await part.append([1, 2, 3])
         let number = try #require(descriptor(of: scratch.partPath(location)))
@@ -54,7 +54,7 @@ import Testing
         Glibc.close(number)
     }
 
-    @Test("another file with the part's name is not trusted")
+    @Test("another file with the name of a part file is not trusted")
     func replaced() async throws {
         try await part.append([1, 2, 3])
         #expect(Glibc.close(try #require(descriptor(of: scratch.partPath(location)))) == 0)

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test("a path in a writable directory is accepted with the directory's identity")
+    @Test("a destination path in a writable directory is accepted with the directory's identity")
     func accepted() throws {
         let destination = try DestinationCheck.check(path: scratch.path("file"), ifExists: .fail)
         var status = stat()
@@ -30,7 +30,7 @@ import Testing
         #expect(destination.directoryDevice == UInt64(status.st_dev))
     }
 
-    @Test("a malformed path is an invalid argument", arguments: [
+    @Test("a malformed destination path is an invalid argument", arguments: [
         "", "file", "./file", "../file", "/", "/tmp/", "/tmp/.", "/tmp/..", "/tmp/a\u{0}b",
         "/tmp/" + String(repeating: "n", count: 256), "/" + String(repeating: "d/", count: 2_048) + "f",
     ])
@@ -54,12 +54,12 @@ import Testing
         #expect(try check.check(directory: "/").path == "/")
     }
 
-    @Test("names and paths of the maximum length are accepted")
+    @Test("destination names and paths of the maximum length are accepted")
     func longest() throws {
         _ = try DestinationCheck.check(path: scratch.path(String(repeating: "n", count: 255)), ifExists: .fail)
     }
 
-    @Test("a missing directory, or a file in its place, is unavailable")
+    @Test("a destination in a missing directory, or below a file, is unavailable")
     func noDirectory() throws {
         #expect(failure(scratch.path("nowhere/file"))?.status == .destinationUnavailable)
         try write([1], to: scratch.path("plain"))
@@ -67,7 +67,7 @@ import Testing
         #expect(failure(scratch.path("nowhere/file"))?.message.contains(scratch.path("nowhere")) == true)
     }
 
-    @Test("an existing file is refused unless it may be replaced")
+    @Test("an existing destination file is refused unless it may be replaced")
     func exists() throws {
         try write([1], to: scratch.path("file"))
         #expect(failure(scratch.path("file"))?.status == .destinationExists)
@@ -77,13 +77,15 @@ import Testing
         #expect(failure(scratch.path("link"))?.status == .destinationExists)
     }
 
-    @Test("a directory is refused with every policy", arguments: ExistsPolicy.allCases)
+    @Test(
+        "a directory at the path of a destination file is refused with every policy",
+        arguments: ExistsPolicy.allCases)
     func directory(policy: ExistsPolicy) throws {
         #expect(mkdir(scratch.path("directory"), 0o700) == 0)
         #expect(failure(scratch.path("directory"), policy)?.status == .destinationUnavailable)
     }
 
-    @Test("a check that is reused for many requests finds each existing file")
+    @Test("a destination check that is reused for many requests finds each existing file")
     func many() throws {
         var check = DestinationCheck()
         try write([1], to: scratch.path("there"))
@@ -92,7 +94,7 @@ import Testing
         #expect(try check.check(path: scratch.path("other"), ifExists: .fail).directoryInode == first.directoryInode)
     }
 
-    @Test("a directory without write permission is unavailable")
+    @Test("a destination directory without write permission is unavailable")
     func notWritable() throws {
         #expect(chmod(scratch.path, 0o500) == 0)
         let failure = asOrdinaryUser(owning: scratch.path) { self.failure(scratch.path("file")) }
@@ -101,7 +103,7 @@ import Testing
         #expect(failure?.message.contains("permissions") == true)
     }
 
-    /// Runs the body with another user's rights if this process is root. Linux has these rights for each thread
+    /// Runs the body with an ordinary user's rights if this process is root. On Linux, each thread has its own rights
     /// (setfsuid(2)).
     private func asOrdinaryUser<Value>(owning path: String, _ body: () -> Value) -> Value {
         guard geteuid() == 0 else { return body() }
@@ -111,7 +113,7 @@ import Testing
         return body()
     }
 
-    @Test("the default mode is 0666 without the umask's bits")
+    @Test("the default mode of a new file is 0666 without the bits of the umask")
     func defaultMode() {
         let mask = umask(0o022)
         umask(mask)

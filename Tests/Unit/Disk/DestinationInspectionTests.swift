@@ -25,13 +25,13 @@ struct DestinationInspectionTests {
         return try DestinationCheck.check(path: scratch.path(directory + "/file"), ifExists: .fail)
     }
 
-    @Test("directories that both processes see pass, and so does an empty list")
+    @Test("destination directories that both processes see are accepted, and so is an empty list")
     func same() throws {
         #expect(inspect([try destination(in: "a"), try destination(in: "b")]) == nil)
         #expect(inspect([]) == nil)
     }
 
-    @Test("another directory at the same path is unavailable, with the index of its destination")
+    @Test("another directory at a destination's path is unavailable, and the failure has the destination's index")
     func another() throws {
         var other = try destination(in: "b")
         other.directoryInode += 1
@@ -41,7 +41,7 @@ struct DestinationInspectionTests {
         #expect(failure?.message.contains("mount namespace") == true)
     }
 
-    @Test("a directory that only the host sees is unavailable")
+    @Test("a destination directory that only the host sees is unavailable")
     func absent() throws {
         let gone = try destination(in: "a")
         #expect(rmdir(scratch.path("a")) == 0)

@@ -24,7 +24,7 @@ struct DigestTests {
         return try digester.finish()
     }
 
-    @Test("equals the example of the standard (FIPS 180-4)", arguments: [
+    @Test("the digest of a part file equals the example of the standard (FIPS 180-4)", arguments: [
         ("sha-256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", Checksum.Algorithm.sha256),
         (
             "sha-512:ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd"
@@ -35,7 +35,7 @@ struct DigestTests {
         #expect(try digest(Array("abc".utf8), algorithm).text == expected)
     }
 
-    @Test("is computed while the bytes are written, without reading them")
+    @Test("the digest of a part file is computed while bytes are written, without reading them")
     func whileWriting() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha512)
@@ -47,7 +47,7 @@ struct DigestTests {
         #expect(!faults.operations.contains(.read))
     }
 
-    @Test("exists also for an empty file, but only on request")
+    @Test("even an empty part file has a digest, but only on request")
     func empty() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -55,7 +55,7 @@ struct DigestTests {
         #expect(try await threads.partFile(try scratch.location("other")).sealed([1]).checksum == nil)
     }
 
-    @Test("reads the bytes of an earlier attempt once, while more are written")
+    @Test("the digest of a part file reads the bytes of an earlier attempt once, while more bytes are written")
     func resumed() async throws {
         let location = try scratch.location("file")
         try await threads.partFile(location).append(Array(bytes[..<9_000_000]))
@@ -69,7 +69,7 @@ struct DigestTests {
         #expect(faults.operations.filter { $0 == .read }.count == 3)
     }
 
-    @Test("is correct after a failed write that was repeated")
+    @Test("the digest of a part file is correct after a failed write that was repeated")
     func afterFailure() async throws {
         let part = threads.partFile(try scratch.location("file"))
         part.hash(.sha256)
@@ -90,7 +90,7 @@ struct DigestTests {
         return part
     }
 
-    @Test("is correct after a failed read: the seal reads again")
+    @Test("the digest of a part file is correct after a failed read, because the seal reads again")
     func readAgain() async throws {
         let part = try await resumedPart(at: scratch.location("file"))
         faults.fail(.read, with: EIO)
@@ -98,16 +98,16 @@ struct DigestTests {
         #expect(try await part.sealed().checksum == digest(bytes))
     }
 
-    @Test("of a part that cannot be read fails at the seal")
+    @Test("the seal fails if the part file cannot be read for its digest")
     func unreadable() async throws {
         let part = try await resumedPart(at: scratch.location("file"))
-        // The first read is that of `hash`, the second one that of the seal.
+        // The call of `hash` causes the first read, and the seal causes the second one.
         for _ in 0..<2 { faults.fail(.read, with: EIO) }
         part.hash(.sha256)
         #expect(await status { _ = try await part.seal() } == .diskFailed)
     }
 
-    @Test("of a truncated part fails at the seal")
+    @Test("the seal fails if the part file was truncated before its digest was computed")
     func truncated() async throws {
         let location = try scratch.location("file")
         let part = try await resumedPart(at: location)
@@ -116,7 +116,7 @@ struct DigestTests {
         #expect(await status { _ = try await part.seal() } == .diskFailed)
     }
 
-    @Test("of a large file does not delay the seal of another file")
+    @Test("the digest of a large part file does not delay the seal of another file")
     func fairness() async throws {
         let large = try scratch.location("large")
         try await threads.partFile(large).append(pattern(60_000_000))

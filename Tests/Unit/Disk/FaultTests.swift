@@ -18,7 +18,7 @@ import Testing
         threads = try DiskThreads(count: 1, files: files)
     }
 
-    /// Blocks the disk thread until `post` has returned, so that all work that it posted is one batch.
+    /// Blocks the disk thread until `post` has returned, so that all work that `post` has posted is one batch.
     private func gather(_ post: () throws -> Void) rethrows {
         let blocker = Lock((isRunning: false, isReleased: false))
         threads.remove(path: scratch.path("absent")) { _ in
@@ -30,10 +30,10 @@ import Testing
         try post()
     }
 
-    /// A time limit that is reached only by a defect.
+    /// A time limit that is reached only because of a defect.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("after an append on a full disk all appends fail until the part is reopened at its length")
+    @Test("after an append on a full disk all appends fail until the part file is reopened at its length")
     func fullDisk() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -50,7 +50,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4])
     }
 
-    @Test("an exceeded quota is the status disk full")
+    @Test("an exceeded quota fails with the status `diskFull`")
     func quota() async throws {
         faults.fail(.create, with: EDQUOT)
         let part = threads.partFile(try scratch.location("file"))
@@ -71,7 +71,7 @@ import Testing
         #expect(failure?.message.contains(SystemError.reason(of: code)) == true)
     }
 
-    @Test("after a failed sync all calls fail until the part is reopened at the last synced length")
+    @Test("after a failed sync all calls fail until the part file is reopened at the last synced length")
     func failedSync() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -88,7 +88,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 7])
     }
 
-    @Test("a seal whose sync failed has no intent, and its file is not placed")
+    @Test("a seal whose sync failed returns no finish intent, and its file is not placed")
     func failedSeal() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -100,7 +100,7 @@ import Testing
         try await part.place(part.seal([1]))
     }
 
-    @Test("a failed sync in a batch fails only its own file")
+    @Test("a failed sync in a batch of seals fails only the seal of its own file")
     func failedSealInBatch() async throws {
         let outcomes = Lock<[Bool]>([])
         faults.fail(.sync, after: 1, with: EIO)
@@ -115,7 +115,7 @@ import Testing
         #expect(seen == [true, false, true])
     }
 
-    @Test("a failed rename can be repeated")
+    @Test("a file can be placed again after a failed rename")
     func failedRename() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -159,7 +159,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a link whose old name could not be removed is finished by the next attempt")
+    @Test("if the old name of a linked file could not be removed, the next attempt removes it")
     func unlinkFails() async throws {
         let part = threads.partFile(try scratch.location("file"))
         let intent = try await part.seal([1])
@@ -170,7 +170,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("the data is synced before the rename, and the directory after it")
+    @Test("a file's data is synced before the rename, and its directory is synced after the rename")
     func orderOfOneFile() async throws {
         // The umask removes a permission of this mode, so that it is set after the creation.
         let part = threads.partFile(try scratch.location("file", mode: 0o666))
@@ -200,7 +200,7 @@ import Testing
         #expect(faults.operations.count { $0 == .space } == 1)
     }
 
-    @Test("the files of a batch start write-back together and share one sync of their directory")
+    @Test("the files of a batch start write-back together, and share one sync of their directory")
     func orderOfBatch() async throws {
         let done = Lock(0)
         var parts: [PartFile] = []
@@ -227,7 +227,7 @@ import Testing
         #expect(faults.operations[lastRename...].count { $0 == .syncDirectory } == 1)
     }
 
-    @Test("a call after a seal in the same batch waits for the seal")
+    @Test("a call after a seal of the same file in the same batch waits for the seal")
     func placeBehindSeal() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)

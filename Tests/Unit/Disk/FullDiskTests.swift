@@ -30,7 +30,7 @@ import Testing
         #expect(contents(location.destination.path) == piece + piece + [8])
     }
 
-    @Test("a seal on a full disk places no file and can be repeated after the part is reopened")
+    @Test("a seal on a full disk places no file, and can be repeated after the part file is reopened")
     func sealOnFullDisk() async throws {
         let location = try disk.scratch.location("file")
         let ballast = disk.scratch.path("ballast")
@@ -76,14 +76,14 @@ import Testing
             #expect(failure.message.contains("announced \(size) bytes"))
             #expect(failure.message.contains("has \(total);"))
         }
-        // The file may fit later: its size is unknown, or not larger than the empty file system.
+        // A file may fit later if its size is unknown, or not larger than the empty file system.
         #expect(await status { try await check(total, of: total).get() } == .diskFull)
         #expect(await status { try await check(.max, of: nil).get() } == .diskFull)
         #expect(await status { try await check(100_000, of: 100_000).get() } == nil)
         #expect(disk.scratch.names().isEmpty)
     }
 
-    @Test("a body that is larger than the store's free space is not copied in part")
+    @Test("a body that is larger than the store's free space is not even partly copied")
     func bodyWithoutRoom() async throws {
         let source = try Scratch()
         let path = source.path("body")
@@ -105,7 +105,7 @@ import Testing
         #expect(contents(path)?.count == 2 << 20)
     }
 
-    @Test("idle threads have no open descriptor that prevents an unmount")
+    @Test("idle disk threads have no open descriptor that prevents an unmount")
     func unmount() async throws {
         let part = threads.partFile(try disk.scratch.location("file"))
         try await part.place(part.seal([1]))
@@ -113,7 +113,7 @@ import Testing
         #expect(disk.unmount())
     }
 
-    @Test("the free space is that of the file system")
+    @Test("the free space of a path is that of the path's file system")
     func freeSpace() throws {
         let before = try FreeSpace.available(at: disk.scratch.path)
         #expect(before <= 1 << 20)

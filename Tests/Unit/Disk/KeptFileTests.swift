@@ -46,7 +46,7 @@ import Testing
         #expect(contents(target.destination.path) == bytes)
     }
 
-    @Test("a kept file that is at neither path is not found")
+    @Test("a kept file that is neither in the store nor at its destination is not found")
     func gone() async throws {
         let target = try home.location("photo")
         #expect(await status { try await move(target) } == .notFound)
@@ -54,7 +54,7 @@ import Testing
         #expect(await status { try await move(target) } == .notFound)
     }
 
-    @Test("a kept file linked to its destination before a crash loses its old name")
+    @Test("a kept file that was linked to its destination before a crash loses its old name")
     func linked() async throws {
         try write(bytes, to: store.path("kept"))
         let target = try home.location("photo")
@@ -64,14 +64,14 @@ import Testing
         #expect(contents(target.destination.path) == bytes)
     }
 
-    @Test("a claim to the kept file's own path does not move it")
+    @Test("a claim of a kept file for its own path does not move it")
     func ontoItself() async throws {
         try write(bytes, to: store.path("kept"))
         try await move(try store.location("kept"))
         #expect(contents(store.path("kept")) == bytes)
     }
 
-    @Test("removing a file twice is harmless")
+    @Test("removing a kept file twice is harmless")
     func remove() async throws {
         let path = store.path("kept")
         try write([1], to: path)
@@ -82,7 +82,7 @@ import Testing
     }
 }
 
-/// Tests in which the store and the destination are on different file systems.
+/// In these tests, the store and the destination are on different file systems.
 @Suite(.enabled(if: Mount.isPossible, "mounting a tmpfs needs root")) struct KeptFileAcrossFileSystemsTests {
     let store: Scratch
     let home: Mount
@@ -101,7 +101,7 @@ import Testing
         try await answer { threads.moveKept(from: from, to: target, size: UInt64(bytes.count), then: $0) }.get()
     }
 
-    @Test("a kept file is copied and then removed, and a second move is harmless")
+    @Test("a kept file is copied to another file system and then removed, and a second move is harmless")
     func copy() async throws {
         let target = try home.scratch.location("photo", mode: 0o640)
         try await move(target)
@@ -112,7 +112,7 @@ import Testing
         try await move(target)
     }
 
-    @Test("a complete copy from before a crash is not treated as a foreign file")
+    @Test("a complete copy of a kept file from before a crash is not treated as a foreign file")
     func copiedBefore() async throws {
         let target = try home.scratch.location("photo")
         try write(bytes, to: target.destination.path)
@@ -120,7 +120,7 @@ import Testing
         #expect(store.names().isEmpty)
     }
 
-    @Test("a foreign file of the same size is not replaced, and the kept file stays")
+    @Test("a foreign file of the same size on another file system is not replaced, and the kept file stays")
     func stranger() async throws {
         let target = try home.scratch.location("photo")
         try write([1] + bytes.dropFirst(), to: target.destination.path)
@@ -129,7 +129,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("an incomplete copy of an earlier process is written again")
+    @Test("an incomplete copy of a kept file from an earlier process is written again")
     func halfCopy() async throws {
         let target = try home.scratch.location("photo")
         try write(bytes.suffix(100), to: home.scratch.partPath(target))
@@ -138,7 +138,7 @@ import Testing
         #expect(home.scratch.names() == ["photo"])
     }
 
-    @Test("a copy that does not fit is removed, and the kept file stays")
+    @Test("a copy of a kept file that does not fit is removed, and the kept file stays")
     func full() async throws {
         let target = try home.scratch.location("photo")
         try write(.init(repeating: 1, count: 5_000_000), to: home.scratch.path("ballast"))

@@ -10,7 +10,7 @@ final class Mount {
         return mount.unmount()
     }()
 
-    /// `size`: in the notation of mount(8), such as "1m".
+    /// Mounts a file system of this size, in the notation of mount(8), such as "1m".
     init(size: String) throws {
         scratch = try Scratch()
         try #require(mount("tmpfs", scratch.path, "tmpfs", 0, "size=\(size),mode=700") == 0)
@@ -22,7 +22,7 @@ final class Mount {
         while statvfs(scratch.path, &status) == 0, status.f_bfree < status.f_blocks { usleep(1_000) }
     }
 
-    /// Returns false while a file in it is open.
+    /// Unmounts the file system. Returns false while a file in it is open.
     func unmount() -> Bool { umount2(scratch.path, 0) == 0 }
 
     deinit { umount2(scratch.path, Int32(MNT_DETACH)) }

@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 2)
     }
 
-    @Test("a file written in chunks has its final name, all bytes and its mode, and no part is left")
+    @Test("a file that is written in chunks gets its name, all bytes and its mode, and no part file is left")
     func wholeFile() async throws {
         let location = try scratch.location("song.flac", mode: 0o640)
         let part = threads.partFile(location)
@@ -39,7 +39,7 @@ import Testing
         #expect(contents(location.destination.path) == [])
     }
 
-    @Test("calls that do not wait for each other are performed in order")
+    @Test("calls for a part file that do not wait for each other are performed in order")
     func order() async throws {
         let location = try scratch.location("ordered")
         let part = threads.partFile(location)
@@ -51,7 +51,7 @@ import Testing
         #expect(contents(location.destination.path) == Array(0...100))
     }
 
-    @Test("several hundred files that are sealed and placed at once are complete")
+    @Test("several hundred files that are sealed and placed at the same time are complete")
     func manyFiles() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<300 {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("a seal with another length than announced fails, and the part can be continued")
+    @Test("a seal with another length than announced fails, and the part file can be continued")
     func wrongLength() async throws {
         let location = try scratch.location("short")
         let part = threads.partFile(location)
@@ -81,7 +81,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 4, 5])
     }
 
-    @Test("a part that another program has extended is not sealed")
+    @Test("a part file that another program has extended is not sealed")
     func changedByOthers() async throws {
         let location = try scratch.location("tampered")
         let part = threads.partFile(location)
@@ -90,7 +90,7 @@ import Testing
         #expect(await status { _ = try await part.seal([], expected: 2) } == .diskFailed)
     }
 
-    @Test("a part can be discarded twice, and written again")
+    @Test("a part file can be discarded twice, and written again")
     func discard() async throws {
         let part = threads.partFile(try scratch.location("unwanted"))
         try await part.append([1])
@@ -100,7 +100,7 @@ import Testing
         #expect(try await part.append([2]) == 1)
     }
 
-    @Test("discarding in a missing directory succeeds")
+    @Test("discarding a part file in a missing directory succeeds")
     func discardWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -122,7 +122,7 @@ import Testing
         #expect(try await again.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 3)
     }
 
-    @Test("a missing directory is unavailable, and the message has its path")
+    @Test("a part file in a missing directory is unavailable, and the message has the directory's path")
     func noSuchDirectory() async throws {
         #expect(mkdir(scratch.path("gone"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("gone/file"), ifExists: .fail)
@@ -134,7 +134,7 @@ import Testing
         #expect(failure?.message.contains(scratch.path("gone")) == true)
     }
 
-    @Test("another directory at the path that the host saw is refused")
+    @Test("a part file is refused if its path now leads to another directory than the host saw")
     func anotherDirectory() async throws {
         #expect(mkdir(scratch.path("d"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("d/file"), ifExists: .fail)
@@ -146,7 +146,7 @@ import Testing
         #expect(directoryNames(scratch.path("d")).isEmpty)
     }
 
-    @Test("close performs all earlier calls, and later calls have no completion")
+    @Test("closing the disk threads performs all earlier calls, and later calls have no completion")
     func closeThreads() async throws {
         let threads = try DiskThreads(count: 3)
         for number in 0..<20 { threads.partFile(try scratch.location("file\(number)")).append([1]) { _ in } }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulDisk
 
-/// An engine is killed and another one continues with the part file, the checkpoint and the journal.
+/// In these tests an engine is killed, and the next one continues with the part file, the checkpoint and the journal.
 @Suite("A part file after a kill")
 struct PartJournalTests {
     let scratch: Scratch
@@ -17,7 +17,8 @@ struct PartJournalTests {
 
     private var journal: PartJournal? { PartJournal(path: scratch.path("journal")) }
 
-    /// Writes the chunks, syncs the first one, and leaves the file as after a kill. Returns the checkpoint's stamps.
+    /// Writes the chunks, syncs the first one, and leaves the file as after a kill. Returns the checkpoint's
+    /// fingerprints.
     private func killed(after pieces: [[UInt8]]) async throws -> [PartFingerprint] {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -49,13 +50,13 @@ struct PartJournalTests {
         fclose(file)
     }
 
-    @Test("is complete up to its last write, which was not synced")
+    @Test("after a kill a part file is complete up to its last write, even if that was not synced")
     func keepsUnsynced() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5], [6]])
         #expect(try await continued(stamps) == [1, 2, 3, 4, 5, 6])
     }
 
-    @Test("loses bytes that were added after its last write", arguments: [1, 5_000])
+    @Test("after a kill a part file loses bytes that were added after its last write", arguments: [1, 5_000])
     func dropsTail(count: Int) async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -65,7 +66,7 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3, 4, 5])
     }
 
-    @Test("is cut to its synced length when later bytes have changed")
+    @Test("after a kill a part file is cut to its synced length if later bytes have changed")
     func dropsGarbledTail() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in
@@ -75,21 +76,23 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("is cut to its synced length when it is shorter than its last write")
+    @Test("after a kill a part file is cut to its synced length if it is shorter than its last write")
     func dropsCutTail() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         #expect(truncate(scratch.partPath(location), 4) == 0)
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("starts again when synced bytes have changed")
+    @Test("after a kill a part file starts again if synced bytes have changed")
     func dropsAll() async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         try change { file in fputc(9, file) }
         #expect(try await continued(stamps) == nil)
     }
 
-    @Test("is cut to its synced length without a valid record", arguments: ["absent", "zeros", "garbled", "directory"])
+    @Test(
+        "after a kill a part file without a valid record is cut to its synced length",
+        arguments: ["absent", "zeros", "garbled", "directory"])
     func withoutRecord(state: String) async throws {
         let stamps = try await killed(after: [[1, 2, 3], [4, 5]])
         let path = scratch.path("journal")
@@ -102,7 +105,7 @@ struct PartJournalTests {
         #expect(try await continued(stamps) == [1, 2, 3])
     }
 
-    @Test("has no record after it is placed or removed")
+    @Test("a part file has no record in the journal after it is placed or removed")
     func forgets() async throws {
         let threads = try DiskThreads(count: 1, journal: journal)
         let part = threads.partFile(location)
@@ -115,7 +118,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.allSatisfy { $0 == 0 } == true)
     }
 
-    @Test("has a record among thousands; the oldest are evicted")
+    @Test("the journal of part files keeps the newest 2,048 records, and evicts the older ones")
     func manyRecords() throws {
         let journal = try #require(journal)
         for inode in 1...5_000 as ClosedRange<UInt64> { journal.note(inode, "part", length: inode, checksum: 7) }
@@ -127,7 +130,7 @@ struct PartJournalTests {
         #expect(contents(scratch.path("journal"))?.count == 65_536)
     }
 
-    @Test("of an earlier version keeps its synced bytes, and then has a record")
+    @Test("a part file of an earlier version keeps its synced bytes, and then gets a record")
     func earlierVersion() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         var status = stat()

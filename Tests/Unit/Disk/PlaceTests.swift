@@ -12,7 +12,7 @@ import Testing
         threads = try DiskThreads(count: 1)
     }
 
-    @Test("a foreign file with the final name is not replaced, and the part stays")
+    @Test("a foreign file with the final name is not replaced, and the part file stays")
     func stranger() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -33,7 +33,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("a file that the server names gets that name, and is found by it after a crash")
+    @Test("a file with a name from the server is placed under that name, and found by it after a crash")
     func named() async throws {
         var check = DestinationCheck()
         let location = PartLocation(
@@ -53,7 +53,7 @@ import Testing
         try await answer { part.checkName("free", then: $0) }.get()
     }
 
-    @Test("a directory is never replaced", arguments: [true, false])
+    @Test("a directory at the destination is never replaced", arguments: [true, false])
     func directory(replace: Bool) async throws {
         let location = try scratch.location("file", replace: replace)
         #expect(mkdir(location.destination.path, 0o700) == 0)
@@ -99,7 +99,7 @@ import Testing
         #expect(scratch.names() == ["file"])
     }
 
-    @Test("another file with the part's name is not placed")
+    @Test("another file with the name of the part file is not placed")
     func otherPart() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -111,7 +111,7 @@ import Testing
         #expect(contents(location.destination.path) == nil)
     }
 
-    @Test("a sealed part whose size changed is not placed")
+    @Test("a sealed part file whose size has changed is not placed")
     func otherSize() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -120,7 +120,7 @@ import Testing
         #expect(await status { try await part.place(intent) } == .diskFailed)
     }
 
-    @Test("a finish intent finds the part, the placed file, or neither")
+    @Test("a finish intent finds the part file, the placed file, or neither of them")
     func inspect() async throws {
         let location = try scratch.location("file")
         let part = threads.partFile(location)
@@ -132,7 +132,7 @@ import Testing
         #expect(try Placement.inspect(location, intent) == .absent)
     }
 
-    @Test("a missing directory is unavailable, and its file does not count as gone")
+    @Test("a missing directory is unavailable, and a file in it does not count as absent")
     func lookWithoutDirectory() async throws {
         #expect(mkdir(scratch.path("disk"), 0o700) == 0)
         let destination = try DestinationCheck.check(path: scratch.path("disk/file"), ifExists: .fail)

@@ -16,7 +16,7 @@ import Testing
         part = threads.partFile(location)
     }
 
-    @Test("after a reboot only the synced bytes are kept")
+    @Test("after a reboot only the synced bytes of a part file are kept")
     func synced() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .synced(3)) == 3)
@@ -26,7 +26,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 9])
     }
 
-    @Test("in the same boot a part of an earlier version keeps its synced bytes")
+    @Test("in the same boot a part file of an earlier version keeps only its synced bytes")
     func allWritten() async throws {
         try write([1, 2, 3, 4, 5], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 3)) == 3)
@@ -34,7 +34,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
-    @Test("a part that is shorter than its synced length starts again", arguments: [
+    @Test("a part file that is shorter than its synced length starts again", arguments: [
         TrustedLength.synced(6), .allWritten(atLeastSynced: 6),
     ])
     func tooShort(trusted: TrustedLength) async throws {
@@ -44,7 +44,7 @@ import Testing
         #expect(contents(location.destination.path) == [7])
     }
 
-    @Test("an untrusted part is replaced at the first write")
+    @Test("an untrusted part file is replaced at the first write")
     func untrusted() async throws {
         try write([1, 2, 3], to: scratch.partPath(location))
         #expect(try await part.openResuming(trusting: .nothing) == 0)
@@ -52,7 +52,7 @@ import Testing
         #expect(contents(scratch.partPath(location)) == [9])
     }
 
-    @Test("a missing part starts at 0 and is not created", arguments: [
+    @Test("a missing part file starts at byte 0 and is not created", arguments: [
         TrustedLength.synced(6), .allWritten(atLeastSynced: 0), .nothing,
     ])
     func absent(trusted: TrustedLength) async throws {
@@ -60,7 +60,7 @@ import Testing
         #expect(scratch.names().isEmpty)
     }
 
-    @Test("reopening during a download cuts the part to its trusted length")
+    @Test("reopening a part file during a download cuts it to its trusted length")
     func reopened() async throws {
         try await part.append([1, 2, 3])
         try await part.sync()
@@ -70,7 +70,7 @@ import Testing
         #expect(contents(location.destination.path) == [1, 2, 3, 6])
     }
 
-    @Test("a symbolic link with the part's name is neither resumed nor followed")
+    @Test("a symbolic link with the name of a part file is neither resumed nor followed")
     func symbolicLink() async throws {
         let other = scratch.path("other")
         try write([1, 2, 3], to: other)
@@ -80,7 +80,7 @@ import Testing
         #expect(contents(other) == [1, 2, 3])
     }
 
-    @Test("a part with a second hard link is neither resumed nor written")
+    @Test("a part file with a second hard link is neither resumed nor written")
     func hardLink() async throws {
         let other = scratch.path("other")
         try write([1, 2, 3], to: other)
@@ -90,21 +90,21 @@ import Testing
         #expect(contents(other) == [1, 2, 3])
     }
 
-    @Test("a pipe with the part's name does not block")
+    @Test("a pipe with the name of a part file does not block the disk thread")
     func pipe() async throws {
         #expect(mkfifo(scratch.partPath(location), 0o600) == 0)
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
         #expect(try await part.append([9]) == 1)
     }
 
-    @Test("a part that another user owns is not resumed", .enabled(if: geteuid() == 0))
+    @Test("a part file that another user owns is not resumed", .enabled(if: geteuid() == 0))
     func otherOwner() async throws {
         try write([1, 2, 3], to: scratch.partPath(location))
         #expect(chown(scratch.partPath(location), 12_345, 12_345) == 0)
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)
     }
 
-    @Test("a directory with the part's name is not removed, and appends fail")
+    @Test("a directory with the name of a part file is not removed, and appends fail")
     func directory() async throws {
         #expect(mkdir(scratch.partPath(location), 0o700) == 0)
         #expect(try await part.openResuming(trusting: .allWritten(atLeastSynced: 0)) == 0)

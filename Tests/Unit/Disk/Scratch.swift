@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A temporary directory for one test. It is removed with the object.
+/// A temporary directory for one test, which `deinit` removes.
 final class Scratch {
     let path: String
 
@@ -96,7 +96,7 @@ extension PartFile {
     func discard() async throws { try await answer { discard(then: $0) }.get() }
 }
 
-/// The status of the failure that the body throws.
+/// Returns the status of the failure that the body throws.
 func status(_ body: () async throws -> Void) async -> Status? {
     do {
         try await body()

@@ -29,7 +29,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("constraints that an activity has first also hold tasks that have the same ones")
+    @Test("a task is held by constraints that the store already has because of an activity")
     func constraints() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -42,7 +42,7 @@ struct ActivityTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("an activity whose destination is another task's does not delay other activities")
+    @Test("an activity that cannot start because another task has its destination does not delay other activities")
     func failing() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -19,7 +19,7 @@ struct AttentionTests {
         _ = try answer(session.control(.cancel, TaskSelection(ids: [task])))
     }
 
-    @Test("also of one with a similar identifier")
+    @Test("a session that needs attention is reported even if another identifier differs only in its Unicode form")
     func looksTheSame() throws {
         defer { application.close() }
         let names = ["caf\u{E9}", "cafe\u{301}"]
@@ -28,15 +28,15 @@ struct AttentionTests {
         }
         for session in sessions { try endRound(session) }
         #expect(try eventsOfRound(sessions[1]).count == 2)
-        // The events of the first session are older than those that were read, and still unread.
+        // The host has read the newer events of the second session, but not the older events of the first session.
         let reported = try application.poll(until: .ofTests)
         #expect(reported.map { Array($0.identifier.utf8) } == [Array(names[0].utf8)])
     }
 }
 
-@Suite("A session that a listing does not contain")
+@Suite("Attention for a session that a listing does not contain")
 struct RemovedSessionTests {
-    @Test("has no pending attention any more")
+    @Test("a session that the listing does not contain needs no attention any more")
     func gone() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
@@ -45,7 +45,7 @@ struct RemovedSessionTests {
         #expect(!attention.hasUnreported)
     }
 
-    @Test("keeps its attention if it was created afterwards")
+    @Test("a session that is created again after the listing keeps its attention for events")
     func madeAnew() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))
@@ -55,7 +55,7 @@ struct RemovedSessionTests {
         #expect(attention.hasUnreported)
     }
 
-    @Test("keeps the attention for waiting consumers if it was created afterwards")
+    @Test("a session that is created again after the listing keeps its attention for waiting consumers")
     func waitedFor() {
         var attention = Attention()
         attention.record("s", newest: EventID(rawValue: 5))

@@ -25,7 +25,8 @@ struct BudgetTests {
         return try engine.session(configuration)
     }
 
-    @Test("short transfers are counted for the network that all sources name, not for the kernel's interface")
+    @Test(
+        "the bytes of short transfers count for the network that all sources agree on, not for the kernel's interface")
     func settled() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -44,7 +45,7 @@ struct BudgetTests {
         #expect(try used(host) == ["Home": 100_000])
     }
 
-    @Test("bytes that were transferred before a change of network are counted for the former network")
+    @Test("bytes that were transferred before a change of network count for the earlier network")
     func change() throws {
         origin.serve("/a", .init(bytes: pattern(40_000)))
         origin.serve("/b", .init(bytes: pattern(30_000)))

@@ -4,7 +4,7 @@ import BackhaulModel
 import BackhaulPlatform
 import Testing
 
-@Suite("Tasks that wait for heat, sleep and time")
+@Suite("Tasks that wait because of heat, sleep or time")
 struct ConditionTests {
     let store: TestStore
     let origin: TestOrigin
@@ -14,7 +14,7 @@ struct ConditionTests {
         origin = try TestOrigin()
     }
 
-    @Test("critical heat stops a long transfer, also in a session without constraints")
+    @Test("a critical thermal state stops a long transfer, even in a session without constraints")
     func critical() throws {
         origin.serve("/a", .init(bytes: pattern(20_000_000), entityTag: "\"1\"", bytesPerSecond: 1_000_000))
         let engine = try FakeConditionsEngine(store)
@@ -28,7 +28,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("consecutive short transfers depend on heat and sleep like a long one")
+    @Test("a series of short transfers depends on heat and sleep, as a long transfer does")
     func stream() throws {
         origin.serve("/a", .init(bytes: pattern(400_000), bytesPerSecond: 500_000))
         let engine = try FakeConditionsEngine(store)
@@ -44,7 +44,7 @@ struct ConditionTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("before sleep transfers stop and the system is notified; after it they resume")
+    @Test("transfers stop before the system sleeps, the system is notified, and the transfers resume after the sleep")
     func sleeps() throws {
         let bytes = pattern(6_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 1_000_000))
@@ -62,7 +62,7 @@ struct ConditionTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("at its latest start a task drops its preset and keeps its stated constraints")
+    @Test("at its latest start a task no longer waits for its preset, but still waits for its other constraints")
     func latestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -80,7 +80,7 @@ struct ConditionTests {
         #expect(origin.asked("/b").isEmpty)
     }
 
-    @Test("a task waits for its earliest start and reports that time")
+    @Test("a task waits until its earliest start, and its listing shows that time")
     func earliestStart() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store)
@@ -97,11 +97,11 @@ struct ConditionTests {
         #expect(Clock.wallMilliseconds >= start)
     }
 
-    @Test("quiet hours hold tasks until their end")
+    @Test("tasks are held until the end of the quiet hours")
     func quietHours() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
-        // The quiet hours end in two hours, and cover the day except the hour after that.
+        // The quiet hours cover the whole day except one hour, which begins two hours from now.
         let now = Clock.wallMilliseconds
         let minute = (now + Clock.localOffsetMilliseconds(at: now)) / 60_000 % 1_440
         let (end, begin) = (UInt16((minute + 120) % 1_440), UInt16((minute + 180) % 1_440))
@@ -114,7 +114,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("a held task fails at its resource timeout")
+    @Test("a held task fails when its resource time-out ends")
     func overdue() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
@@ -126,7 +126,7 @@ struct ConditionTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("wait records show what a task waited for, and when")
+    @Test("a task's wait records show what it waited for, and when each wait began and ended")
     func waited() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)

@@ -14,7 +14,7 @@ struct ConstraintChangeTests {
         origin = try TestOrigin()
     }
 
-    @Test("a running task that gets a held constraint stops, and resumes with the others")
+    @Test("a running task stops when it gets constraints that are not met, and resumes when they are met")
     func joins() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -37,7 +37,7 @@ struct ConstraintChangeTests {
         #expect(store.bytes(of: store.files + "/b") == bytes)
     }
 
-    @Test("constraints are loaded again after all tasks with them had ended")
+    @Test("a task is held by its constraints even after all earlier tasks with the same constraints have ended")
     func again() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -8,7 +8,7 @@ struct CredentialTests {
     let store: TestStore
     let origin: TestOrigin
 
-    /// The user "user" with the password "password", and its encoding for Basic.
+    /// The credential that the origin accepts; `basic` is its encoding for Basic.
     private static let right = ChallengeResponse.credential(user: "user", password: "password")
     private static let basic = "Basic dXNlcjpwYXNzd29yZA=="
 
@@ -53,7 +53,7 @@ struct CredentialTests {
         return try EngineTests.enqueue(session, requests)
     }
 
-    @Test("without the option a 401 is a failure")
+    @Test("a response with status 401 fails the task if the session opens no challenges")
     func off() throws {
         let application = try store.open()
         defer { application.close() }
@@ -74,7 +74,7 @@ struct CredentialTests {
         #expect(open.space == ProtectionSpace(kind: .server, origin: origin.url(""), realm: "staff"))
         #expect(open.schemes == .basic)
         #expect(open.failures == 0)
-        // Only the requests that were in progress at the first 401, and no more.
+        // The engine sent only the requests that were in progress when the first 401 arrived.
         #expect(origin.asked.count <= 7)
         let waiting = try tasks(session)
         #expect(waiting.allSatisfy { $0.state == .waiting && $0.reason == .credential })
@@ -91,7 +91,7 @@ struct CredentialTests {
         #expect(store.bytes(of: store.files + "/49") == pattern(49))
     }
 
-    @Test("a refused credential costs one request, and the challenge opens again with a failure")
+    @Test("a credential that the server rejects costs one request, and the next challenge counts one failure")
     func wrongThenRight() throws {
         let application = try store.open()
         defer { application.close() }
@@ -110,7 +110,7 @@ struct CredentialTests {
         #expect(try eventsOfRound(session).compactMap(ended).count { $0.outcome.state == .succeeded } == 50)
     }
 
-    @Test("a refusal fails all waiting tasks and ends the round")
+    @Test("all waiting tasks fail and the round ends when the host refuses the challenge")
     func refusal() throws {
         let application = try store.open()
         defer { application.close() }
@@ -123,7 +123,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("a password is refused for a challenge without Basic, and headers are accepted")
+    @Test("the response to a challenge without Basic may be header fields, but not a password")
     func bearer() throws {
         origin.serve(
             "/api", .init(bytes: pattern(9), authorization: "Bearer token", challenge: "Bearer realm=\"api\""))
@@ -159,7 +159,7 @@ struct CredentialTests {
         #expect(Set(other.asked.map(\.authorization)) == [nil, "Basic b3RoZXI6b3RoZXI="])
     }
 
-    @Test("an acknowledged challenge stays open until the last task that needs it ends")
+    @Test("a challenge whose event is acknowledged stays open while a task waits for it")
     func leftOpen() throws {
         let application = try store.open()
         defer { application.close() }
@@ -179,7 +179,7 @@ struct CredentialTests {
         _ = try challenge(session)
     }
 
-    @Test("waiting tasks fail at their resource timeout, and their challenge closes")
+    @Test("tasks that wait for a credential fail when their resource time-out ends, and their challenge closes")
     func expired() throws {
         var configuration = configuration
         configuration.resourceTimeoutMilliseconds = 1_500
@@ -192,7 +192,7 @@ struct CredentialTests {
         #expect(try challenges(session).isEmpty)
     }
 
-    @Test("an open challenge stays open in the next engine, and no request is sent")
+    @Test("an open challenge stays open in the next engine, which sends no request before the host responds")
     func outlives() throws {
         let first = try store.open()
         let before = try session(first.createSession(configuration, .consume))
@@ -209,7 +209,8 @@ struct CredentialTests {
         #expect(try eventsOfRound(after).compactMap(ended).count { $0.outcome.state == .succeeded } == 5)
     }
 
-    @Test("a credential is lost with its engine: tasks request it again and resume")
+    @Test(
+        "a credential that is not stored is lost with its engine: the challenge opens again, and the download resumes")
     func resumes() throws {
         let bytes = pattern(5_000_000)
         origin.serve(

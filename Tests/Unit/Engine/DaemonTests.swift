@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// The daemon that was built with these tests.
+/// The path of the daemon that was built with these tests.
 private let daemonPath: String = {
     var buffer = [CChar](repeating: 0, count: 4_096)
     let count = readlink("/proc/self/exe", &buffer, buffer.count - 1)
@@ -21,7 +21,7 @@ extension TestStore {
 
     /// The id of the process that holds the store's lock.
     fileprivate var holder: Int32? {
-        // The file is empty until its holder has written its process id.
+        // The lock file is empty until the process that holds the lock has written its id.
         bytes(of: store + "/lock").flatMap { text in
             String(decoding: text, as: UTF8.self).split(separator: " ").first.flatMap { Int32($0) }
         }
@@ -32,7 +32,7 @@ extension TestStore {
     }
 }
 
-/// Tests with real daemons, each with its own store. They are not children of this process.
+/// Each test starts real daemons for its own store. They are not children of this process.
 @Suite("A daemon", .enabled(if: access(daemonPath, X_OK) == 0, "backhauld is built beside the tests"))
 struct DaemonTests {
     let store: TestStore
@@ -43,7 +43,7 @@ struct DaemonTests {
         origin = try TestOrigin()
     }
 
-    @Test("is started by the first host, is not its child, and continues after the host")
+    @Test("the first host starts a daemon, which is not its child and continues after the host has closed")
     func goesOn() throws {
         defer { store.endDaemon() }
         origin.serve("/a", .init(bytes: pattern(500_000), entityTag: nil))
@@ -62,7 +62,7 @@ struct DaemonTests {
         #expect(try eventsOfRound(attached).count == 2)
     }
 
-    @Test("exits when it is idle, and the next host starts another")
+    @Test("an idle daemon exits, and the next host starts another one")
     func leaves() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
@@ -76,7 +76,7 @@ struct DaemonTests {
         #expect(store.holder != first)
     }
 
-    @Test("that is killed is replaced by another, and a session stays attached")
+    @Test("a daemon that is killed is replaced, and the session stays attached")
     func killed() throws {
         defer { store.endDaemon() }
         let application = try store.openWithDaemon()
@@ -92,14 +92,14 @@ struct DaemonTests {
         #expect(waitUntil { store.names(in: store.files).count == 5 })
     }
 
-    @Test("that cannot be found is an error with its path")
+    @Test("opening a store fails with the path of the daemon if there is no daemon at that path")
     func notFound() {
         let failure = #expect(throws: Failure.self) { _ = try store.openWithDaemon("/no/such/backhauld") }
         #expect(failure?.status == .daemonUnavailable)
         #expect(failure?.message.contains("/no/such/backhauld") == true)
     }
 
-    @Test("that exits at once is an error with its message")
+    @Test("opening a store fails with the daemon's message if the daemon exits immediately")
     func complains() throws {
         mkdir(store.store, 0o700)
         let number = open(store.store + "/backhaul.sqlite3", O_RDWR | O_CREAT, 0o600)
@@ -111,7 +111,7 @@ struct DaemonTests {
         #expect(failure?.message.contains("database") == true)
     }
 
-    @Test("is not started while an engine of this process has the store")
+    @Test("no daemon is started while an engine in this process owns the store")
     func embeddedFirst() throws {
         let embedded = try store.open()
         defer { embedded.close() }
@@ -130,7 +130,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "that is older exits for a newer library",
+        "an older daemon exits when a newer library connects",
         arguments: ["0.1.0/\(Versions.built.wire)", "0.1.9/1"])
     func older(version: String) throws {
         defer { store.endDaemon() }
@@ -141,7 +141,7 @@ struct DaemonTests {
         #expect(waitUntil { ProcessIdentity.of(processID: first) == nil })
     }
 
-    @Test("with a newer protocol is not used, and the error names both versions")
+    @Test("a daemon with a newer protocol is not used, and the error names both versions")
     func newer() throws {
         defer { store.endDaemon() }
         let first = try startDaemon(version: "9.0.1/77")
@@ -151,7 +151,7 @@ struct DaemonTests {
         #expect(store.holder == first && ProcessIdentity.of(processID: first) != nil)
     }
 
-    @Test("that is newer and has the same protocol is used by an older library")
+    @Test("a newer daemon with the same protocol is used by an older library")
     func newerOfSameProtocol() throws {
         defer { store.endDaemon() }
         let first = try startDaemon(version: "9.0.1/\(Versions.built.wire)")
@@ -161,7 +161,7 @@ struct DaemonTests {
         #expect(store.holder == first)
     }
 
-    @Test("that is older is used if it has the same protocol and no newer one is installed")
+    @Test("an older daemon with the same protocol is used if no newer daemon is installed")
     func nothingNewer() throws {
         defer { store.endDaemon() }
         let script = store.path + "/old"
@@ -175,7 +175,7 @@ struct DaemonTests {
         _ = try session(application.createSession(SessionConfiguration(identifier: "s"), .consume))
     }
 
-    @Test("runs once, even if many hosts start it at the same time")
+    @Test("only one daemon runs, even if many hosts start it at the same time")
     func once() throws {
         defer { store.endDaemon() }
         let opened = Lock<[ApplicationClient]>([])

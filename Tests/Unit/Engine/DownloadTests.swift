@@ -13,7 +13,7 @@ struct DownloadTests {
         origin = try TestOrigin()
     }
 
-    @Test("a small file is complete, and the event of the round's end follows its event")
+    @Test("a small file is downloaded, and its event comes before the event of the round's end")
     func smallFile() throws {
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: "\"1\""))
         let application = try store.open()
@@ -34,7 +34,7 @@ struct DownloadTests {
         #expect(left.isEmpty && !more)
     }
 
-    @Test("a download resumes from its offset with the same entity tag after a lost connection")
+    @Test("after a lost connection a download resumes at its offset with If-Range")
     func continued() throws {
         let bytes = pattern(5_000_000)
         origin.serve("/b", .init(bytes: bytes, entityTag: "\"b\"", breakAfter: 3_000_000, breaks: 1))
@@ -53,7 +53,7 @@ struct DownloadTests {
         #expect(asked.last?.ifRange == "\"b\"")
     }
 
-    @Test("bytes that are fetched again are no progress, so a server without ranges fails in the end")
+    @Test("a download from a server without ranges fails in the end, because repeated bytes are no progress")
     func refetched() throws {
         var resource = TestOrigin.Resource(
             bytes: pattern(3_000_000), entityTag: "\"b\"", breakAfter: 2_000_000, breaks: 100)
@@ -73,7 +73,7 @@ struct DownloadTests {
         #expect(task.outcome.attempts == 4)
     }
 
-    @Test("a missing resource fails with its status and the start of the body, and leaves no file")
+    @Test("a download with status 404 fails with the status and the start of the body, and leaves no file")
     func missing() throws {
         let application = try store.open()
         defer { application.close() }
@@ -87,7 +87,7 @@ struct DownloadTests {
         #expect(store.names(in: store.files).isEmpty)
     }
 
-    @Test("many files of several sizes are complete, each with one event")
+    @Test("three hundred files of different sizes are downloaded completely, and each has one event")
     func many() throws {
         var requests: [Request] = []
         for index in 0..<300 {
@@ -109,7 +109,7 @@ struct DownloadTests {
         }
     }
 
-    @Test("unacknowledged events are delivered again after the application was reopened")
+    @Test("unacknowledged events are delivered again after the application is reopened")
     func eventsWait() throws {
         origin.serve("/a", .init(bytes: pattern(10), entityTag: nil))
         let first = try store.open()
@@ -123,7 +123,7 @@ struct DownloadTests {
         #expect(try eventsOfRound(after) == events)
     }
 
-    @Test("a kept file can be claimed again at the same path, and an unclaimed one is removed when acknowledged")
+    @Test("a kept file can be claimed twice for one path, and an unclaimed file is removed when it is acknowledged")
     func kept() throws {
         origin.serve("/k", .init(bytes: pattern(99), entityTag: nil))
         let application = try store.open()

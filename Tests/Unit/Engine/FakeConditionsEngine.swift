@@ -27,7 +27,7 @@ final class FakeConditionsEngine: Sendable {
 
     func stop() { engine.stop() }
 
-    /// Creates the session or finds it, and returns a consumer of it.
+    /// Creates the session, or attaches to it if it exists. Returns a consumer of the session.
     func session(_ configuration: SessionConfiguration) throws -> TestSession {
         let application = try store.open()
         return TestSession(
@@ -36,7 +36,7 @@ final class FakeConditionsEngine: Sendable {
     }
 }
 
-/// An application with one session. It is closed with the last reference to the object.
+/// An application with one session. `deinit` closes the application.
 final class TestSession {
     let application: ApplicationClient
     let session: SessionClient
@@ -59,7 +59,7 @@ final class TestSession {
         return try #require(tasks.first)
     }
 
-    /// Waits until the task has this reason. Returns the task's info.
+    /// Waits until the task has this reason, and returns the task's info.
     func waits(_ task: TaskID, for reason: WaitReason) throws -> TaskInfo {
         var last: TaskInfo?
         let isSo = waitUntil {

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-/// A store in a temporary directory. It is removed with the object.
+/// A store in a temporary directory, which `deinit` removes.
 final class TestStore: Sendable {
     let path: String
     var files: String { path + "/files" }
@@ -65,18 +65,18 @@ final class TestStore: Sendable {
 }
 
 extension Deadline {
-    /// A deadline for waits in tests. It passes only because of a defect, even on a busy machine.
+    /// A deadline for waits in tests. It is so long that only a defect lets it pass, even on a busy machine.
     static var ofTests: Deadline { .after(milliseconds: 180_000) }
 }
 
-/// Waits for the outcome. Throws the failure of the verb.
+/// Waits for the verb's outcome. Throws the failure of the verb.
 func outcome(_ ticket: Ticket) throws -> Ticket.Outcome {
     let outcome = try #require(ticket.wait(until: .ofTests))
     if case .reply(.failed(let failure)) = outcome { throw failure }
     return outcome
 }
 
-/// Waits for the reply. Throws the failure of the verb.
+/// Waits for the verb's reply. Throws the failure of the verb.
 func answer(_ ticket: Ticket) throws -> Reply {
     guard case .reply(let reply) = try outcome(ticket) else { throw Unexpected() }
     return reply
@@ -93,7 +93,7 @@ func enqueue(_ session: SessionClient, _ requests: [Request]) throws -> [Enqueue
     return Array(items)
 }
 
-/// Polls until the round has ended, without acknowledging. Returns all events.
+/// Polls until the round has ended, and acknowledges no event. Returns all events.
 func eventsOfRound(_ session: SessionClient) throws -> [Event] {
     var events: [Event] = []
     let deadline = Deadline.ofTests
@@ -108,7 +108,7 @@ func eventsOfRound(_ session: SessionClient) throws -> [Event] {
 
 struct Unexpected: Error {}
 
-/// Evaluates the condition until it is true. Returns false after a time that only a defect takes.
+/// Evaluates the condition until it is true. Returns false when `Deadline.ofTests` has passed.
 func waitUntil(_ condition: () -> Bool) -> Bool {
     let deadline = Deadline.ofTests
     while !deadline.hasPassed {

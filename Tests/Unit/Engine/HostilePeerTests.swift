@@ -33,7 +33,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("a peer with a command before its hello, or with an invalid hello, is disconnected")
+    @Test("a peer that sends a command before its hello, or an invalid hello, is disconnected")
     func impolite() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -49,7 +49,7 @@ struct HostilePeerTests {
         #expect(isServed())
     }
 
-    @Test("further connections of a process with too many are refused with a reason")
+    @Test("when a process has too many connections, further ones are refused with a reason")
     func connections() throws {
         defer { application.close() }
         var peers = try (0..<100).map { _ in try Peer(store.store) }
@@ -62,7 +62,7 @@ struct HostilePeerTests {
         #expect(waitUntil { (try? Peer(store.store).sendHello()) != nil })
     }
 
-    @Test("no more commands are read from a peer that reads no replies, until it reads them")
+    @Test("the engine reads no more commands from a peer that reads no replies, until the peer reads them")
     func commands() throws {
         defer { application.close() }
         let peer = try Peer(store.store)
@@ -90,7 +90,7 @@ struct HostilePeerTests {
         }
     }
 
-    @Test("a peer that sends no hello, or part of a frame, is disconnected after a timeout")
+    @Test("a peer that sends no hello, or only part of a frame, is disconnected after a time-out")
     func halfSent() throws {
         application.close()
         let directory = try StoreDirectory.open(path: store.store)

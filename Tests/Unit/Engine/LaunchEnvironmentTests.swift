@@ -15,7 +15,7 @@ struct LaunchEnvironmentTests {
             daemon: daemon, home: home)
     }
 
-    @Test("has the engine's variables for user, locale and paths, and no others")
+    @Test("a launched host gets the engine's variables for user, locale and paths, and no others of the engine")
     func passes() {
         let own = [
             "HOME=/home/ann", "USER=ann", "LC_TIME=C", "XDG_RUNTIME_DIR=/run/user/7", "PATH=/bin", "TMPDIR=",
@@ -28,7 +28,7 @@ struct LaunchEnvironmentTests {
         ])
     }
 
-    @Test("has a default PATH, and the HOME of the user database, if the engine has none")
+    @Test("a launched host gets a default PATH and the HOME of the user database if the engine has neither")
     func missing() {
         let made = make([], daemon: "/usr/libexec/backhaul/backhauld", home: "/home/ann")
         #expect(made["PATH"] == "/usr/local/bin:/usr/bin:/bin")
@@ -36,7 +36,7 @@ struct LaunchEnvironmentTests {
         #expect(made["BACKHAUL_DAEMON"] == "/usr/libexec/backhaul/backhauld")
     }
 
-    @Test("is overridden by additions, except for the launch token")
+    @Test("the variables of a launch command override all others except the launch token")
     func additions() {
         let made = make(
             ["PATH=/bin"], additions: ["PATH=/opt/bin", "A=x=y", "BACKHAUL_STORE=/other", "BACKHAUL_LAUNCH=1-1"])
@@ -46,7 +46,7 @@ struct LaunchEnvironmentTests {
         #expect(made["BACKHAUL_LAUNCH"] == "7-abc")
     }
 
-    @Test("has a token that can be parsed; other texts are refused")
+    @Test("the text of a launch token can be parsed, and other texts are refused")
     func tokens() {
         #expect(LaunchToken(token.text) == token)
         for text in ["", "7", "7-", "-abc", "7-abc-", "7-xyz", "x-abc", "7-10000000000000000"] {

@@ -24,7 +24,7 @@ struct NetworkTests {
         ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded
     }
 
-    /// A session with a daily budget.
+    /// The configuration of a session with a daily budget.
     private func budget(daily: UInt64) -> SessionConfiguration {
         var configuration = SessionConfiguration(identifier: "s")
         configuration.budget.daily = daily
@@ -48,7 +48,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("loopback servers do not depend on networks")
+    @Test("transfers with servers on loopback do not depend on networks")
     func local() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -60,7 +60,7 @@ struct NetworkTests {
         #expect(try succeeds(host))
     }
 
-    @Test("a network of a kind that is not allowed stops a running task, and an allowed one resumes it")
+    @Test("a running task stops on a network of a kind that is not allowed, and resumes on an allowed network")
     func kind() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -78,7 +78,7 @@ struct NetworkTests {
         #expect(origin.asked.count == 2)
     }
 
-    @Test("behind a portal no task fails; one task probes, and its success resumes all")
+    @Test("behind a portal no task fails; one task tests the network, and all tasks resume when it succeeds")
     func portal() throws {
         for path in ["/a", "/b"] { origin.serve(path, .init(bytes: pattern(10), status: 511)) }
         let engine = try FakeConditionsEngine(store)
@@ -93,7 +93,7 @@ struct NetworkTests {
         #expect(info.state == .waiting)
         #expect(info.reasonText?.contains("portal") == true)
         _ = try host.waits(tasks[1], for: .portal)
-        // At most one request for each 10 seconds. On a busy machine the wait may have taken longer.
+        // The engine sends at most one request in 10 seconds. On a busy machine, more than 10 seconds may have passed.
         #expect(origin.asked.count <= 1 + Int(Clock.wallMilliseconds - began) / 10_000)
         #expect(engine.conditions.needs.contains(.network))
         origin.serve("/a", .init(bytes: pattern(1_000)))
@@ -102,7 +102,7 @@ struct NetworkTests {
         #expect(events.compactMap(ended).map(\.outcome.state) == [.succeeded, .succeeded])
     }
 
-    @Test("on another network tasks held by a portal are tried at once")
+    @Test("tasks that a portal holds are retried immediately on another network")
     func otherNetwork() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try FakeConditionsEngine(store)
@@ -117,7 +117,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("a resume tries a task held by a portal at once")
+    @Test("a task that a portal holds is retried immediately after a resume command")
     func resumed() throws {
         origin.serve("/a", .init(bytes: pattern(10), status: 511))
         let engine = try FakeConditionsEngine(store)
@@ -135,7 +135,7 @@ struct NetworkTests {
         #expect(event.timeMilliseconds < nextLook)
     }
 
-    @Test("on a metered network only tasks for remote servers wait, and only they have wait records")
+    @Test("on a metered network only tasks for remote servers wait, and only these tasks have wait records")
     func mixed() throws {
         let local = try TestOrigin()
         local.serve("/a", .init(bytes: pattern(1_000)))
@@ -175,7 +175,7 @@ struct NetworkTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a task that exceeds the rest of a budget waits, and smaller tasks run")
+    @Test("a task that exceeds the rest of a budget waits, while smaller tasks run")
     func sizeHint() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -197,7 +197,7 @@ struct NetworkTests {
         #expect(waits.map(\.reason) == [.budget])
     }
 
-    @Test("an observer releases no task that exceeds its budget, and it is listed as held")
+    @Test("a task that exceeds its budget stays held while observers attach, and is listed as held")
     func sizeHintSeen() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -236,7 +236,7 @@ struct NetworkTests {
         #expect(try host.holds().isEmpty)
     }
 
-    @Test("a file larger than its budget continues with each new budget", arguments: [
+    @Test("the download of a file that is larger than the budget continues with each new budget", arguments: [
         nil, UInt64(3_000_000),
     ])
     func largerThanBudget(stated: UInt64?) throws {
@@ -257,7 +257,7 @@ struct NetworkTests {
         let first = try host.waits(task, for: .budget)
         #expect(first.offset > 0 && first.offset < 2_000_000)
         #expect(first.reasonText?.hasPrefix("it expects") == false)
-        // The budget is less than the missing bytes, as on another day with the same budget.
+        // This budget is less than the missing bytes, as the same budget would be on another day.
         configuration.budget.daily = first.offset + 700_000
         _ = try answer(host.session.update(configuration))
         #expect(waitUntil { (try? host.info(task).offset) ?? 0 > first.offset + 300_000 })

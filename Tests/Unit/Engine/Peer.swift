@@ -26,7 +26,7 @@ final class Peer {
 
     deinit { close(number) }
 
-    /// Returns how many bytes were sent. Stops when the engine takes no more.
+    /// Sends the bytes, and returns how many were sent. Stops at an error, or without `waits` when the socket is full.
     func send(_ bytes: [UInt8], waits: Bool = true) -> Int {
         var sent = 0
         while sent < bytes.count {
@@ -67,7 +67,7 @@ final class Peer {
         return max(0, recv(number, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)))
     }
 
-    /// Waits until the engine closes the connection, and ignores its messages.
+    /// Waits until the engine closes the connection, and ignores all messages before that.
     func isEnded() throws -> Bool {
         while try next() != nil {}
         return true

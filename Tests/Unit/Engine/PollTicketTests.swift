@@ -9,7 +9,7 @@ struct PollTicketTests {
     let application: ApplicationClient
     let session: SessionClient
 
-    /// One task has ended, and the client has the notice of its event.
+    /// Cancels one task, and waits until the client has the notice of its event.
     init() throws {
         store = try TestStore()
         application = try store.open()
@@ -25,7 +25,7 @@ struct PollTicketTests {
         return events
     }
 
-    @Test("events that the host has read are not announced again")
+    @Test("after the ticket of a poll is released, events that the host has read are not announced again")
     func read() throws {
         defer { application.close() }
         let ticket = session.poll(after: .zero, maximum: 10)
@@ -35,7 +35,7 @@ struct PollTicketTests {
         #expect(!isReadable(application.eventDescriptor))
     }
 
-    @Test("unread events are announced again, and the next poll has them")
+    @Test("after the ticket of a poll is released, unread events are announced again, and the next poll returns them")
     func unread() throws {
         defer { application.close() }
         let ticket = session.poll(after: .zero, maximum: 10)
@@ -48,13 +48,14 @@ struct PollTicketTests {
         #expect(!isReadable(session.eventDescriptor))
     }
 
-    @Test("events of an unfinished poll are announced again after its reply")
+    @Test("after the ticket of an unfinished poll is released, its events are announced when the reply arrives")
     func unanswered() throws {
         defer { application.close() }
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)
-        // This poll starts at the first event, which only the store has.
+        // This poll begins at the first event, which is only in the store, so it is unfinished when its ticket is
+        // released.
         session.poll(after: .zero, maximum: 10).release()
-        // Replies come in order, so the reply to the poll has arrived, too.
+        // The engine replies in order, so the reply to the poll arrives before this reply.
         _ = try answer(application.sessions())
         #expect(isReadable(session.eventDescriptor))
         #expect(try events(session.poll(after: .zero, maximum: 10)).count == 2)

@@ -14,7 +14,7 @@ struct PowerTests {
         origin = try TestOrigin()
     }
 
-    @Test("a task that requires external power does not start on battery, and has a reason")
+    @Test("a task that requires external power does not start on battery, and its reason says why")
     func waits() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -27,7 +27,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("low battery stops a download, and it resumes from its offset when the battery is charged")
+    @Test("a download stops when the battery is low, and resumes at its offset when the battery is charged")
     func unplugged() throws {
         let bytes = pattern(8_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))
@@ -51,7 +51,7 @@ struct PowerTests {
         #expect(origin.asked[1].range == "bytes=\(info.offset)-")
     }
 
-    @Test("tasks for hundreds of servers are held and released like those for one")
+    @Test("tasks for hundreds of servers are held and released in the same way as tasks for one server")
     func manyOrigins() throws {
         let everywhere = try TestOrigin(address: "0.0.0.0")
         everywhere.serve("/a", .init(bytes: pattern(10)))
@@ -84,7 +84,7 @@ struct PowerTests {
         #expect(Clock.bootMilliseconds - plugged >= 10_000)
     }
 
-    @Test("a task with stricter constraints than its session does not delay others of the same server")
+    @Test("a task with stricter constraints than its session does not delay other tasks of the same server")
     func stricterTask() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         origin.serve("/b", .init(bytes: pattern(1_000)))
@@ -100,7 +100,7 @@ struct PowerTests {
         #expect(origin.asked("/a").isEmpty)
     }
 
-    @Test("a task with priority now waits for conditions, too")
+    @Test("even a task with the highest priority waits for its conditions")
     func urgent() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -113,7 +113,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("removing a session's constraints releases its tasks at once")
+    @Test("removing a session's constraints releases its tasks immediately")
     func updated() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -141,7 +141,7 @@ struct PowerTests {
         #expect(origin.asked.isEmpty)
     }
 
-    @Test("held tasks can be cancelled, and then no condition is read any more")
+    @Test("held tasks can be cancelled, and their conditions are then no longer read")
     func cancelled() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
@@ -193,7 +193,7 @@ struct PowerTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("holds are listed with session and number of tasks, and conditions with their source")
+    @Test("a listed hold names its session and number of tasks, and a listed condition names its source")
     func listed() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

@@ -4,7 +4,7 @@ import BackhaulPlatform
 import Glibc
 import Testing
 
-@Suite("Progress")
+@Suite("Progress of tasks, as a host receives it")
 struct ProgressTests {
     let store: TestStore
     let origin: TestOrigin
@@ -21,7 +21,7 @@ struct ProgressTests {
         session = try EngineTests.session(application.createSession(configuration, .consume))
     }
 
-    @Test("the last progress of a task has its final state")
+    @Test("the last progress of a task shows its final state")
     func ends() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(400_000), entityTag: nil))
@@ -55,7 +55,7 @@ struct ProgressTests {
         #expect(last?.offset == 2_000_000)
     }
 
-    @Test("only watching handles get progress")
+    @Test("only handles that watch get progress")
     func unwatched() throws {
         defer { application.close() }
         origin.serve("/a", .init(bytes: pattern(1_000), entityTag: nil))
@@ -66,7 +66,7 @@ struct ProgressTests {
         #expect(try session.pollProgress(until: .after(milliseconds: 300)).isEmpty)
     }
 
-    @Test("an observer may watch")
+    @Test("an observer may watch progress")
     func observer() throws {
         defer { application.close() }
         let observed = try EngineTests.session(application.attachSession("s", .observe))

@@ -13,7 +13,7 @@ struct RepeatedEnqueueTests {
         origin = try TestOrigin()
     }
 
-    @Test("an enqueue finds acknowledged tasks until the end of the round is acknowledged")
+    @Test("an idempotency key finds an acknowledged task until the event of the round's end is acknowledged")
     func delivered() throws {
         origin.serve("/a", .init(bytes: pattern(100), entityTag: nil))
         let application = try store.open()
@@ -45,7 +45,7 @@ struct RepeatedEnqueueTests {
         }
     }
 
-    @Test("a task that is cancelled while it waits for its retry leaves no part file")
+    @Test("a task that is cancelled while it waits for its next attempt leaves no part file")
     func cancelledWhileWaiting() throws {
         origin.serve("/a", .init(bytes: pattern(3_000_000), entityTag: "\"a\"", breakAfter: 2_000_000, breaks: 100))
         let application = try store.open()

@@ -17,7 +17,7 @@ struct RescheduleTests {
     private let all = TaskSelection()
     private var later: Int64 { Clock.wallMilliseconds + 3_600_000 }
 
-    @Test("a task without its earliest start any more starts at once")
+    @Test("a task whose earliest start is removed starts immediately")
     func sooner() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store)
@@ -33,7 +33,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("a ready task that is postponed is not started")
+    @Test("a ready task that gets a later earliest start is not started")
     func putOff() throws {
         origin.serve("/a", .init(bytes: pattern(4_000_000), bytesPerSecond: 4_000_000))
         for path in ["/b", "/c"] { origin.serve(path, .init(bytes: pattern(1_000))) }
@@ -56,7 +56,7 @@ struct RescheduleTests {
         #expect(origin.asked("/b").isEmpty)
     }
 
-    @Test("a running task continues, and waits before its next attempt")
+    @Test("a running task that gets a later earliest start continues, and waits before its next attempt")
     func running() throws {
         origin.serve("/a", .init(bytes: pattern(8_000_000), entityTag: "\"1\"", bytesPerSecond: 2_000_000))
         let engine = try FakeConditionsEngine(store)
@@ -78,7 +78,7 @@ struct RescheduleTests {
         #expect(stopped.offset > 500_000 && origin.asked.count == 1)
     }
 
-    @Test("past its latest start a task ignores its preset")
+    @Test("a task whose latest start has passed ignores its preset")
     func wishes() throws {
         origin.serve("/a", .init(bytes: pattern(1_000)))
         let engine = try FakeConditionsEngine(store, .onBattery)
@@ -91,7 +91,7 @@ struct RescheduleTests {
         #expect(ended(try eventsOfRound(host.session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("listings show a task's own constraints, as enqueued and as replaced")
+    @Test("listings show a task's own constraints, as enqueued and as replaced later")
     func constraints() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }

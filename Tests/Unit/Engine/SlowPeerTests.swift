@@ -25,7 +25,7 @@ struct SlowPeerTests {
         while true { if case .reply(1, .session) = try #require(try consumer.next()) { break } }
     }
 
-    /// Enqueues and cancels tasks, whose events have 60,000 bytes each.
+    /// Enqueues tasks and cancels them. Their events have 60,000 bytes each.
     private func endTasks(_ count: Int) throws {
         let requests = try (0..<count).map { number in
             var request = try store.request("http://127.0.0.1:1/\(number)", "\(number)")
@@ -34,7 +34,7 @@ struct SlowPeerTests {
         }
         let ids = try enqueue(producer, requests).map(\.task)
         _ = try answer(producer.control(.cancel, TaskSelection(ids: ids)))
-        // The notice of the events comes before the reply to this command.
+        // The engine sends the notice of the events before the reply to this command.
         _ = try answer(application.engine())
     }
 
@@ -43,7 +43,8 @@ struct SlowPeerTests {
         return try #require(infos.first).newestEvent
     }
 
-    /// Requests a reply of a megabyte and does not read it.
+    /// Ends tasks, and makes the consumer request their events. The reply has about a megabyte, and the consumer does
+    /// not read it.
     private func fallBehind(withCredit: Bool) throws {
         try endTasks(20)
         if withCredit { try consumer.send(.credit(handle, EventCredit(after: try newestEvent()))) }
@@ -52,7 +53,7 @@ struct SlowPeerTests {
         #expect(waitUntil { consumer.waitingBytes == 65_536 })
     }
 
-    @Test("gets a notice with the newest event")
+    @Test("a slow peer that reads again gets a notice with the newest event")
     func newest() throws {
         defer { application.close() }
         try fallBehind(withCredit: false)
@@ -64,7 +65,7 @@ struct SlowPeerTests {
         }
     }
 
-    @Test("gets the events that its credit covers")
+    @Test("a slow peer that reads again gets the events that its credit covers")
     func contents() throws {
         defer { application.close() }
         try fallBehind(withCredit: true)

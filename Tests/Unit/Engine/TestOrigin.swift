@@ -14,7 +14,7 @@ final class TestOrigin: Sendable {
     struct Resource: Sendable {
         var bytes: [UInt8]
         var entityTag: String?
-        /// The number of bytes of the body after which the connection closes. This happens `breaks` times.
+        /// How many bytes of the body are sent before the connection closes. This happens `breaks` times.
         var breakAfter: Int?
         var breaks = 0
         var status = 200
@@ -22,9 +22,9 @@ final class TestOrigin: Sendable {
         var authorization: String?
         var challenge = "Basic realm=\"staff\""
         var ignoresRange = false
-        /// The rate of the body. Nil: no limit.
+        /// The rate of the body, in bytes per second; nil for no limit.
         var bytesPerSecond: Int?
-        /// The Location field of a response with status 302.
+        /// If it is not nil, the response has status 302 and this Location field.
         var location: String?
     }
 

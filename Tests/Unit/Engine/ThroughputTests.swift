@@ -23,7 +23,7 @@ struct ThroughputTests {
         try host.enqueue(store.request(origin.url("/a"), name))[0]
     }
 
-    /// A session with this minimum rate, and a pause of a second after a second with less.
+    /// The configuration of a session with this minimum rate. A second below this rate causes a pause of a second.
     private func atLeast(bytesPerSecond: UInt64?) -> SessionConfiguration {
         var configuration = SessionConfiguration.named { $0.minimumBytesPerSecond = bytesPerSecond }
         configuration.slowAfterMilliseconds = 1_000
@@ -31,7 +31,7 @@ struct ThroughputTests {
         return configuration
     }
 
-    @Test("a slow server is paused, and then probed with one task")
+    @Test("a server that is too slow is paused, and is then probed with one task")
     func slow() throws {
         let bytes = pattern(400_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 10_000))
@@ -47,7 +47,7 @@ struct ThroughputTests {
         #expect(store.bytes(of: store.files + "/a") == bytes)
     }
 
-    @Test("a slow probe stops, and the pause grows")
+    @Test("a slow probe stops, and the next pause is longer")
     func stillSlow() throws {
         origin.serve("/a", .init(bytes: pattern(2_000_000), entityTag: "\"1\"", bytesPerSecond: 40_000))
         let engine = try FakeConditionsEngine(store)
@@ -55,7 +55,7 @@ struct ThroughputTests {
         let host = try engine.session(atLeast(bytesPerSecond: 200_000))
         let task = try fetch(host, from: origin)
         _ = try host.waits(task, for: .throughput)
-        // The task runs as the probe, and waits again.
+        // The task runs once as the slow probe, and then waits again.
         #expect(waitUntil { origin.asked.count == 2 })
         let info = try host.waits(task, for: .throughput)
         #expect(info.state == .waiting)
@@ -64,7 +64,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("of several slow servers one is probed at a time")
+    @Test("of several slow servers only one is probed at a time")
     func oneProbe() throws {
         let other = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
         let origins = [origin, other]
@@ -79,7 +79,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("when all servers are slow, new servers are held, too")
+    @Test("when all servers in use are too slow, tasks for new servers are held, too")
     func unmet() throws {
         let address = TestOrigin.address ?? "127.0.0.1"
         let (second, unmet) = (try TestOrigin(address: address), try TestOrigin(address: address))
@@ -94,7 +94,7 @@ struct ThroughputTests {
             request.options.policy.constraints.minimumBytesPerSecond = 50_000
             return try host.enqueue(request)[0]
         }
-        // This transfer continues, so that two servers are in use when the other one is judged.
+        // This transfer continues, so two servers are in use when the engine evaluates the other one.
         _ = try fetch(host, from: second, to: "b")
         #expect(second.waitForRequest("/a"))
         _ = try host.waits(try demanding(origin, "a"), for: .throughput)
@@ -104,7 +104,7 @@ struct ThroughputTests {
         _ = try answer(host.session.control(.cancel, TaskSelection()))
     }
 
-    @Test("tasks without constraints at the same server do not prevent the probe")
+    @Test("tasks without constraints do not prevent the probe of their slow server")
     func othersOfTheLane() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)
@@ -127,7 +127,7 @@ struct ThroughputTests {
         #expect(probed > 0 && probed < paths.count - 1)
     }
 
-    @Test("a task with two holds is listed once, by its own reason")
+    @Test("a task with two holds is listed once, in the hold that is its reason")
     func listedOnce() throws {
         serveSlowly(origin)
         let engine = try FakeConditionsEngine(store)

@@ -13,7 +13,7 @@ struct UnknownNetworkTests {
         origin = try TestOrigin(address: TestOrigin.address ?? "127.0.0.1")
     }
 
-    @Test("on an unknown network tasks that require an unmetered one do not start, and running ones continue")
+    @Test("on an unknown network no task that requires an unmetered network starts, and running tasks continue")
     func unknownNetwork() throws {
         let bytes = pattern(4_000_000)
         origin.serve("/a", .init(bytes: bytes, entityTag: "\"1\"", bytesPerSecond: 2_000_000))

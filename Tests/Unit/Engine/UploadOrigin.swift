@@ -22,9 +22,9 @@ final class UploadOrigin: Sendable {
         var status = 201
         var fields = ""
         var body: [UInt8] = []
-        /// The response is sent before the body is read.
+        /// Whether the response is sent before the body is read.
         var isEarly = false
-        /// The number of bytes of the request's body after which the connection closes without a response.
+        /// How many bytes of the request's body are read before the connection closes without a response.
         var breakAfter: Int?
         /// Called on the connection's thread before the body is read.
         var meanwhile: (@Sendable () -> Void)?
@@ -73,7 +73,7 @@ final class UploadOrigin: Sendable {
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// Sets the responses for one path, in order. The default response follows them.
+    /// Sets the responses for one path, in order. After the last one, the origin sends the default response.
     func script(_ path: String, _ answers: [Response]) { state.change { $0.scripts[path] = answers } }
 
     var received: [Received] { state.withLock { $0.received } }

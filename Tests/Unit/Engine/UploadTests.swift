@@ -14,7 +14,7 @@ struct UploadTests {
         origin = try UploadOrigin()
     }
 
-    /// Enqueues the request in its own session. Returns its ended task.
+    /// Enqueues the request in a new session. Returns the ended task.
     func run(_ request: Request, _ change: (inout SessionConfiguration) -> Void = { _ in }) throws -> EndedTask {
         let application = try store.open()
         defer { application.close() }
@@ -58,7 +58,7 @@ struct UploadTests {
         #expect(origin.received.count == 1)
     }
 
-    @Test("bytes from memory are sent with the requested method")
+    @Test("a body from memory is sent with the requested method")
     func bytes() throws {
         let task = try run(upload("/b", .bytes(Array("hello".utf8)), method: "PATCH"))
         #expect(task.outcome.state == .succeeded)
@@ -89,7 +89,7 @@ struct UploadTests {
         #expect(received.value("content-length") == "\(received.body.count)")
     }
 
-    @Test("a file that was changed after its enqueue fails as changed, without a request")
+    @Test("the upload of a file that was changed after the enqueue fails as changed, without a request")
     func changedBefore() throws {
         let file = try store.file("c", pattern(10))
         _ = try store.file("c", pattern(11))
@@ -98,7 +98,7 @@ struct UploadTests {
         #expect(origin.received.isEmpty)
     }
 
-    @Test("a file that is changed while it is sent fails before its last byte")
+    @Test("an upload whose file changes during the transfer fails before the last byte is sent")
     func changedMeanwhile() throws {
         let file = try store.file("d", pattern(4_000_000))
         let path = file.path
@@ -116,7 +116,7 @@ struct UploadTests {
         #expect((origin.received.first?.body.count ?? 0) < 4_000_000)
     }
 
-    @Test("a missing file fails as unavailable")
+    @Test("the upload of a missing file fails as unavailable")
     func gone() throws {
         let file = try store.file("g", pattern(10))
         unlink(file.path)
@@ -134,7 +134,7 @@ struct UploadTests {
         #expect(task.outcome.bytesSent > 2_000_000)
     }
 
-    @Test("a POST whose connection breaks is retried only with unsafe methods allowed")
+    @Test("a POST whose connection breaks is retried only if the request allows retries of unsafe methods")
     func unsafe() throws {
         let body = RequestBody.bytes(pattern(100))
         origin.script("/u", [.init(breakAfter: 100)])
@@ -151,7 +151,7 @@ struct UploadTests {
         #expect(ended(try eventsOfRound(session)[0])?.outcome.state == .succeeded)
     }
 
-    @Test("an error status fails the task, with the start of the response's body")
+    @Test("an error status fails the upload, and the outcome has the start of the response's body")
     func refused() throws {
         origin.script("/r", [.init(status: 403, body: Array("not here".utf8))])
         let task = try run(upload("/r", .bytes([1, 2, 3])))
@@ -179,7 +179,7 @@ struct UploadTests {
         #expect(origin.received.map(\.body) == [bytes])
     }
 
-    @Test("after a 417 the request is sent without Expect, in the same attempt")
+    @Test("after a 417 response the request is sent without Expect, in the same attempt")
     func expectationFailed() throws {
         origin.script("/z", [.init(status: 417, isEarly: true)])
         let bytes = pattern(2_000_000)
@@ -197,7 +197,7 @@ struct UploadTests {
         var keepsBody: Bool
     }
 
-    @Test("a redirect keeps or changes method and body as in RFC 9110", arguments: [
+    @Test("a redirect keeps or changes method and body as RFC 9110 requires", arguments: [
         Followed(status: 301, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 302, method: "POST", then: "GET", keepsBody: false),
         Followed(status: 303, method: "POST", then: "GET", keepsBody: false),
@@ -221,7 +221,7 @@ struct UploadTests {
         #expect(last.value("x-mine") == "yes")
     }
 
-    @Test("a download by POST sends a body and makes a file")
+    @Test("a download by POST sends a body and writes a file")
     func downloadWithBody() throws {
         origin.script("/q", [.init(status: 200, fields: "ETag: \"1\"\r\n", body: pattern(5_000))])
         var request = try store.request(origin.url("/q"), "q")

@@ -17,7 +17,7 @@ struct WaitRecordTests {
         return waits
     }
 
-    @Test("a task has no wait record of a task that was cancelled before its enqueue")
+    @Test("a new task does not get the wait record of a task that was cancelled earlier")
     func cancelled() throws {
         let engine = try FakeConditionsEngine(store, .onBattery)
         defer { engine.stop() }
@@ -32,7 +32,7 @@ struct WaitRecordTests {
         #expect(try waits(host, second).map(\.reason) == [.power])
     }
 
-    @Test("a cancelled task does not end the wait of others without a route")
+    @Test("a cancelled task does not end the wait record of other tasks without a route")
     func oneOfTwo() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }
@@ -44,7 +44,7 @@ struct WaitRecordTests {
         #expect(try waits(host, tasks[1]).map(\.endedMilliseconds) == [nil])
     }
 
-    @Test("a task that is held before its next attempt has one open wait record")
+    @Test("a task that a condition holds before its next attempt has one open wait record")
     func held() throws {
         let engine = try FakeConditionsEngine(store)
         defer { engine.stop() }

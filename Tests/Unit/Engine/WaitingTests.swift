@@ -25,7 +25,7 @@ struct WaitingTests {
         other.close()
     }
 
-    @Test("a waiting consumer gets the session when the holder closes it after a request to yield")
+    @Test("a waiting consumer gets the session when the present consumer closes it after a request to yield")
     func yields() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -49,7 +49,7 @@ struct WaitingTests {
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
         let tickets = (0..<5).map { number in
             let ticket = (number.isMultiple(of: 2) ? other : holder).attachSession("s", .consume, waits: true)
-            // The engine could read the later of the two connections first.
+            // Without this wait, the engine could read the connection of a later ticket first.
             #expect(waitUntil { (try? waiting()) == UInt32(number + 1) })
             return ticket
         }
@@ -62,7 +62,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("releasing the ticket ends the wait")
+    @Test("a consumer stops waiting when its ticket is released")
     func release() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -74,7 +74,7 @@ struct WaitingTests {
         try session(holder.attachSession("s", .consume)).close()
     }
 
-    @Test("a ticket that is released during the grant leaves the session free")
+    @Test("a ticket that is released while its session is granted leaves the session free")
     func releaseAndGrant() throws {
         defer { close() }
         try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume)).close()
@@ -87,7 +87,7 @@ struct WaitingTests {
         }
     }
 
-    @Test("a ticket that is released with an untaken session leaves the session free")
+    @Test("a ticket that is released before its session is taken leaves the session free")
     func releasedUntaken() throws {
         defer { close() }
         let ticket = other.createSession(SessionConfiguration(identifier: "s"), .consume)
@@ -97,7 +97,7 @@ struct WaitingTests {
         withExtendedLifetime(ticket) {}
     }
 
-    @Test("a holder that disconnects releases the session to a waiting consumer")
+    @Test("a consumer that disconnects releases its session to a waiting consumer")
     func leaves() throws {
         defer { close() }
         _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -107,7 +107,7 @@ struct WaitingTests {
         guard case .session(_, isNew: false) = try outcome(ticket) else { throw Unexpected() }
     }
 
-    @Test("waiting for a removed session fails, or creates it")
+    @Test("when a session is removed, a waiting attach fails and a waiting create makes a new session")
     func removed() throws {
         defer { close() }
         let held = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume))
@@ -120,14 +120,14 @@ struct WaitingTests {
         guard case .session(_, isNew: true) = try outcome(create) else { throw Unexpected() }
     }
 
-    @Test("a free session is granted at once, and producers do not wait")
+    @Test("a free session is granted immediately, and producers do not wait")
     func free() throws {
         defer { close() }
         _ = try session(holder.createSession(SessionConfiguration(identifier: "s"), .consume, waits: true))
         _ = try session(other.attachSession("s", .produce, waits: true))
     }
 
-    @Test("engine info is complete")
+    @Test("the information about the engine is complete")
     func engine() throws {
         defer { close() }
         guard case .engine(let engine) = try answer(holder.engine()) else { throw Unexpected() }

@@ -5,8 +5,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Starts a timer that is due after the test has closed and opened its descriptors, so that the loop wakes only then.
-/// Returns whether the loop's thread waits for the timer.
+/// Starts a timer that becomes due after the test has closed and opened descriptors, so that the loop does not wake
+/// before. Returns whether the loop's thread waits for the timer.
 private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
     let id = await thread.ask { context in
         let timer = context.loop.timer {}
@@ -17,10 +17,10 @@ private func waitsForTimer(_ thread: TestLoopThread) async -> Bool {
     return await waitLimit(ofThread: id) ?? 0 > 0
 }
 
-/// Each test runs in a separate process, whose descriptors are all closed.
+/// Each test runs in a separate process, and closes all descriptors of that process.
 @Suite("A host that closes every descriptor it finds")
 struct ClosedDescriptorTests {
-    @Test("the loop reports an error, performs jobs and can be stopped")
+    @Test("a loop whose descriptors were closed reports an error, performs jobs and can be stopped")
     func closeAll() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
@@ -47,7 +47,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("jobs still reach a loop that waits without a timeout")
+    @Test("jobs still reach an idle loop after its descriptors were closed")
     func closeAllIdle() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
@@ -62,7 +62,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("a loop that waits without a timeout can be stopped")
+    @Test("an idle loop can be stopped after its descriptors were closed")
     func stopIdle() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
@@ -75,7 +75,7 @@ struct ClosedDescriptorTests {
         }
     }
 
-    @Test("files that the host opens with the same numbers are not changed")
+    @Test("a loop does not change files that the host opens with the numbers of its closed descriptors")
     func reusedNumbers() async {
         await #expect(processExitsWith: .success) {
             let runners = await InheritedDescriptors()
@@ -102,7 +102,8 @@ struct ClosedDescriptorTests {
             for (index, number) in own.enumerated() {
                 guard fcntl(number, F_GETFD) >= 0 else { exit(EXIT_FAILURE) }
                 guard index % 3 == 1 else { continue }
-                // The host's epoll set contains only the host's descriptor, whose counter is unchanged.
+                // The host's epoll set contains only the host's descriptor, and the counter of this descriptor is
+                // unchanged.
                 var event = epoll_event()
                 guard epoll_wait(number, &event, 1, 0) == 0 else { exit(EXIT_FAILURE) }
                 var one: UInt64 = 1

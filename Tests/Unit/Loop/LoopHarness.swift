@@ -23,7 +23,8 @@ extension LoopThread where Context == LoopContext {
         }
     }
 
-    /// Performs `body` on the loop's thread, and waits until it calls the closure that it gets.
+    /// Performs `body` on the loop's thread, and waits until `body` calls the closure that it received. Returns the
+    /// value of that call.
     func event<Value: Sendable>(
         _ body: @escaping @Sendable (LoopContext, @escaping (Value) -> Void) -> Void
     ) async -> Value {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A loop's thread")
 struct LoopThreadTests {
-    @Test("performs posted jobs in the order of posting")
+    @Test("a loop's thread performs posted jobs in the order of posting")
     func order() async throws {
         let thread = try startLoop()
         let seen = Lock<[Int]>([])
@@ -14,7 +14,7 @@ struct LoopThreadTests {
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("performs jobs posted before the stop and drops later ones")
+    @Test("a loop's thread performs jobs posted before the stop and drops later ones")
     func stop() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -25,7 +25,7 @@ struct LoopThreadTests {
         #expect(count.withLock { $0 } == 100)
     }
 
-    @Test("reports the error of a context that cannot be created")
+    @Test("the error of a context that cannot be created is thrown when the loop's thread starts")
     func makeFails() {
         #expect(throws: SystemError(code: ENOENT, attempt: "no desk")) {
             _ = try LoopThread<LoopContext>(
@@ -33,7 +33,7 @@ struct LoopThreadTests {
         }
     }
 
-    @Test("frees its context on its own thread when it stops")
+    @Test("the context of a loop's thread is freed on that thread when it stops")
     func contextEnds() throws {
         final class Witness {
             let ended: Lock<Bool>
@@ -47,7 +47,7 @@ struct LoopThreadTests {
         #expect(ended.withLock { $0 })
     }
 
-    @Test("waits without a timeout when it is idle")
+    @Test("an idle loop waits without a time-out")
     func idle() async throws {
         let thread = try startLoop()
         let id = await thread.ask { _ in currentThreadID() }
@@ -56,7 +56,7 @@ struct LoopThreadTests {
         thread.stop()
     }
 
-    @Test("accepts jobs from many threads at once without losing one")
+    @Test("a loop's thread accepts jobs from many threads at the same time without losing one")
     func manyThreads() throws {
         let thread = try startLoop()
         let count = Lock(0)
@@ -73,7 +73,7 @@ struct LoopThreadTests {
 
 @Suite("A loop")
 struct LoopTests {
-    @Test("calls a timer once, and again when it is started again")
+    @Test("a loop calls a timer once, and again when the timer is started again")
     func timer() async throws {
         let thread = try startLoop()
         let calls: Int = await thread.event { context, done in
@@ -90,7 +90,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("calls timers in the order of their times")
+    @Test("a loop calls timers in the order of their times")
     func timerOrder() async throws {
         let thread = try startLoop()
         let order: [Int] = await thread.event { context, done in
@@ -108,7 +108,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("does not call a stopped or released timer")
+    @Test("a loop does not call a stopped or released timer")
     func timerStops() async throws {
         let thread = try startLoop()
         let called: Bool = await thread.event { context, done in
@@ -127,7 +127,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("performs work for the end of an iteration before the jobs of the next one")
+    @Test("work for the end of a loop iteration is performed before the jobs of the next iteration")
     func afterThisIteration() async throws {
         let thread = try startLoop()
         let seen = Lock<[String]>([])
@@ -141,7 +141,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("reports a descriptor as readable while it is")
+    @Test("a loop reports a descriptor as readable as long as it has unread bytes")
     func readable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -163,7 +163,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("reports a descriptor as writable only if it is watched for that")
+    @Test("a loop reports a descriptor as writable only if it is watched for that")
     func writable() async throws {
         let pair = SocketPair()
         let thread = try startLoop()
@@ -187,7 +187,7 @@ struct LoopTests {
         pair.close()
     }
 
-    @Test("drops the event of a watch that another callback of the iteration has cancelled")
+    @Test("a loop drops the event of a watch that another callback of the iteration has cancelled")
     func cancelledInTurn() async throws {
         let (one, two) = (SocketPair(), SocketPair())
         let thread = try startLoop()
@@ -210,7 +210,7 @@ struct LoopTests {
         two.close()
     }
 
-    @Test("does not confuse watches of a reused descriptor number")
+    @Test("a loop does not confuse two watches of the same descriptor number")
     func reusedNumber() async throws {
         let first = SocketPair()
         let thread = try startLoop()
@@ -231,7 +231,7 @@ struct LoopTests {
         first.close()
     }
 
-    @Test("refuses to watch a number that is not an open descriptor")
+    @Test("a loop refuses to watch a number that is not an open descriptor")
     func badDescriptor() async throws {
         let thread = try startLoop()
         let code = await thread.ask { context in
@@ -246,7 +246,7 @@ struct LoopTests {
         thread.stop()
     }
 
-    @Test("reports that a watch has ended when its descriptor was closed without cancelling")
+    @Test("a watch cannot be changed after its descriptor was closed without cancelling the watch")
     func changeOfClosed() async throws {
         let pair = SocketPair()
         let thread = try startLoop()

@@ -1,13 +1,13 @@
 import Glibc
 
-/// The kernel's id of the calling thread.
+/// Returns the kernel's id of the calling thread.
 func currentThreadID() -> Int {
     var buffer = [UInt8](repeating: 0, count: 64)
     let count = readlink("/proc/thread-self", &buffer, buffer.count)
     return Int(String(decoding: buffer[..<max(0, count)], as: UTF8.self).split(separator: "/").last ?? "") ?? 0
 }
 
-/// The numbers of epoll_wait and epoll_pwait on x86-64, and of epoll_pwait on AArch64.
+/// The system call numbers of epoll_wait and epoll_pwait on x86-64, and of epoll_pwait on AArch64.
 private let waits = ["232", "281", "22"]
 
 /// Waits until the thread blocks in epoll_wait(2). Returns the timeout of that call, from /proc, or nil if the thread
@@ -15,7 +15,8 @@ private let waits = ["232", "281", "22"]
 func waitLimit(ofThread id: Int) async -> Int32? {
     for _ in 0..<100_000 {
         let words = readText("/proc/self/task/\(id)/syscall").split(separator: " ")
-        // The words are number, descriptor, buffer, count and milliseconds, or "running" while the thread runs.
+        // The words are the call's number, descriptor, buffer, count and milliseconds, or "running" while the thread
+        // runs.
         if words.count > 4, waits.contains(String(words[0])),
             let limit = UInt64(words[4].dropFirst(2), radix: 16)
         {

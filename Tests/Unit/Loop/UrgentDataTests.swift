@@ -4,8 +4,8 @@ import Testing
 
 @Suite("Urgent data on descriptors")
 struct UrgentDataTests {
-    /// Returns both ends of a TCP connection. Its urgent data (RFC 9293, section 3.8.5) cause the same event as files
-    /// of /proc.
+    /// Returns both ends of a TCP connection. Urgent data of TCP (RFC 9293, section 3.8.5) cause the same event in the
+    /// loop as a trigger in /proc/pressure.
     private static func connection() -> (near: Int32, far: Int32)? {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(listener) }
@@ -41,7 +41,7 @@ struct UrgentDataTests {
             send(ends.far, &urgent, 1, Int32(MSG_OOB))
         }
         #expect(found == .urgent)
-        // The plain byte had arrived before.
+        // The plain byte arrived before the urgent one, and is still unread.
         var waiting: UInt8 = 0
         #expect(recv(ends.near, &waiting, 1, 0) == 1 && waiting == 1)
         thread.stop()

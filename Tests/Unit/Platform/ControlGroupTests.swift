@@ -8,7 +8,7 @@ import Testing
 
     private func group(_ listing: String) throws -> ControlGroup { try #require(ControlGroup(listing: listing)) }
 
-    @Test("version 2 is read from its one line")
+    @Test("a control group of version 2 is read from its one line")
     func versionTwo() throws {
         #expect(try group("0::/system.slice/photos.service\n").path == "/system.slice/photos.service")
         #expect(try group("0::/\n").path == "/")
@@ -16,7 +16,7 @@ import Testing
         #expect(ControlGroup(listing: "nonsense\n") == nil)
     }
 
-    @Test("with version 1, systemd's hierarchy is used if version 2 is not")
+    @Test("systemd's hierarchy of version 1 is used if version 2 has only the root group")
     func versionOne() throws {
         let old = "4:freezer:/ice\n2:cpu,cpuacct:/\n1:name=systemd:/system.slice/a.service\n0::/\n"
         #expect(try group(old).path == "/system.slice/a.service")
@@ -24,7 +24,7 @@ import Testing
         #expect(try group("9:name=systemd:/\n0::/a:b.scope\n").path == "/a:b.scope")
     }
 
-    @Test("processes of one unit are stopped together, also in subgroups")
+    @Test("processes of one unit are stopped together, even in subgroups")
     func units() throws {
         let service = try group("0::\(app)/photos.service")
         #expect(service.unitName == "photos.service")
@@ -33,14 +33,14 @@ import Testing
         #expect(!service.isStoppedWith(try group("0::/")))
     }
 
-    @Test("processes of one container are stopped together; those in the root group are not")
+    @Test("processes of one container are stopped together, but those in the root group are not")
     func containers() throws {
         #expect(try group("0::/docker/1234").isStoppedWith(group("0::/docker/1234")))
         #expect(try !group("0::/docker/1234").isStoppedWith(group("0::/docker/5678")))
         #expect(try !group("0::/").isStoppedWith(group("0::/")))
     }
 
-    @Test("the group of a process is found, and whether it is frozen")
+    @Test("the control group of a process is found, and whether the group is frozen")
     func files() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let made = try #require(mkdtemp(&template))
@@ -70,13 +70,13 @@ import Testing
         #expect(!ControlGroup.isFrozen(processID: 7, in: root))
     }
 
-    @Test("this process has a group, and it is not frozen")
+    @Test("this process has a control group that is not frozen")
     func current() {
         #expect(ControlGroup.of(processID: getpid()) != nil)
         #expect(!ControlGroup.isFrozen(processID: getpid()))
     }
 
-    @Test("a long listing is read to its last line, which has version 2")
+    @Test("a long listing of control groups is read to its last line, which has version 2")
     func longListing() throws {
         var template = Array("/tmp/backhaul-groups-XXXXXX".utf8CString)
         let path = String(cString: try #require(mkdtemp(&template)))

@@ -10,7 +10,7 @@ import Testing
         return number
     }
 
-    /// Returns a number that is so high that no file of another test gets it.
+    /// Returns a descriptor number that is too high to be given to a file of another test.
     private func highNumber(_ fromTheEnd: Int32) throws -> Int32 {
         var limit = rlimit()
         try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
@@ -29,7 +29,7 @@ import Testing
         #expect(!isOpen(number))
     }
 
-    @Test("a number that the host has closed or reopened is not ours")
+    @Test("a descriptor number that the host has closed or reopened is not ours")
     func closedByHost() throws {
         let number = try highNumber(3)
         try #require(dup2(try openRoot(), number) == number)
@@ -45,7 +45,7 @@ import Testing
         close(other)
     }
 
-    @Test("of two descriptors with the same number and file only the later one is ours")
+    @Test("of two descriptors with the same number and file, only the later one is ours")
     func reopened() throws {
         let number = try highNumber(4)
         let root = try openRoot()
@@ -75,13 +75,13 @@ import Testing
         close(number)
     }
 
-    @Test("a descriptor of a number that is not open is never ours")
+    @Test("a descriptor whose number is not open is never ours")
     func neverOpen() {
         let descriptor = Descriptor(owning: 999_999)
         #expect(!descriptor.isOurs)
     }
 
-    @Test("descriptors on several threads at once are not confused")
+    @Test("descriptors on several threads at the same time are not confused")
     func concurrent() throws {
         let failures = Lock(0)
         let threads = try (0..<4).map { index in

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulPlatform
 
-/// Runs a script in a detached shell, and returns its output.
+/// Runs scripts in detached shells, and returns their output.
 private final class Report {
     let path: String
 
@@ -30,15 +30,15 @@ private final class Report {
 }
 
 @Suite(.serialized) struct DetachedProcessTests {
-    @Test("the program gets its arguments and exactly the given environment")
+    @Test("a detached program gets its arguments and exactly the given environment")
     func environment() throws {
         let said = try Report().of("/usr/bin/env | grep -v -e ^PWD= -e ^_= -e ^SHLVL=", environment: ["A=b c", "D="])
         #expect(Set(said) == ["A=b c", "D="])
     }
 
-    @Test("this process has no child to reap and gets no SIGCHLD")
+    @Test("the starter of a detached program has no child to reap and gets no SIGCHLD")
     func noChild() throws {
-        // SIGCHLD is blocked on this thread, so that it would stay pending.
+        // SIGCHLD is blocked on this thread, so it would stay pending.
         var signals = sigset_t()
         var before = sigset_t()
         sigemptyset(&signals)
@@ -54,7 +54,7 @@ private final class Report {
         #expect(sigismember(&pending, SIGCHLD) == 0)
     }
 
-    @Test("the program is in another session and process group, and leads neither")
+    @Test("a detached program is in another session and process group, and leads neither")
     func session() throws {
         let said = try Report().of("cut -d ' ' -f 1,5,6 /proc/$$/stat")
         let fields = try #require(said.first).split(separator: " ").compactMap { Int32($0) }
@@ -63,7 +63,7 @@ private final class Report {
         #expect(fields[1] != getpgrp() && fields[2] != getsid(0))
     }
 
-    @Test("no descriptor is inherited, with or without close-on-exec, also with a high number")
+    @Test("a detached program inherits no descriptor, with or without close-on-exec, even if its number is high")
     func descriptors() throws {
         let low = open("/dev/null", O_RDONLY)
         try #require(low >= 0)
@@ -76,7 +76,7 @@ private final class Report {
         #expect(try Report().of("readlink /proc/$$/fd/0") == ["/dev/null"])
     }
 
-    @Test("signals are neither blocked nor ignored in the program, even if they are in this process")
+    @Test("a detached program neither blocks nor ignores signals, even if its starter does")
     func signals() throws {
         var all = sigset_t()
         var before = sigset_t()
@@ -87,7 +87,7 @@ private final class Report {
             signal(SIGUSR2, handler)
             pthread_sigmask(SIG_SETMASK, &before, nil)
         }
-        // The status is that of grep, because a shell changes its own signals.
+        // The test reads the status of grep, because a shell changes its own signals.
         let said = try Report().of("exec grep -e SigBlk -e SigIgn /proc/self/status")
         #expect(said == ["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000"])
         var now = sigset_t()
@@ -95,12 +95,12 @@ private final class Report {
         #expect(sigismember(&now, SIGUSR1) == 1)
     }
 
-    @Test("umask and working directory do not come from this process")
+    @Test("a detached program does not inherit the umask and the working directory of its starter")
     func places() throws {
         #expect(try Report().of("umask; pwd") == ["0022", "/"])
     }
 
-    @Test("a missing program is an error with the kernel's reason")
+    @Test("starting a missing program fails with the kernel's reason")
     func noProgram() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/no/such/program", environment: [])
@@ -109,7 +109,7 @@ private final class Report {
         #expect(error?.description == "/no/such/program cannot be run: No such file or directory")
     }
 
-    @Test("a missing working directory has another error than a missing program")
+    @Test("starting a program in a missing directory fails with another error than starting a missing program")
     func noDirectory() {
         let error = #expect(throws: SystemError.self) {
             _ = try DetachedProcess.start(program: "/bin/true", environment: [], workingDirectory: "/no/such")
@@ -118,7 +118,7 @@ private final class Report {
         #expect(error?.description == sentence)
     }
 
-    @Test("failed starts leave no open descriptors")
+    @Test("failed starts of programs leave no open descriptors")
     func nothingLeft() {
         func openCount() -> Int { (0..<1_024).count { fcntl(Int32($0), F_GETFD) >= 0 } }
         let before = openCount()

@@ -32,14 +32,14 @@ import Testing
 
     private func sorted(_ names: [[UInt8]]) -> [[UInt8]] { names.sorted { $0.lexicographicallyPrecedes($1) } }
 
-    @Test("names of each possible length are read completely")
+    @Test("names of each possible length are read completely from a directory")
     func lengths() throws {
         let names = (1...255).map { [UInt8](repeating: UInt8(ascii: "n"), count: $0) }
         for name in names { try make(name) }
         #expect(sorted(try DirectoryReader.names(in: path)) == sorted(names))
     }
 
-    @Test("names that are not UTF-8 are read as bytes, and are not among the texts")
+    @Test("names that are not UTF-8 are read as bytes, and are left out of the names as text")
     func bytes() throws {
         let names: [[UInt8]] = [[0xff], [0xc3, 0x28], [0xed, 0xa0, 0x80, 0x61], Array("ä".utf8), Array("...".utf8)]
         for name in names { try make(name) }
@@ -67,7 +67,7 @@ import Testing
         #expect(try DirectoryReader.names(in: path).isEmpty)
     }
 
-    @Test("a missing directory, or a file, is an error with path and reason")
+    @Test("reading a missing directory, or a file, fails with path and reason")
     func errors() throws {
         let missing = #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path + "/none") }
         #expect(missing?.code == ENOENT)
@@ -77,7 +77,7 @@ import Testing
         #expect(file?.code == ENOTDIR)
     }
 
-    @Test("entries that are removed while they are read are no error")
+    @Test("entries that are removed while their directory is read cause no error")
     func vanishing() throws {
         for number in 0..<2_000 { try make(Array("entry-\(number)".utf8)) }
         var read = Set<[UInt8]>()
@@ -88,12 +88,12 @@ import Testing
         }
         #expect(!read.isEmpty)
         #expect(try DirectoryReader.names(in: path).isEmpty)
-        // A removed directory is an error, as for the directory of a process that has ended.
+        // A removed directory cannot be read, like the directory in /proc of a process that has ended.
         #expect(rmdir(path) == 0)
         #expect(throws: SystemError.self) { try DirectoryReader.names(in: self.path) }
     }
 
-    @Test("the descriptor is closed after each kind of read")
+    @Test("the descriptor of a directory is closed after each kind of read")
     func descriptors() throws {
         for name in ["a", "b"] { try make(Array(name.utf8)) }
         func stillOpen() -> [String] {

@@ -9,7 +9,7 @@ import Testing
         return poll(&item, 1, 0) == 1
     }
 
-    @Test("a wake-up is readable from set until clear, even if it was set twice")
+    @Test("a wake-up is readable from `set` until `clear`, even if it was set twice")
     func levels() throws {
         let wake = try EventFD()
         #expect(!isReadable(wake))
@@ -26,7 +26,7 @@ import Testing
         #expect(!isReadable(wake))
     }
 
-    @Test("a wake-up is closed on exec")
+    @Test("the descriptor of a wake-up is closed on exec")
     func closesOnExec() throws {
         let wake = try EventFD()
         #expect(fcntl(wake.number, F_GETFD) & FD_CLOEXEC != 0)

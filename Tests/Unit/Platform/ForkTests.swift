@@ -3,7 +3,8 @@ import Testing
 
 @testable import BackhaulPlatform
 
-// The Glibc module hides fork(2), because a child may do little. These children make only async-signal-safe calls.
+// The Glibc module hides fork(2), because a child may call few functions. These children make only async-signal-safe
+// calls.
 @_silgen_name("fork") private func forkProcess() -> Int32
 
 /// Runs `body` in a forked child, and returns its exit status. `body` may only make async-signal-safe calls.
@@ -15,8 +16,8 @@ private func statusOfChild(_ body: () -> Int32) -> Int32? {
     return status >> 8
 }
 
-/// Whether a forked child has the same file with this number. It compares files, because libuv opens a new pipe in
-/// every child, which takes the lowest free numbers.
+/// Returns whether this number means the same file in a forked child. The files are compared, because libuv opens a new
+/// pipe in every child, and the pipe gets the lowest free numbers.
 private func isOpenInChild(_ number: Int32) -> Bool? {
     guard let file = FileIdentity(of: number) else { return nil }
     return statusOfChild { FileIdentity(of: number) == file ? 1 : 0 }.map { $0 == 1 }
@@ -29,7 +30,7 @@ private func openNull() throws -> Int32 {
 }
 
 @Suite(.serialized) struct ForkTests {
-    @Test("a descriptor of ours is closed in a forked child, but not in its parent")
+    @Test("one of our descriptors is closed in a forked child, but not in its parent")
     func closedInChild() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -49,7 +50,7 @@ private func openNull() throws -> Int32 {
         for number in pipes + [number] { close(number) }
     }
 
-    @Test("a closed or abandoned descriptor is ignored in the child")
+    @Test("an abandoned descriptor is not closed in a forked child")
     func removed() throws {
         let number = try openNull()
         let descriptor = Descriptor(owning: number)
@@ -58,7 +59,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor that was added for a library is closed in a child until it is removed")
+    @Test("a descriptor that was added for a library is closed in a forked child until it is removed")
     func ofLibrary() throws {
         let number = try openNull()
         ForkGuard.add(number)
@@ -68,7 +69,7 @@ private func openNull() throws -> Int32 {
         close(number)
     }
 
-    @Test("a descriptor of ours stays ours when it is also added as a library's")
+    @Test("a descriptor of ours stays ours if it is also added and removed as a library's descriptor")
     func takenForLibrarys() throws {
         let descriptor = Descriptor(owning: try openNull())
         let number = descriptor.number
@@ -78,7 +79,7 @@ private func openNull() throws -> Int32 {
         #expect(isOpenInChild(number) == false)
     }
 
-    @Test("descriptors with high numbers are closed in a child, too")
+    @Test("descriptors with high numbers are closed in a forked child, too")
     func greatNumbers() throws {
         let low = try openNull()
         defer { close(low) }
@@ -91,7 +92,7 @@ private func openNull() throws -> Int32 {
         #expect(descriptor.isOurs)
     }
 
-    @Test("an open-file-description lock ends with its process, even if a child runs")
+    @Test("an open-file-description lock ends when its process closes it, even while a forked child runs")
     func lockOfDeadParent() throws {
         var template = Array("/tmp/backhaul-lock-XXXXXX".utf8CString)
         let file = mkstemp(&template)
@@ -117,7 +118,8 @@ private func openNull() throws -> Int32 {
         // The parent's copy is closed while the child runs.
         close(descriptor.number)
         let other = open(template, O_RDWR | O_CLOEXEC)
-        // A program that another test starts at this moment has a copy until its exec. A copy in the child would stay.
+        // A program that another test starts now has a copy of the descriptor until its exec, so the lock may end
+        // later. A copy in the child would keep the lock.
         let deadline = Deadline.after(milliseconds: 5_000)
         while withUnsafeMutablePointer(to: &lock, { fcntl(other, setOpenFileLock, $0) }) != 0 {
             guard !deadline.hasPassed else {
@@ -131,14 +133,14 @@ private func openNull() throws -> Int32 {
         #expect(waitpid(child, &status, 0) == child)
     }
 
-    @Test("a process stamp distinguishes a child from its parent")
+    @Test("a process stamp distinguishes a forked child from its parent")
     func stamp() {
         let stamp = ProcessStamp.current
         #expect(stamp == .current)
         #expect(statusOfChild { stamp == .current ? 1 : 0 } == 0)
     }
 
-    @Test("a child does not wait for a thread that it does not have")
+    @Test("a forked child does not wait for a thread that only its parent has")
     func joinInChild() throws {
         let isReleased = Lock(false)
         let thread = try Thread(name: "waiting") { isReleased.wait(until: nil) { $0 ? () : nil } }

@@ -3,10 +3,10 @@ import Testing
 @testable import BackhaulPlatform
 
 @Suite struct LockTests {
-    /// A time limit that is reached only by a defect.
+    /// A time limit that is reached only because of a defect.
     private var patience: Deadline { .after(milliseconds: 30_000) }
 
-    @Test("no change of several threads is lost")
+    @Test("no change that several threads make under a lock is lost")
     func counting() throws {
         let count = Lock(0)
         let threads = try (0..<4).map { index in
@@ -16,7 +16,7 @@ import Testing
         #expect(count.withLock { $0 } == 40_000)
     }
 
-    @Test("a wait checks each change until its condition holds")
+    @Test("a wait for a locked value checks each change until its condition holds")
     func waiting() throws {
         let count = Lock(0)
         let thread = try Thread(name: "changer") { for _ in 0..<100 { count.change { $0 += 1 } } }
@@ -24,7 +24,7 @@ import Testing
         thread.join()
     }
 
-    @Test("a wait ends at its deadline, after one last check")
+    @Test("a wait for a locked value ends at its deadline, after one last check")
     func deadline() {
         let count = Lock(0)
         let looks = Lock(0)
@@ -36,13 +36,13 @@ import Testing
         #expect(looks.withLock { $0 } >= 2)
     }
 
-    @Test("a passed deadline still allows one check")
+    @Test("a wait for a locked value checks it once even if the deadline has passed")
     func passedDeadline() {
         let value = Lock(7)
         #expect(value.wait(until: .after(milliseconds: -1)) { $0 } == 7)
     }
 
-    @Test("an error thrown under the lock releases it")
+    @Test("an error that is thrown under a lock releases the lock")
     func throwing() {
         struct Mistake: Error {}
         let value = Lock(1)
@@ -50,7 +50,7 @@ import Testing
         #expect(value.withLock { $0 } == 1)
     }
 
-    @Test("an extreme timeout does not overflow", arguments: [Int64.max, Int64.max / 2, Int64(1) << 50])
+    @Test("an extreme time-out does not overflow", arguments: [Int64.max, Int64.max / 2, Int64(1) << 50])
     func absurdDeadline(milliseconds: Int64) {
         let deadline = Deadline.after(milliseconds: milliseconds)
         #expect(!deadline.hasPassed)

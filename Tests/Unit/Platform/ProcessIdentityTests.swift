@@ -21,7 +21,7 @@ import Testing
         #expect(ProcessIdentity.current.startTime > 0)
     }
 
-    @Test("a process that was started later with the same id is another one")
+    @Test("a process that started later with the same id is another process")
     func laterProcess() {
         var other = ProcessIdentity.current
         other.startTime += 1
@@ -31,7 +31,7 @@ import Testing
         #expect(!rebooted.isAlive)
     }
 
-    @Test("a killed process is not alive, reaped or not")
+    @Test("a killed process is not alive, whether it is reaped or not")
     func killed() throws {
         let child = try startChild()
         let identity = try #require(ProcessIdentity.of(processID: child))

@@ -20,7 +20,7 @@ final class TimeZoneWatchTests {
         rmdir(directory)
     }
 
-    @Test("a removed, new or replaced link is reported each time")
+    @Test("each time the link of the time zone is removed, made or replaced, this is reported")
     func links() {
         for _ in 0..<3 {
             unlink(directory + "/localtime")
@@ -34,14 +34,14 @@ final class TimeZoneWatchTests {
         }
     }
 
-    @Test("changes of other files are not reported")
+    @Test("changes of other files in the time zone's directory are not reported")
     func others() {
         close(open(directory + "/hosts", O_WRONLY | O_CREAT, 0o600))
         unlink(directory + "/hosts")
         #expect(watch.takeChanges() == .none)
     }
 
-    @Test("a removed directory ends the watch, and a missing one cannot be watched")
+    @Test("a removed directory ends the watch of the time zone, and a missing directory cannot be watched")
     func end() {
         unlink(directory + "/localtime")
         rmdir(directory)

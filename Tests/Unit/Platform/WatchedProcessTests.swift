@@ -20,7 +20,7 @@ struct WatchedProcessTests {
         return false
     }
 
-    @Test("has a descriptor that becomes readable when it ends")
+    @Test("a watched process has a descriptor that becomes readable when the process ends")
     func ends() throws {
         let process = try #require(WatchedProcess(try start("exec sleep 600")))
         #expect(!process.hasEnded)
@@ -32,7 +32,7 @@ struct WatchedProcessTests {
         #expect(process.hasEnded)
     }
 
-    @Test("ends on request together with its child processes")
+    @Test("a watched process ends on request together with its child processes")
     func group() throws {
         let process = try #require(WatchedProcess(try start("sleep 600 & sleep 600")))
         let group = getpgid(process.identity.processID)
@@ -44,7 +44,7 @@ struct WatchedProcessTests {
         #expect(kill(-group, 0) == -1)
     }
 
-    @Test("cannot be one that has ended, or a later one with the same id")
+    @Test("a process that has ended, or a later one with the same id, cannot be watched")
     func another() throws {
         var identity = try start("exec sleep 600")
         #expect(kill(identity.processID, SIGKILL) == 0)
@@ -56,7 +56,7 @@ struct WatchedProcessTests {
         #expect(WatchedProcess(identity) == nil)
     }
 
-    @Test("in this process's group is killed without this process")
+    @Test("a watched process in this process's group is killed without this process")
     func own() throws {
         var process: pid_t = 0
         var arguments: [UnsafeMutablePointer<CChar>?] = [strdup("sleep"), strdup("600"), nil]

@@ -6,14 +6,14 @@ import Testing
 @Suite struct WorkerTests {
     private struct Mistake: Error {}
 
-    /// A time limit that is reached only by a defect.
+    /// A time limit that is reached only because of a defect.
     private static var patience: Deadline { .after(milliseconds: 30_000) }
 
     private final class Journal {
         var batches: [Int] = []
     }
 
-    @Test("jobs are performed in order on one thread, and before close returns")
+    @Test("a worker performs its jobs in order on one thread, and before `close` returns")
     func order() throws {
         let seen = Lock<[Int]>([])
         let worker = try Worker(name: "ordered", make: { 0 })
@@ -22,7 +22,7 @@ import Testing
         #expect(seen.withLock { $0 } == Array(0..<1_000))
     }
 
-    @Test("jobs that are posted during a batch form the next batch")
+    @Test("jobs that are posted during a batch form the worker's next batch")
     func batches() throws {
         let gate = Lock((isRunning: false, isOpen: false))
         let sizes = Lock<[Int]>([])
@@ -43,12 +43,12 @@ import Testing
         #expect(sizes.withLock { $0 } == [1, 50])
     }
 
-    @Test("the error of a context that cannot be created is that of the worker")
+    @Test("a worker whose context cannot be created fails with the context's error")
     func failingContext() {
         #expect(throws: Mistake.self) { try Worker<Int>(name: "failing", make: { throw Mistake() }) }
     }
 
-    @Test("after close jobs are refused, and closing again is harmless")
+    @Test("a closed worker refuses jobs, and closing it again is harmless")
     func closed() throws {
         let worker = try Worker(name: "closed", make: { 0 })
         worker.close()
@@ -84,7 +84,7 @@ import Testing
         #expect(isPerformed.withLock { $0 })
     }
 
-    @Test("all signals are blocked on the library's threads, and the starter's mask is unchanged")
+    @Test("all signals are blocked on the library's threads, and the mask of the starting thread is unchanged")
     func signals() throws {
         var before = sigset_t()
         pthread_sigmask(SIG_SETMASK, nil, &before)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Activities")
+@Suite("Activities in the store")
 struct ActivityTests {
     let scratch = Scratch()
     private static let hour: Int64 = 3_600_000
@@ -53,7 +53,7 @@ struct ActivityTests {
         return request
     }
 
-    @Test("the window of an activity opens after the interval")
+    @Test("the window of an activity opens one interval after the activity was set")
     func window() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -67,7 +67,7 @@ struct ActivityTests {
         #expect(window == ActivityWindow(begin: 1_000 + Self.hour, toleranceMilliseconds: UInt64(Self.hour / 2)))
     }
 
-    @Test("a start enqueues the stored request, with the end of the window as its latest start")
+    @Test("the start of an activity enqueues its stored request, with the end of the window as latest start")
     func task() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -89,7 +89,9 @@ struct ActivityTests {
         #expect(info.url == request.url)
     }
 
-    @Test("a user-initiated activity has no constraints", arguments: [QualityOfService.utility, .userInitiated])
+    @Test(
+        "the task of a utility or user-initiated activity has no constraints",
+        arguments: [QualityOfService.utility, .userInitiated])
     func quality(_ quality: QualityOfService) throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +103,7 @@ struct ActivityTests {
         #expect(record.task.request.options.policy.constraints == .none)
     }
 
-    @Test("an activity without a request makes an event, which needs the host until it is acknowledged")
+    @Test("an activity without a request makes an event, and its session needs the host until the acknowledgement")
     func event() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -143,7 +145,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).map(\.kind) == [.activity("other"), .activity("sync")])
     }
 
-    @Test("an activity that does not repeat makes an event also while an earlier one is unacknowledged")
+    @Test("an activity that does not repeat makes an event even while an earlier event is unacknowledged")
     func single() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -155,7 +157,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a start from an outdated read does nothing")
+    @Test("an activity is not started again from an outdated reading of the store")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -166,7 +168,7 @@ struct ActivityTests {
         #expect(try store.events(of: session).count == 1)
     }
 
-    @Test("while the last task of an activity lives, it starts no other")
+    @Test("an activity starts no task while its last task has not ended")
     func living() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -182,7 +184,7 @@ struct ActivityTests {
         #expect(try start(store, free, at: 4 * Self.hour) != nil)
     }
 
-    @Test("one start replaces all missed windows, and the next window is on the grid")
+    @Test("one start replaces all missed windows, and the next window begins at a multiple of the interval")
     func missed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -195,7 +197,7 @@ struct ActivityTests {
         #expect(try open(store, now).next == 11 * Self.hour)
     }
 
-    @Test("an activity that does not repeat is removed by its start")
+    @Test("an activity that does not repeat is removed when it starts")
     func gone() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -237,7 +239,7 @@ struct ActivityTests {
         #expect(try infos(store, session)[0].lastTask == task)
     }
 
-    @Test("an activity can be removed once, and invalidating a session removes all of its activities")
+    @Test("an activity can be removed only once, and invalidating a session removes all of its activities")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -272,7 +274,7 @@ struct ActivityTests {
         try set(store, activity("7"), session)
     }
 
-    @Test("a clock step moves windows that count from now, and not those with a stated time")
+    @Test("a clock step moves the windows of an interval, but not a window with a stated time")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -288,7 +290,7 @@ struct ActivityTests {
         try set(store, activity("wall") { $0.firstMilliseconds = begin + 5 * Self.hour }, session, at: begin)
         try adopt(begin + Self.hour / 2, boot: 1_000)
         #expect(try next() == [Self.hour * 3 / 2, 5 * Self.hour])
-        // The activity starts while the clock is far ahead.
+        // The activity "wall" starts while the clock is far ahead.
         let late = begin + 500 * Self.hour
         try adopt(late, boot: 1_000)
         let due = try #require(try open(store, late).open.first { $0.identifier == "wall" })

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Attempts")
+@Suite("Attempts in the store")
 struct AttemptTests {
     let scratch = Scratch()
 
@@ -46,7 +46,7 @@ struct AttemptTests {
         try store.run { (transaction) throws(Failure) in try transaction.attempts.all(of: task, in: session) }
     }
 
-    @Test("attempts are listed as recorded, oldest first, with the request's URL by default")
+    @Test("attempts are listed oldest first, as recorded; their default URL is that of the request")
     func listed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -71,7 +71,7 @@ struct AttemptTests {
         #expect(try store.tasks(of: session)[0].attempts == 250)
     }
 
-    @Test("an attempt that is stored in progress is replaced when it ends")
+    @Test("the record of an attempt in progress is replaced when the attempt ends")
     func replaced() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -91,7 +91,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).map(\.next) == [.end])
     }
 
-    @Test("an ended task gets no attempts")
+    @Test("no attempt is recorded for a task that has ended")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -101,7 +101,7 @@ struct AttemptTests {
         #expect(try attempts(store, task, session).isEmpty)
     }
 
-    @Test("attempts of an unknown task, or one of another session, are not found")
+    @Test("the attempts of an unknown task, or of another session's task, are not found")
     func notFound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +111,7 @@ struct AttemptTests {
         #expect(throws: Failure.self) { try attempts(store, TaskID(rawValue: 99), session) }
     }
 
-    @Test("attempts are kept after the acknowledgement, while the task is in the history")
+    @Test("attempts are kept after the acknowledgement while their task is in the history")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

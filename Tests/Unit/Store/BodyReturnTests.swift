@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("Consumed files to be returned")
+@Suite("Consumed files that must be returned")
 struct BodyReturnTests {
     let scratch = Scratch()
 
@@ -33,21 +33,23 @@ struct BodyReturnTests {
         #expect(change.returnsBodies == (state != .succeeded))
     }
 
-    @Test("are listed after the acknowledgement, until they are returned", arguments: [TaskState.failed, .cancelled])
+    @Test(
+        "the consumed file of a failed or cancelled task is listed from the acknowledgement to its return",
+        arguments: [TaskState.failed, .cancelled])
     func listedByAcknowledgement(state: TaskState) throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
         try endAndAcknowledge(store, session, task, state)
         let body = ReturnedBody(name: "c-1", path: "/home/someone/a", task: task)
         #expect(try listed(store) == [body] && leftovers(store) == [])
-        // The file must not become a leftover meanwhile.
+        // A file that must be returned must not become a leftover.
         try store.run { (transaction) throws(Failure) in try transaction.bodies.addLeftovers(among: ["c-1", "c-2"]) }
         #expect(try leftovers(store) == ["c-2"])
         try store.run { (transaction) throws(Failure) in try transaction.bodies.forgetReturned(["c-1"]) }
         #expect(try listed(store) == [])
     }
 
-    @Test("are leftovers after a success")
+    @Test("the consumed file of a task that succeeded becomes a leftover")
     func succeeded() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -55,7 +57,7 @@ struct BodyReturnTests {
         #expect(try listed(store) == [] && leftovers(store) == ["c-1"])
     }
 
-    @Test("are not listed while their old name exists")
+    @Test("a consumed file is not listed for its return while its old name exists")
     func oldName() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)
@@ -67,7 +69,7 @@ struct BodyReturnTests {
         #expect(try listed(store).map(\.task) == [task])
     }
 
-    @Test("do not include a file that the host has claimed")
+    @Test("a file that the host has claimed is not listed for its return")
     func claimed() throws {
         let store = try TestStore(scratch.path)
         let (session, task) = try enqueue(store)

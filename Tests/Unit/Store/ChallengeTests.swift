@@ -54,14 +54,14 @@ struct ChallengeTests {
         }
     }
 
-    @Test("share one challenge and one event for each realm, and are not ready")
+    @Test("tasks that wait for the same realm share one challenge and one event, and are not ready")
     func shared() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let ids = try store.enqueue((0..<4).map { .numbered($0) }, in: session)
         let first = try #require(try park(store, ids[0]))
         #expect(first.isNew)
-        // The deadline: seven days after 2,000, seen at 2,500 (10 on the boot clock).
+        // The deadline is seven days after the enqueue at 2,000. The time now is 2,500, which is 10 on the boot clock.
         #expect(first.nextDue == Int64(604_799_510))
         #expect(try park(store, ids[1])?.isNew == false)
         #expect(try park(store, ids[2], realm: nil)?.isNew == true)
@@ -80,7 +80,7 @@ struct ChallengeTests {
         #expect(info.nextAttemptMilliseconds == 0)
     }
 
-    @Test("become ready again after the response, and the event is removed")
+    @Test("parked tasks become ready after the host's response, and the event of the challenge is removed")
     func answered() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -102,7 +102,7 @@ struct ChallengeTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("open no second challenge when the known one got its response meanwhile")
+    @Test("if the host has responded to a known challenge meanwhile, a task does not open it again")
     func answeredMeanwhile() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -119,7 +119,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == ids)
     }
 
-    @Test("wait again when the credential is refused")
+    @Test("all tasks of a challenge wait again when the server rejects the credential")
     func reopened() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -139,7 +139,7 @@ struct ChallengeTests {
         #expect(try waiting(store).isEmpty)
     }
 
-    @Test("fail together when the challenge is refused, and the round ends")
+    @Test("all tasks of a challenge fail when the host refuses it, and the round ends")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -160,7 +160,7 @@ struct ChallengeTests {
         try store.acknowledge(session, .through(events[2].id))
     }
 
-    @Test("can be suspended, cancelled and ended; the last one closes the challenge")
+    @Test("parked tasks can be suspended, cancelled and ended, and the last of them closes the challenge")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -183,7 +183,7 @@ struct ChallengeTests {
         #expect(try challenges(store, session).isEmpty)
     }
 
-    @Test("keep their challenge open when its event is acknowledged")
+    @Test("a challenge stays open when its event is acknowledged")
     func acknowledged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -198,7 +198,7 @@ struct ChallengeTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("keep the checkpoint of an earlier attempt")
+    @Test("a parked task keeps its checkpoint")
     func keepsCheckpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -215,7 +215,7 @@ struct ChallengeTests {
         #expect(task?.task.bytesReceived == 5)
     }
 
-    @Test("wait untried, too, if the challenge is still open")
+    @Test("a task is parked without an attempt if the challenge is still open")
     func unasked() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -233,7 +233,7 @@ struct ChallengeTests {
         #expect(try waiting(store) == [ids[2]])
     }
 
-    @Test("get a new deadline when the session's resource timeout changes")
+    @Test("a parked task gets a new deadline when the session's resource time-out changes")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -248,7 +248,7 @@ struct ChallengeTests {
         #expect(next == 82)
     }
 
-    @Test("wait on after a reboot, with a deadline by the new boot clock")
+    @Test("parked tasks still wait after a reboot, with a deadline on the new boot clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -11,7 +11,7 @@ import Testing
 struct ChecksumTests {
     let scratch = Scratch()
 
-    @Test("64 random bytes in the database are reported or harmless", arguments: 0..<200)
+    @Test("64 changed bytes at random places of the database are reported or have no effect", arguments: 0..<200)
     func randomBytes(round: Int) throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: UInt64(round))
@@ -20,7 +20,7 @@ struct ChecksumTests {
         try filled.expectContentsOrDamage(bytes, at: scratch.path)
     }
 
-    @Test("one changed bit of any page is reported or harmless")
+    @Test("one changed bit of any page is reported or has no effect")
     func oneBitOfEachPage() throws {
         let filled = try FilledStore.shared.get()
         var random = SeededGenerator(seed: 1)
@@ -32,7 +32,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("each changed byte of the database's header or its checksum is reported")
+    @Test("each changed byte of the database's header, or of the first page's checksum, is reported")
     func firstPage() throws {
         let filled = try FilledStore.shared.get()
         for place in Array(0..<100) + Array(FilledStore.pageSize - 8..<FilledStore.pageSize) {
@@ -45,7 +45,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("exchanged pages are reported")
+    @Test("a page that is replaced by the next page is reported or has no effect")
     func exchanged() throws {
         let filled = try FilledStore.shared.get()
         let size = FilledStore.pageSize
@@ -57,7 +57,7 @@ struct ChecksumTests {
         }
     }
 
-    @Test("the error of a damaged page has its number and a remedy, and ends the store")
+    @Test("the failure of a damaged page has the page's number and a remedy, and the store is not used again")
     func message() throws {
         let filled = try FilledStore.shared.get()
         var bytes = filled.bytes
@@ -91,14 +91,15 @@ struct WALCheckTests {
         return path
     }
 
-    @Test("a changed byte is reported, or loses only the last transaction")
+    @Test("a changed byte of the log is reported, or loses only the last transaction")
     func changedByte() async throws {
         let path = await killedStore(tasks: 20)
         let database = FilledStore.file(path + "/" + Schema.fileName)
         let log = FilledStore.file(path + "/" + Schema.walName)
         var random = SeededGenerator(seed: 7)
         var reports = 0
-        // The positions are the header of the log, and in each fourth frame one byte of its header and one of its page.
+        // The changed bytes are all bytes of the log's header, and in each fourth frame one byte of the frame's header
+        // and one of its page.
         let frame = 24 + FilledStore.pageSize
         let places =
             Array(0..<32)
@@ -123,7 +124,7 @@ struct WALCheckTests {
         #expect(reports > places.count / 2)
     }
 
-    @Test("a log that is cut within its last transaction is not damaged")
+    @Test("a log that is cut within its last transaction is not damaged, and loses only that transaction")
     func cut() async throws {
         let path = await killedStore(tasks: 3)
         let log = path + "/" + Schema.walName

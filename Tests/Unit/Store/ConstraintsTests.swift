@@ -48,7 +48,7 @@ struct ConstraintsTests {
         }).task.constraints
     }
 
-    @Test("constraints are stored and read with each field")
+    @Test("constraints are stored and read with all fields")
     func roundTrip() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -64,7 +64,7 @@ struct ConstraintsTests {
         ])
     }
 
-    @Test("the first waiting task with given constraints is found behind others")
+    @Test("the first waiting task with certain constraints is found even behind other tasks")
     func firstStating() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -120,7 +120,7 @@ struct ConstraintsTests {
         #expect(elsewhere.map(\.session) == [other] && elsewhere[0].id != stated[0].id)
     }
 
-    @Test("the same key with another policy is a conflict, but other starts are accepted")
+    @Test("a known key with another policy is a conflict, but a known key with other starts is accepted")
     func conflict() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,7 @@ struct ConstraintsTests {
         }
     }
 
-    @Test("a task with replaced constraints is still found by its key")
+    @Test("a task with replaced constraints is still found by its idempotency key")
     func replaced() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +168,7 @@ struct ConstraintsTests {
         #expect(try store.enqueue([request], in: session) == [tasks[0]])
     }
 
-    @Test("tasks of a launched host are marked as launched")
+    @Test("the constraints of tasks from a launched host are marked as launched")
     func launched() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -182,7 +182,7 @@ struct ConstraintsTests {
         #expect(stated.map(\.constraints.stated.preset) == [nil, .overnight])
     }
 
-    @Test("ready tasks come by priority and age over all released constraints")
+    @Test("ready tasks with different constraints come in order of priority, then of age")
     func turns() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -202,7 +202,7 @@ struct ConstraintsTests {
         #expect(try turns(store, limit: 9, known: known) == Array(expected { _ in true }.dropFirst(10).prefix(9)))
     }
 
-    @Test("ready tasks are counted by constraints and lane")
+    @Test("ready tasks are counted by lane and constraints")
     func counts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -214,7 +214,7 @@ struct ConstraintsTests {
         #expect(counts.allSatisfy { $0.session == session })
     }
 
-    @Test("unused constraints are deleted; above the limit the enqueue is refused")
+    @Test("unused constraints are deleted, and an enqueue above their limit is refused")
     func limit() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

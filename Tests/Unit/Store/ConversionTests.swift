@@ -6,13 +6,13 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Tests with databases without valid checksums: from earlier versions, or copied or changed by another SQLite.
-@Suite("Databases are converted to checksums")
+/// These databases have no valid checksums: an earlier version made them, or another SQLite copied or changed them.
+@Suite("Conversion of databases to checksums")
 struct ConversionTests {
     let scratch = Scratch()
     private var file: String { scratch.path + "/" + Schema.fileName }
 
-    /// Runs the statements with SQLite without checksums, as its shell does.
+    /// Runs the statements with a SQLite that writes no checksums, as the shell of SQLite does.
     private func withPlainSQLite(_ path: String, _ statements: String...) throws {
         var database: OpaquePointer?
         defer { sqlite3_close(database) }
@@ -55,7 +55,7 @@ struct ConversionTests {
         #expect(#expect(throws: Failure.self) { try TestStore(path) }?.status == .storeDamaged)
     }
 
-    /// The names in the directory, except the shared memory that another SQLite leaves when it is killed.
+    /// Returns the names in the directory, except the shared memory that another SQLite leaves when it is killed.
     private func names(_ path: String) throws -> [String] {
         try DirectoryReader.textNames(in: path).filter { !$0.hasSuffix("-shm") }.sorted()
     }
@@ -76,14 +76,14 @@ struct ConversionTests {
         #expect(FilledStore.file(file)[18...20] == [2, 2, 0])
     }
 
-    @Test("from an earlier version")
+    @Test("a database from an earlier version is converted")
     func earlier() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
         try expectConverted(filled)
     }
 
-    @Test("from an earlier version, larger than SQLite's page cache")
+    @Test("a database from an earlier version is converted even if it is larger than SQLite's page cache")
     func large() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -104,7 +104,7 @@ struct ConversionTests {
         #expect(answers == ["ok", "24000000"])
     }
 
-    @Test("from an earlier version whose engine was killed")
+    @Test("a database from an earlier version whose engine was killed is converted with its log")
     func earlierWithLog() async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -122,7 +122,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("after a copy by another program, with its backup or VACUUM INTO")
+    @Test("a database that another program copied by a backup or VACUUM INTO is converted")
     func copied() throws {
         let filled = try FilledStore.shared.get()
         let original = scratch.path + "/original"
@@ -141,7 +141,7 @@ struct ConversionTests {
         }
     }
 
-    @Test("after a backup of a store that was just converted")
+    @Test("a backup of a database that was just converted is converted")
     func copiedTwice() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -153,7 +153,7 @@ struct ConversionTests {
         try expectConverted(filled, path: path)
     }
 
-    @Test("after a change by another program, with or without a log", arguments: ["DELETE", "WAL"])
+    @Test("a database that another program changed is converted, with or without a log", arguments: ["DELETE", "WAL"])
     func changed(mode: String) throws {
         let filled = try FilledStore.shared.get()
         try FilledStore.write(filled.bytes, to: scratch.path)
@@ -174,7 +174,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file + "-wal").count > FilledStore.pageSize)
     }
 
-    @Test("after another program has moved the log of a killed engine into the database")
+    @Test("a database is converted after another program has moved the log of a killed engine into it")
     func logMoved() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -186,7 +186,7 @@ struct ConversionTests {
         try expectConverted(filled)
     }
 
-    @Test("only once, also if the engine is killed afterwards")
+    @Test("a converted database is not converted again, even if its engine was killed")
     func killed() async throws {
         let filled = try FilledStore.shared.get()
         try await makeKilled()
@@ -198,7 +198,7 @@ struct ConversionTests {
         #expect(before.st_ino == after.st_ino)
     }
 
-    @Test("only if SQLite does not find them damaged")
+    @Test("a database that SQLite finds damaged is not converted")
     func damaged() throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)
@@ -211,7 +211,7 @@ struct ConversionTests {
         #expect(FilledStore.file(file) == before)
     }
 
-    @Test("by the next engine, if a conversion was killed at any moment", arguments: 0..<16)
+    @Test("after a conversion that was killed at any moment, the next engine converts the database", arguments: 0..<16)
     func killedConversion(round: Int) async throws {
         let filled = try FilledStore.shared.get()
         try makePlain(filled)

@@ -26,7 +26,7 @@ struct DatabaseTests {
 
     private func refusal() -> Failure? { #expect(throws: Failure.self) { try TestStore(scratch.path) } }
 
-    @Test("has the settings that its guarantees need")
+    @Test("the database has the settings that its guarantees need")
     func settings() throws {
         let store = try TestStore(scratch.path)
         let values = try store.run { (transaction) throws(Failure) in
@@ -46,7 +46,7 @@ struct DatabaseTests {
         ])
     }
 
-    @Test("from a newer version is refused and not changed")
+    @Test("a database from a newer version is refused and not changed")
     func newer() throws {
         let steps = Schema.migrations + ["CREATE TABLE later (id INTEGER PRIMARY KEY) STRICT"]
         do { try TestStore(scratch.path, migrations: steps).close() }
@@ -56,7 +56,7 @@ struct DatabaseTests {
         _ = try TestStore(scratch.path, migrations: steps)
     }
 
-    @Test("from an older version is migrated with its contents")
+    @Test("a database from an older version is migrated with its contents")
     func migrated() throws {
         let session = try makeStore(tasks: 3)
         let steps = Schema.migrations + [
@@ -69,7 +69,7 @@ struct DatabaseTests {
         } == "3")
     }
 
-    @Test("is unchanged when a migration fails halfway")
+    @Test("a migration that fails halfway leaves the database unchanged")
     func failedMigration() throws {
         let session = try makeStore(tasks: 3)
         let steps = Schema.migrations + ["DELETE FROM requests; CREATE TABLE tasks (id INTEGER)"]
@@ -77,7 +77,7 @@ struct DatabaseTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 3)
     }
 
-    @Test("of another program is not changed")
+    @Test("a database of another program is refused and not changed")
     func strangers() throws {
         let connection = try { () throws(Failure) in
             _ = try StoreDirectory.open(path: scratch.path).openFile(Schema.fileName)
@@ -90,7 +90,7 @@ struct DatabaseTests {
         #expect(failure?.message.contains("not a database of Backhaul") == true)
     }
 
-    @Test("with a damaged header is reported as damaged")
+    @Test("a database with a damaged header is reported as damaged")
     func damagedHeader() throws {
         _ = try makeStore(tasks: 10)
         overwrite(at: 0, with: Array("not a database at all".utf8))
@@ -100,14 +100,14 @@ struct DatabaseTests {
         #expect(failure?.message.contains("move the store's directory away") == true)
     }
 
-    @Test("that was truncated is reported as damaged")
+    @Test("a truncated database is reported as damaged")
     func truncated() throws {
         _ = try makeStore(tasks: 1_000)
         #expect(truncate(file, 20_000) == 0)
         #expect(refusal()?.status == .storeDamaged)
     }
 
-    @Test("with garbage in the middle is reported as damaged when it is read, without a trap")
+    @Test("garbage in the middle of a database is reported as damage when it is read, without a trap")
     func garbage() throws {
         let session = try makeStore(tasks: 5_000)
         var status = stat()
@@ -123,18 +123,18 @@ struct DatabaseTests {
             _ = try store.control(session, .cancel)
         }
         #expect(failure?.status == .storeDamaged)
-        // A database that is known to be damaged is not used any more.
+        // After damage is found, each use of the store fails in the same way.
         #expect(#expect(throws: Failure.self) { try store.run { _ throws(Failure) in 1 } } == failure)
     }
 
-    @Test("that is a symbolic link is refused")
+    @Test("a database that is a symbolic link is refused")
     func link() throws {
         _ = try StoreDirectory.open(path: scratch.path)
         symlink("/etc/passwd", file)
         #expect(refusal()?.status == .storeUnavailable)
     }
 
-    @Test("that another program has open is refused")
+    @Test("a database that another program has open is refused")
     func busy() async throws {
         _ = try makeStore(tasks: 1)
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
@@ -146,7 +146,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("releases every statement when memory is returned, and uses none that was freed")
+    @Test("returning memory releases every prepared statement, and no freed statement is used")
     func memoryGivenBack() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String, file = file as String] in
             _ = try StoreDirectory.open(path: path).openFile(Schema.fileName)
@@ -154,8 +154,7 @@ struct DatabaseTests {
             let queries = (0..<200).map { Query("SELECT \($0)") }
             for query in queries { try connection.run(query) }
             #expect(connection.preparedTexts.count == 200)
-            // Freed memory is filled with the byte 2 (M_PERTURB of mallopt(3)), which is the state of a statement in
-            // use.
+            // M_PERTURB of mallopt(3) fills freed memory with the byte 2, by which SQLite marks a statement in use.
             typealias Option = @convention(c) (Int32, Int32) -> Int32
             let setOption = unsafeBitCast(try #require(dlsym(nil, "mallopt")), to: Option.self)
             _ = setOption(-6, 2)
@@ -165,7 +164,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("is locked for other programs, such as the shell of SQLite, while it is open")
+    @Test("an open database is locked for other programs, such as the shell of SQLite")
     func othersAreKeptOut() async throws {
         let session = try makeStore(tasks: 1)
         let store = try TestStore(scratch.path)
@@ -179,7 +178,7 @@ struct DatabaseTests {
         #expect(try store.tasks(of: session).count == 2)
     }
 
-    @Test("can be opened by a forked child after its parent has closed it")
+    @Test("a database can be opened by a forked child after its parent has closed it")
     func forkedChild() async throws {
         let session = try makeStore(tasks: 3)
         await #expect(processExitsWith: .success) {
@@ -203,7 +202,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("drops delays of an earlier boot, because they use its boot clock")
+    @Test("delays of an earlier boot are dropped, because they are times of that boot's clock")
     func otherBoot() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -223,7 +222,7 @@ struct DatabaseTests {
         #expect(try other.run { (transaction) throws(Failure) in try transaction.lanes.ready().count } == 1)
     }
 
-    @Test("drops device numbers of an earlier boot, and keeps those of this boot")
+    @Test("device numbers of an earlier boot are dropped, and those of this boot are kept")
     func otherDevices() throws {
         var store = try TestStore(scratch.path)
         let session = try store.session()

@@ -19,7 +19,7 @@ struct DirectoryTests {
         #expect(throws: Failure.self) { try StoreDirectory.open(path: path) }
     }
 
-    @Test("is created with mode 0700 if its parent exists, and can be opened again")
+    @Test("a store's directory is created with mode 0700 if its parent exists, and can be opened again")
     func made() throws {
         let first = try StoreDirectory.open(path: path)
         #expect(mode(path) == 0o700)
@@ -27,7 +27,7 @@ struct DirectoryTests {
         #expect(try StoreDirectory.open(path: path + "//").path == path)
     }
 
-    @Test("has mode 0700 and files with mode 0600, independent of the umask")
+    @Test("a store's directory has mode 0700 and its files have mode 0600, whatever the umask is")
     func umasks() async throws {
         for mask in [mode_t(0), 0o777] {
             let path = scratch.path + "/\(mask)"
@@ -49,7 +49,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("must have a valid absolute path below an existing directory")
+    @Test("a store must have a valid absolute path below an existing directory")
     func paths() throws {
         #expect(refusal("relative/store")?.status == .invalidArgument)
         #expect(refusal("")?.status == .invalidArgument)
@@ -62,7 +62,7 @@ struct DirectoryTests {
         #expect(refusal(file + "/store")?.status == .storeUnavailable)
     }
 
-    @Test("may have a longer path than SQLite accepts")
+    @Test("a store may have a longer path than SQLite accepts")
     func longPath() throws {
         var long = scratch.path
         while long.utf8.count < 3_700 {
@@ -79,7 +79,7 @@ struct DirectoryTests {
         #expect(try TestStore(long + "/store").tasks(of: session).count == 1)
     }
 
-    @Test("is refused and not changed when its mode allows access by others")
+    @Test("a directory whose mode allows access by others is refused and not changed")
     func openToOthers() throws {
         for bits in [mode_t(0o755), 0o770, 0o701] {
             mkdir(path, bits)
@@ -91,7 +91,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("is refused for a user who does not own it", .enabled(if: geteuid() == 0))
+    @Test("a directory is refused for a user who does not own it", .enabled(if: geteuid() == 0))
     func otherUser() async throws {
         mkdir(path, 0o755)
         chmod(scratch.path, 0o711)
@@ -108,7 +108,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("is reported as read-only when it cannot be written", .enabled(if: geteuid() == 0))
+    @Test("a store that cannot be written is reported as read-only", .enabled(if: geteuid() == 0))
     func readOnly() async throws {
         mkdir(path, 0o500)
         chown(path, 65_534, 65_534)
@@ -126,7 +126,7 @@ struct DirectoryTests {
         }
     }
 
-    @Test("on a network file system is refused with its name and the option, and removed", arguments: [
+    @Test("a store on a network file system is refused with a remedy, and its directory is removed", arguments: [
         (0x6969, "NFS"), (0xFF53_4D42, "CIFS"), (0xFE53_4D42, "SMB"), (0x0102_1997, "9P"), (0x00C3_6400, "Ceph"),
         (0x5346_414F, "AFS"), (0x0BD0_0BD0, "Lustre"), (0x0116_1970, "GFS2"), (0x7461_636F, "OCFS2"),
     ] as [(UInt32, String)])
@@ -140,7 +140,7 @@ struct DirectoryTests {
         #expect(mode(path) == nil)
     }
 
-    @Test("on a local file system or on FUSE is opened", arguments: [
+    @Test("a store on a local file system or on FUSE is opened", arguments: [
         0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x6573_5546, 0x2FC1_2FC1,
     ] as [UInt32])
     func local(magic: UInt32) throws {
@@ -152,7 +152,7 @@ struct DirectoryTests {
 struct LockTests {
     let scratch = Scratch()
 
-    @Test("has one holder, and is released with its last reference")
+    @Test("the store lock has one holder, and is released with its last reference")
     func exclusive() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         #expect(directory.lockHolder() == nil)
@@ -166,7 +166,7 @@ struct LockTests {
         #expect(try directory.acquireLock() != nil)
     }
 
-    @Test("excludes other processes, and is released when its process ends, even by kill -9")
+    @Test("the store lock excludes other processes, and is released when its process ends, even by kill -9")
     func processes() async throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
@@ -183,7 +183,7 @@ struct LockTests {
         #expect(lock.isHeld)
     }
 
-    @Test("is not inherited by a forked child")
+    @Test("the store lock is not inherited by a forked child")
     func forked() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let directory = try StoreDirectory.open(path: path)
@@ -200,20 +200,20 @@ struct LockTests {
             lock = nil
             var byte: UInt8 = 0
             #expect(read(ends[0], &byte, 1) == 1)
-            // The child still runs and could have the open file description.
+            // The child still runs, and could still have a copy of the lock's descriptor.
             #expect(try directory.acquireLock() != nil)
             kill(child, SIGKILL)
             waitpid(child, nil, 0)
         }
     }
 
-    @Test("is free at once after its release, even if a starting process has a copy of its descriptor")
+    @Test("a released lock is free immediately, even if a starting process has a copy of its descriptor")
     func copies() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         var copy: Int32 = -1
         do {
             let lock = try #require(try directory.acquireLock())
-            // The copy that a child process has between fork and exec.
+            // A child process has this copy between fork and exec.
             copy = try #require(
                 (3..<32_768).first { number in
                     var ours = stat()
@@ -228,7 +228,7 @@ struct LockTests {
         close(copy)
     }
 
-    @Test("of a removed lock file does not count")
+    @Test("a lock on a removed lock file does not count")
     func removed() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         let old = try #require(try directory.acquireLock())
@@ -238,7 +238,7 @@ struct LockTests {
         withExtendedLifetime((old, new)) {}
     }
 
-    @Test("has no holder if its text is invalid")
+    @Test("the store lock has no holder if the text of the lock file is invalid")
     func garbage() throws {
         let directory = try StoreDirectory.open(path: scratch.path)
         for text in ["", "hello", "1 2", "x y z", "99999999999 1 b", String(repeating: "1 ", count: 400)] {

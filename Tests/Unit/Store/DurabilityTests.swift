@@ -5,8 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Tests in which one process writes and is killed, and another one reads the store afterwards. The first process notes
-/// confirmed work in a file before it is killed. Kill -9 does not lose the kernel's copy of that file.
+/// In each test, one process writes and is killed, and another process reads the store afterwards. The first process
+/// notes confirmed work in a file. Kill -9 does not lose the kernel's copy of this file.
 @Suite("Durability")
 struct DurabilityTests {
     let scratch = Scratch()
@@ -21,7 +21,9 @@ struct DurabilityTests {
         return text.split(separator: "\n").compactMap { Int($0) }
     }
 
-    @Test("confirmed chunks survive kill -9, and chunks are atomic", arguments: 1...6)
+    @Test(
+        "confirmed chunks of an enqueue survive kill -9, and each chunk is in the store whole or not at all",
+        arguments: 1...6)
     func killed(round: Int) async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String, round = round as Int] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -29,7 +31,7 @@ struct DurabilityTests {
             let session = try store.session()
             let confirmed = Lock(0)
             let victim = try BackhaulPlatform.Thread(name: "killer") {
-                // The process is killed at any moment after some confirmations, while the store's thread works.
+                // The process is killed after some confirmations, at any moment of the store thread's work.
                 _ = confirmed.wait(until: nil) { $0 >= round * 7 ? true : nil }
                 kill(getpid(), SIGKILL)
             }
@@ -70,7 +72,7 @@ struct DurabilityTests {
         #expect(try store.info(session)?.liveTasks == UInt64(found.count * 10))
     }
 
-    @Test("confirmed ends and acknowledgements survive kill -9, and counters match the rows")
+    @Test("confirmed ends and acknowledgements survive kill -9, and the counters match the rows")
     func ends() async throws {
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let notes = open(path + "/notes", O_WRONLY | O_CREAT | O_APPEND, 0o600)

@@ -14,7 +14,7 @@ struct EndingTests {
         }
     }
 
-    @Test("each task has its event, in the given order, and the round ends once")
+    @Test("tasks that end together have one event each, in the given order, and the round ends once")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -28,7 +28,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("tasks that have already ended are skipped")
+    @Test("tasks that have already ended are skipped when several tasks end together")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -41,7 +41,7 @@ struct EndingTests {
         #expect(try store.info(session)?.events == 2)
     }
 
-    @Test("events of ended groups come after all of them and before the end of the round")
+    @Test("the events of ended groups come after all events of tasks and before the end of the round")
     func groups() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -56,7 +56,7 @@ struct EndingTests {
         #expect(change.events == (try store.events(of: session)))
     }
 
-    @Test("tasks of two sessions are refused in one call, and none of them ends")
+    @Test("a call that ends tasks of two sessions is refused, and none of the tasks ends")
     func sessions() throws {
         let store = try TestStore(scratch.path)
         let (first, second) = (try store.session("first"), try store.session("second"))

@@ -18,7 +18,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("a task is read as it was enqueued")
+    @Test("a task is read from the store as it was enqueued")
     func roundTrip() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -35,7 +35,7 @@ struct EnqueueTests {
         #expect(record.task.intent == nil)
     }
 
-    @Test("an existing destination file is refused for a new task, but not for a request with an existing task")
+    @Test("an existing destination file is refused for a new task, but not for a request that finds its task")
     func occupiedDestination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -68,7 +68,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 10)
     }
 
-    @Test("the same key with the same request finds the existing task")
+    @Test("the same idempotency key with the same request finds the existing task")
     func sameKey() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -83,7 +83,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 2)
     }
 
-    @Test("a key finds the state of its task and its unacknowledged event")
+    @Test("an idempotency key finds the state of its task, and the task's event until it is acknowledged")
     func standing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -106,7 +106,7 @@ struct EnqueueTests {
         #expect(try found() == existing(.succeeded))
     }
 
-    @Test("the same key with another request is refused with the name of the field", arguments: [
+    @Test("the same idempotency key with another request is refused with the name of the field", arguments: [
         "url", "destination", "if_exists", "priority", "flags", "mode", "headers", "user_data",
     ])
     func keyConflict(field: String) throws {
@@ -131,7 +131,7 @@ struct EnqueueTests {
         #expect(try store.info(session)?.liveTasks == 1)
     }
 
-    @Test("a key finds its task until the end is acknowledged, also after a change of priority")
+    @Test("an idempotency key finds its task until the end is acknowledged, even after a change of priority")
     func keyOfEnded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct EnqueueTests {
         #expect(next > id)
     }
 
-    @Test("a destination belongs to one live task of the whole store")
+    @Test("a destination belongs to only one live task of the whole store")
     func destination() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -162,7 +162,7 @@ struct EnqueueTests {
         #expect(try store.enqueue([.numbered(1)], in: other).count == 1)
     }
 
-    @Test("the same destination twice in one chunk refuses the whole chunk")
+    @Test("a chunk of requests that has the same destination twice is refused as a whole")
     func twice() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct EnqueueTests {
         }
     }
 
-    @Test("lanes are by origin, and only those with startable tasks are returned")
+    @Test("each origin has its own lane, and an enqueue returns only the lanes with startable tasks")
     func lanes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

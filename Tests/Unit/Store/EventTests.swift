@@ -53,7 +53,7 @@ struct EventTests {
         #expect(try store.events(of: session).first?.task?.outcome == outcome)
     }
 
-    @Test("a task ends once")
+    @Test("a task ends only once")
     func once() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -122,7 +122,7 @@ struct EventTests {
         #expect(events.map { $0.kind == .sessionFinished } == [false, false, true, false, true])
     }
 
-    @Test("cancelling the last tasks ends the round, too")
+    @Test("cancelling the last tasks of a round ends the round, too")
     func cancelledRound() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -153,7 +153,7 @@ struct EventTests {
         #expect(try store.events(of: session).count == 2)
     }
 
-    @Test("a session cannot acknowledge the events of another")
+    @Test("a session cannot acknowledge the events of another session")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()
@@ -205,7 +205,7 @@ struct EventTests {
         #expect(gone?.status == .notFound)
     }
 
-    @Test("unneeded files are listed until they are removed, also by the next engine")
+    @Test("files that are no longer needed are listed until they are removed, even in the next engine")
     func leftovers() throws {
         let ids: [TaskID]
         do {
@@ -227,7 +227,7 @@ struct EventTests {
         #expect(rest == [leftovers[1]])
     }
 
-    @Test("the path of a kept file changes with a store that was moved while closed")
+    @Test("the path of a kept file is correct after the closed store was moved")
     func movedStore() throws {
         let session: SessionID
         let id: TaskID
@@ -243,7 +243,7 @@ struct EventTests {
         #expect(try store.events(of: session)[0].task?.outcome.path == "\(scratch.path)/after/kept/\(id.rawValue)")
     }
 
-    @Test("a poll returns at most the requested number of events and the size of a frame")
+    @Test("a poll returns at most the requested number of events, and at most the bytes of a frame")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -273,7 +273,7 @@ struct EventTests {
         } == 10)
     }
 
-    @Test("an invalidated session is removed by its last acknowledgement, and its identifier is free again")
+    @Test("an invalidated session is removed at its last acknowledgement, and its identifier is free again")
     func invalidated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -293,7 +293,7 @@ struct EventTests {
         #expect(try store.session() > session)
     }
 
-    @Test("an invalidated session without tasks and events is removed at once")
+    @Test("an invalidated session without tasks and events is removed immediately")
     func invalidatedEmpty() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

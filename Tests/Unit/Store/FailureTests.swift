@@ -5,7 +5,8 @@ import Testing
 
 @testable import BackhaulStore
 
-// Extended result codes are macros with arithmetic, which Swift does not import (https://www.sqlite.org/rescode.html).
+// SQLite's extended result codes are macros with arithmetic, which Swift does not import
+// (https://www.sqlite.org/rescode.html).
 private let readError = SQLITE_IOERR | 1 << 8
 private let writeError = SQLITE_IOERR | 3 << 8
 private let syncError = SQLITE_IOERR | 4 << 8
@@ -15,7 +16,7 @@ private let foreignKeyError = SQLITE_CONSTRAINT | 3 << 8
 
 @Suite("Failures of SQLite")
 struct FailureTests {
-    @Test("have a status of the API", arguments: [
+    @Test("failures of SQLite have a status of the API", arguments: [
         (SQLITE_FULL, 0, .storeFull), (writeError, EDQUOT, .storeFull), (writeError, EIO, .engineFailed),
         (syncError, EIO, .engineFailed), (SQLITE_CORRUPT, 0, .storeDamaged), (SQLITE_NOTADB, 0, .storeDamaged),
         (checksumError, 0, .storeDamaged), (checksumError, ENOSPC, .storeDamaged),
@@ -31,7 +32,7 @@ struct FailureTests {
         #expect(!failure.message.isEmpty)
     }
 
-    @Test("end the store if memory and disk may differ, but not if a retry can help")
+    @Test("a failure of SQLite ends the store if memory and disk may differ, but not if a retry can help")
     func ending() {
         func failure(_ code: Int32, _ systemCode: Int32 = 0) -> Failure {
             Connection.failure(code, reason: "", systemCode: systemCode)
@@ -48,7 +49,7 @@ struct FailureTests {
 
 @Suite("Headers as bytes")
 struct HeaderBlobTests {
-    @Test("are packed and unpacked without a change", arguments: [
+    @Test("header fields are packed and unpacked without a change", arguments: [
         [], [HeaderField("A", "")],
         [HeaderField("ETag", "\"x\""), HeaderField("Däta", String(repeating: "y", count: 70_000))],
     ] as [[HeaderField]])
@@ -56,7 +57,7 @@ struct HeaderBlobTests {
         #expect(try HeaderBlob.unpack(HeaderBlob.pack(fields)) == fields)
     }
 
-    @Test("are an error when they are truncated anywhere")
+    @Test("unpacking header fields that are truncated anywhere fails")
     func damaged() throws {
         let bytes = try #require(HeaderBlob.pack([HeaderField("Name", "value"), HeaderField("Other", "more")]))
         for count in 1..<bytes.count where count != 17 {

@@ -39,7 +39,7 @@ struct GroupCommitTests {
         return [Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
     }
 
-    @Test("a body that throws is undone, and the others are committed")
+    @Test("a transaction body that throws is undone, and the other bodies are committed")
     func savepoints() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -61,7 +61,7 @@ struct GroupCommitTests {
         } == ["gallery"])
     }
 
-    @Test("reads write no byte to the disk")
+    @Test("reading the store writes no byte to the disk")
     func reads() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -77,7 +77,7 @@ struct GroupCommitTests {
         #expect(logState() != before)
     }
 
-    @Test("results come in the order of the calls")
+    @Test("the results of the store's calls come in the order of the calls")
     func order() throws {
         let store = try TestStore(scratch.path)
         let results = gather(store, (0..<500).map { number in Body { _ throws(Failure) in number } })
@@ -104,7 +104,7 @@ struct GroupCommitTests {
         #expect(try store.enqueue((0..<4_000).map { .numbered($0) }, in: session).count == 4_000)
     }
 
-    @Test("a full disk fails new work and keeps durable work", .enabled(if: Tmpfs.isAllowed))
+    @Test("a full disk fails new work and keeps work that is already durable", .enabled(if: Tmpfs.isAllowed))
     func fullDisk() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "2m"))
         let store = try TestStore(scratch.path + "/store")
@@ -127,7 +127,7 @@ struct GroupCommitTests {
         #expect(try again.info(session)?.liveTasks == UInt64(durable + 100))
     }
 
-    @Test("creating a store on a full disk fails with the status store full", .enabled(if: Tmpfs.isAllowed))
+    @Test("creating a store on a full disk fails with the status `storeFull`", .enabled(if: Tmpfs.isAllowed))
     func noRoom() throws {
         let disk = try #require(Tmpfs(at: scratch.path, size: "64k"))
         let filler = open(scratch.path + "/filler", O_WRONLY | O_CREAT, 0o600)
@@ -139,7 +139,7 @@ struct GroupCommitTests {
         withExtendedLifetime(disk) {}
     }
 
-    @Test("close performs earlier calls, and later calls fail")
+    @Test("closing the store performs earlier calls, and later calls fail")
     func closed() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct GroupCommitTests {
         #expect(try TestStore(scratch.path).tasks(of: session).count == 20)
     }
 
-    @Test("the log is moved into the database only when it has grown")
+    @Test("the log is moved into the database only after it has grown")
     func checkpoint() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -179,7 +179,7 @@ struct GroupCommitTests {
         #expect(logState()[0] < 45 << 20)
     }
 
-    @Test("a host that closes every descriptor and opens its own files finds them unchanged")
+    @Test("if a host closes all descriptors, the store does not write to files that the host opens then")
     func closedDescriptors() async throws {
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let store = try TestStore(path + "/store")
@@ -190,7 +190,7 @@ struct GroupCommitTests {
             for number in 3..<Int32(min(last, 256)) where fcntl(number, F_GETFD) >= 0 {
                 var status = stat()
                 fstat(number, &status)
-                // Standard streams and pipes to the parent process are not closed.
+                // The test closes no standard stream and no pipe to the parent process.
                 guard status.st_mode & S_IFMT == S_IFREG || status.st_mode & S_IFMT == S_IFDIR else { continue }
                 close(number)
                 let file = open(path + "/host-\(number)", O_RDWR | O_CREAT, 0o600)
@@ -213,7 +213,7 @@ struct GroupCommitTests {
     }
 }
 
-/// A small file system, mounted until the object is released.
+/// A small file system in memory, which is mounted until the object is released.
 final class Tmpfs {
     private let path: String
 

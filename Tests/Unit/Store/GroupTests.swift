@@ -15,7 +15,7 @@ struct GroupTests {
         events.compactMap { event in if case .groupFinished(let group) = event.kind { group } else { nil } }
     }
 
-    @Test("one event follows the last end of a group, with the number of outcomes")
+    @Test("one event follows the last end of a group, and counts the outcomes of the group's tasks")
     func finishes() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -32,7 +32,7 @@ struct GroupTests {
         #expect(try store.info(session)?.events == 4)
     }
 
-    @Test("the event of a group comes after the last task and before the end of the round")
+    @Test("the event of a group's end comes after the last task and before the end of the round")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -47,7 +47,7 @@ struct GroupTests {
         #expect(change?.events == events)
     }
 
-    @Test("tasks without a group make no event of a group")
+    @Test("the ends of tasks without a group make no event of a group")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -66,7 +66,7 @@ struct GroupTests {
         #expect(finished(try store.events(of: session)) == [one, one])
     }
 
-    @Test("cancelling ends each group once, when all its tasks have ended")
+    @Test("cancelling ends each group once, after all tasks of the group have ended")
     func cancel() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -84,7 +84,7 @@ struct GroupTests {
         #expect(last == [.groupFinished(finished), .sessionFinished])
     }
 
-    @Test("an invalidated session finishes its groups")
+    @Test("invalidating a session ends the session's groups")
     func invalidate() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct GroupTests {
         #expect(try store.acknowledge(session, .through(change.newestEvent)).sessionRemoved)
     }
 
-    @Test("suspend, resume, priority and rate apply only to the tasks of the group")
+    @Test("suspend, resume, priority and rate apply only to the tasks of the selected group")
     func controls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -111,7 +111,7 @@ struct GroupTests {
         #expect(try store.control(session, .suspend, TaskSelection(group: "nobody")).count == 0)
     }
 
-    @Test("listings by group show its tasks in the requested states")
+    @Test("a listing by group shows the group's tasks in the requested states")
     func listing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -132,7 +132,7 @@ struct GroupTests {
         #expect(try store.tasks(of: session).map(\.group) == ["album", "album", "album", "album", nil])
     }
 
-    @Test("a task that is found by its key is counted once and makes no group")
+    @Test("a task that is found by its idempotency key is counted once, and makes no new group")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -164,7 +164,7 @@ struct GroupTests {
         #expect(try groups(of: store) == 0)
     }
 
-    @Test("names that look equal but have different bytes are different groups")
+    @Test("group names that look equal but have different bytes are different groups")
     func names() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -48,7 +48,7 @@ struct HistoryTests {
         }
     }
 
-    @Test("has a task with the fields of the earlier listing")
+    @Test("a task in the history has the fields of its earlier listing")
     func same() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -73,7 +73,7 @@ struct HistoryTests {
         #expect(after == before)
     }
 
-    @Test("keeps the newest tasks up to its limit")
+    @Test("the history keeps the newest tasks up to its limit")
     func limited() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -85,7 +85,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 10)
     }
 
-    @Test("keeps the newest tasks of an acknowledgement with more tasks than the limit")
+    @Test("the history keeps the newest tasks if an acknowledgement has more tasks than its limit")
     func large() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -95,7 +95,7 @@ struct HistoryTests {
         #expect(try history(store, session).map(\.id) == all.suffix(10))
     }
 
-    @Test("counts a task that ends late as new, even if its id is low")
+    @Test("the history counts a task that ends late as new, even if its id is low")
     func lateEnd() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -109,7 +109,7 @@ struct HistoryTests {
         #expect(ids.first == late && ids.count == 10)
     }
 
-    @Test("is empty without a limit, and attempts are removed with their task")
+    @Test("without a limit the history keeps no task, and attempts are removed with their task")
     func none() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: nil)
@@ -118,7 +118,9 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == 0)
     }
 
-    @Test("is trimmed when the limit is lowered or removed", arguments: [(3, 3), (nil, 0)] as [(UInt32?, Int)])
+    @Test(
+        "the history is trimmed when its limit is lowered or removed",
+        arguments: [(3, 3), (nil, 0)] as [(UInt32?, Int)])
     func updated(_ limit: UInt32?, _ left: Int) throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -131,7 +133,7 @@ struct HistoryTests {
         #expect(try count(store, "attempts") == left)
     }
 
-    @Test("is removed with its session, but not that of others")
+    @Test("the history of a session is removed with the session, but other sessions keep theirs")
     func removed() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 10)
@@ -147,7 +149,7 @@ struct HistoryTests {
         #expect(try history(store, other).count == 3)
     }
 
-    @Test("is read in pages, ordered by id")
+    @Test("the history is read in pages, ordered by id")
     func pages() throws {
         let store = try TestStore(scratch.path)
         let session = try session(store, limit: 100)

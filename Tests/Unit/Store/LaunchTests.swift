@@ -44,7 +44,7 @@ struct LaunchTests {
         try store.run { [application] (transaction) throws(Failure) in try transaction.launches.find(application) }
     }
 
-    @Test("a command is stored as registered; a new one keeps the current launch and resets its failures")
+    @Test("a launch command is stored as registered; a new one keeps the current launch and resets its failures")
     func commands() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -60,7 +60,7 @@ struct LaunchTests {
         #expect(try stored(store) == nil)
     }
 
-    @Test("a launch lists the sessions that need their host, and no others")
+    @Test("a launch lists only the sessions that need their host")
     func lists() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -81,7 +81,7 @@ struct LaunchTests {
         #expect(listed == ["a", "b"])
     }
 
-    @Test("ids of launches grow and are never used twice")
+    @Test("the ids of launches grow and are never used twice")
     func numbers() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -90,7 +90,7 @@ struct LaunchTests {
         #expect(ids == [1, 2, 3])
     }
 
-    @Test("completing ends the launch for the session, but a session with unread events still waits")
+    @Test("completing a session ends its launch, but a session with unread events still needs its host")
     func completes() throws {
         let store = try TestStore(scratch.path)
         try register(store, command)
@@ -109,7 +109,7 @@ struct LaunchTests {
         #expect(try complete() == [false, false, false])
     }
 
-    @Test("after a reboot a launch is due at once without its process, and its count stays")
+    @Test("after a reboot a launch is due immediately without its process, and its count stays")
     func anotherBoot() throws {
         let saved = try beforeAnotherBoot()
         let reopened = try #require(try stored(try TestStore(scratch.path)))
@@ -119,7 +119,7 @@ struct LaunchTests {
         #expect(reopened.current?.token == saved.current?.token)
     }
 
-    /// Stores a launch with a running host, and closes the store as before a reboot.
+    /// Stores a launch with a running host, and closes the store. The next opening takes place as after a reboot.
     private func beforeAnotherBoot() throws -> StoredLaunch {
         let store = try TestStore(scratch.path)
         try register(store, command)

@@ -48,7 +48,7 @@ struct Measurements {
         }
     }
 
-    @Test("a million tasks", arguments: [false, true])
+    @Test("the speed of a store with a million tasks is printed", arguments: [false, true])
     func million(random: Bool) throws {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)
@@ -97,7 +97,7 @@ struct Measurements {
         tell("close", 1, seconds { store.close() })
     }
 
-    @Test("a durable enqueue of one task")
+    @Test("the speed of durable enqueues of one task each is printed")
     func single() throws {
         let scratch = Scratch()
         let store = try TestStore(scratch.path)

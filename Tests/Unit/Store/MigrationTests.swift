@@ -54,14 +54,14 @@ struct MigrationTests {
         #expect(waiting[0].request.options.policy.maximumAttempts == 4)
         #expect(waiting[0].request.options.policy.constraints == .none)
         let next = try store.run { (transaction) throws(Failure) in try transaction.tasks.nextTimeoutEnd(of: session) }
-        // The task was enqueued at 2,001 and suspended for 500, and its timeout is 70,000.
+        // The task was enqueued at 2,001 ms and suspended for 500 ms, and its time-out is 70,000 ms.
         #expect(next == 72_501)
         let infos = try store.tasks(of: session)
         #expect(infos.map(\.state) == [.waiting, .waiting, .suspended, .succeeded])
         #expect(infos.allSatisfy { $0.earliestStartMilliseconds == nil && $0.latestStartMilliseconds == nil })
     }
 
-    @Test("the default list of retried statuses of version 3 becomes the new default; another list stays")
+    @Test("the default list of retried statuses of version 3 becomes the new default, and any other list stays")
     func retryStatuses() throws {
         let other = """
             INSERT INTO sessions (id, application, identifier, connections_per_origin, maximum_running_tasks,

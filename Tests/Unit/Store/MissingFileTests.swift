@@ -15,14 +15,14 @@ struct MissingFileTests {
         rename(other, "\(path)/\(name)")
     }
 
-    @Test("fail changes of the store with the file's name, and end the store", arguments: [
+    @Test("a change of the store fails with the name of a missing or replaced file, and ends the store", arguments: [
         (Schema.fileName, false), (Schema.fileName, true), (Schema.walName, false), (Schema.walName, true),
     ])
     func files(name: String, isReplaced: Bool) throws {
         let store = try TestStore(path)
         let session = try store.session()
         if isReplaced { replace(name) } else { unlink("\(path)/\(name)") }
-        // Reads still work.
+        // The store can still be read.
         #expect(try store.tasks(of: session).isEmpty)
         let failure = #expect(throws: Failure.self) { try store.enqueue([.numbered(1)], in: session) }
         #expect(failure?.status == .storeUnavailable && failure?.endsStore == true)
@@ -30,7 +30,7 @@ struct MissingFileTests {
         #expect(#expect(throws: Failure.self) { try store.tasks(of: session) } == failure)
     }
 
-    @Test("do not change the log of another database when the store is closed")
+    @Test("closing a store does not change the log of another database at the same path")
     func logOfAnother() throws {
         let store = try TestStore(path)
         let session = try store.session()
@@ -43,7 +43,7 @@ struct MissingFileTests {
         #expect(session.rawValue == 1)
     }
 
-    @Test("lose no confirmed work if the log is removed")
+    @Test("no confirmed work is lost if the store's log is removed")
     func log() throws {
         let store = try TestStore(path)
         let session = try store.session()
@@ -54,7 +54,7 @@ struct MissingFileTests {
         #expect(try TestStore(path).tasks(of: session).count == 1)
     }
 
-    @Test("fail changes when another directory has the path; a moved directory keeps its contents")
+    @Test("a change fails if another directory has the store's path, and the moved store keeps its contents")
     func directory() throws {
         let store = try TestStore(path)
         let session = try store.session()

@@ -31,7 +31,7 @@ struct NetworkTests {
         #expect(try set(NetworkSettings(name: "unknown")) == [phone])
     }
 
-    @Test("saved usage replaces earlier values, and stays after its session")
+    @Test("saved byte usage replaces earlier values, and stays after its session is removed")
     func usage() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -5,13 +5,13 @@ import Testing
 
 @testable import BackhaulStore
 
-/// Checks the query plan of every statement. The statements are those that the transaction's methods prepare. Their
-/// number must reach the number of statements that the tables declare, so that the test includes new ones.
+/// Checks the query plan of every statement. The test prepares the statements by calling the methods of a transaction.
+/// It must prepare at least as many statements as the tables declare, so that it includes new ones.
 @Suite("Query plans")
 struct QueryPlanTests {
     let scratch = Scratch()
 
-    /// Tables that stay small with any number of tasks, so that a statement may scan them.
+    /// Tables that stay small with any number of tasks. A statement may scan them.
     private static let small: Set<String> = [
         "sessions", "lanes", "selected", "running", "clients", "applied", "meta", "pending", "intents", "leftovers",
         "sqlite_sequence", "challenges", "kept_answers", "launches", "launched_sessions", "limits", "constraints",
@@ -129,7 +129,7 @@ struct QueryPlanTests {
         try exerciseActivities(store, try store.session("repeating"))
     }
 
-    /// Performs operations that other tasks of the session would disturb.
+    /// Performs operations that need a session without other tasks.
     private func exerciseRest(_ store: TestStore, _ session: SessionID) throws {
         let other = ProcessIdentity(processID: 1, startTime: 2, bootID: "b")
         let file = BodyFile(path: "/home/someone/body", device: 1, inode: 2, size: 3, modifiedNanoseconds: 4)
@@ -353,10 +353,11 @@ struct QueryPlanTests {
             }
             return (texts.count, plans)
         }
-        // There are other statements, too: BEGIN, COMMIT and the one that writes the first page.
+        // The connection also prepares statements that no table declares: BEGIN, COMMIT and the one that writes the
+        // first page.
         #expect(statements >= declaredStatements)
         for plan in plans {
-            // A clock step changes the times of all live tasks and of all rescheduled ones.
+            // A clock step changes the times of all live and of all rescheduled tasks, so its statements may scan them.
             if plan.contains("SET enqueued_ms = enqueued_ms +") || plan.contains("request_options_rescheduled") {
                 continue
             }
@@ -365,7 +366,7 @@ struct QueryPlanTests {
                 let isConstant = words[1] == "CONSTANT"
                 #expect(isConstant || Self.small.contains(String(words[1])), "\(plan)")
             }
-            // A search that begins with a comparison scans all greater rows. This is intended only for due tasks.
+            // A search whose first term is a comparison scans many rows. Only the searches for due tasks may do this.
             let isMeant = plan.contains(/tasks_by_(due|latest_start)/)
             let isWalk = plan.contains(/^SEARCH (tasks|events) .*\(\w+[<>]/) && !isMeant
             #expect(!isWalk, "\(plan)")

@@ -47,7 +47,7 @@ struct RescheduleTests {
         _ = try store.run { (transaction) throws(Failure) in try transaction.delays.releaseDue(bootMilliseconds: boot) }
     }
 
-    /// Returns the tasks that the engine would start.
+    /// Returns the tasks that the engine would start at this time.
     private func startable(_ store: TestStore, at now: Int64) throws -> [TaskID] {
         try store.run { (transaction) throws(Failure) in
             guard let lane = try transaction.lanes.ready().first?.id else { return [] }
@@ -86,7 +86,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 95_000) == ["earliestStart 30000-90000"])
     }
 
-    @Test("moving the earliest start keeps one wait record")
+    @Test("a task whose earliest start is moved keeps its wait record")
     func moved() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -97,7 +97,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 80_000) == ["earliestStart 20000-70000"])
     }
 
-    @Test("a task that is postponed twice has two wait records")
+    @Test("a task that gets another earliest start after the first has passed has two wait records")
     func again() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -107,7 +107,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["earliestStart 20000-25000", "earliestStart 40000-"])
     }
 
-    @Test("a running task continues, and its next attempt waits")
+    @Test("a running task that gets an earliest start continues, and its next attempt waits")
     func running() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -115,7 +115,7 @@ struct RescheduleTests {
         let change = try reschedule(store, session, Rescheduling(earliest: .to(90_000)), at: 30_000, running: [id])
         #expect(change.count == 1 && change.nextDue == nil)
         #expect(try waits(store, session, id, now: 31_000) == [])
-        // The task was stopped, or its attempt has failed.
+        // The attempt of the task is over: it was stopped or has failed.
         #expect(try startable(store, at: 40_000).isEmpty)
         #expect(try task(store, session).reason == .earliestStart)
         #expect(try waits(store, session, id, now: 41_000) == ["earliestStart 40000-"])
@@ -123,7 +123,7 @@ struct RescheduleTests {
         #expect(try startable(store, at: 90_000) == [id])
     }
 
-    @Test("a task that waits for a retry waits for the later of both times, with one reason at a time")
+    @Test("a task with a retry and an earliest start waits for the later time, with one reason at a time")
     func retried() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -144,7 +144,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["retry 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a suspended task waits for its new earliest start after a resume")
+    @Test("a suspended task that gets an earliest start waits for it after a resume")
     func suspended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -157,7 +157,7 @@ struct RescheduleTests {
         #expect(try waits(store, session, id, now: 50_000) == ["suspended 21000-40000", "earliestStart 40000-"])
     }
 
-    @Test("a latest start before the earliest is refused with the task's id, and no task changes")
+    @Test("a latest start before the earliest start is refused with the task's id, and no task changes")
     func refused() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -172,7 +172,7 @@ struct RescheduleTests {
         #expect(try store.tasks(of: session).allSatisfy { $0.latestStartMilliseconds == nil })
     }
 
-    @Test("a reached latest start drops the preset, and a later one restores it")
+    @Test("a task drops its preset at its latest start, and gets it back with a later latest start")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -190,7 +190,7 @@ struct RescheduleTests {
         #expect(moved.tasks == [id: stated.id])
     }
 
-    @Test("rescheduled starts survive a reboot and are in the history")
+    @Test("changed starts survive a reboot, and their wait records are in the history")
     func lasting() throws {
         let session: SessionID
         let id: TaskID

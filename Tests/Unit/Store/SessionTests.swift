@@ -42,7 +42,7 @@ struct SessionTests {
         }
     }
 
-    @Test("the configuration is stored, and attach needs only the identifier")
+    @Test("a session's configuration is stored, and attaching needs only the identifier")
     func remembered() throws {
         let first: OpenedSession
         do {
@@ -62,7 +62,7 @@ struct SessionTests {
         #expect(third.configuration == configuration)
     }
 
-    @Test("a create repeated by the same handle is reported as new again")
+    @Test("a session that the same handle creates again is reported as new again")
     func repeated() throws {
         let store = try TestStore(scratch.path)
         #expect(try create(store, configuration, .of(1)).isNew)
@@ -70,7 +70,7 @@ struct SessionTests {
         #expect(try !create(store, configuration, .of(2), role: .observe).isNew)
     }
 
-    @Test("the configuration can be replaced, but not the identifier")
+    @Test("a session's configuration can be replaced, but not its identifier")
     func update() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -93,7 +93,7 @@ struct SessionTests {
         #expect(unknown?.status == .notFound)
     }
 
-    @Test("identifiers are compared by bytes, within their application")
+    @Test("the identifiers of sessions are compared by bytes, within their application")
     func identifiers() throws {
         let store = try TestStore(scratch.path)
         let mine = try create(store, SessionConfiguration(identifier: "caf\u{E9}"), .of(1)).id
@@ -116,7 +116,7 @@ struct SessionTests {
         #expect(other?.status == .notFound)
     }
 
-    @Test("a second consumer is refused with the holder's process; producers and observers are accepted")
+    @Test("a second consumer is refused, and the failure has the first one's process; other roles are accepted")
     func inUse() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -132,7 +132,7 @@ struct SessionTests {
         #expect(try store.info(id)?.consumer == Int64(getpid()))
     }
 
-    @Test("only the holder can release a claim, and then another consumer can have it")
+    @Test("only the holder of a session's claim can release it, and then another consumer can have the claim")
     func released() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -151,7 +151,7 @@ struct SessionTests {
         #expect(throws: Failure.self) { try attach(store, .of(1)) }
     }
 
-    @Test("a claim stays after its engine, and is released with its client")
+    @Test("a claim stays when its engine ends, and is released with its client")
     func outlives() throws {
         do {
             let store = try TestStore(scratch.path)
@@ -167,7 +167,7 @@ struct SessionTests {
         _ = try attach(store, .of(1, client: 2))
     }
 
-    @Test("a claim of a dead process is released", arguments: [
+    @Test("the claim of a dead process is released", arguments: [
         ProcessIdentity(processID: getpid(), startTime: 1, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(processID: .max, startTime: .max, bootID: ProcessIdentity.currentBootID),
         ProcessIdentity(
@@ -186,7 +186,7 @@ struct SessionTests {
         #expect(clients == [ClientID(high: 9, low: 7)])
     }
 
-    @Test("listings show rounds, tasks, events and consumers")
+    @Test("listings of sessions show rounds, tasks, events and consumers")
     func listing() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -220,7 +220,7 @@ struct SessionTests {
         })
     }
 
-    @Test("an invalidated session can be attached to read its events, but not created")
+    @Test("an invalidated session can be attached to read its events, but not created again")
     func invalidated() throws {
         let store = try TestStore(scratch.path)
         let id = try create(store, configuration, .of(1)).id
@@ -243,7 +243,7 @@ struct CommandTests {
 
     private func command(_ sequence: UInt64) -> CommandID { CommandID(client: client, sequence: sequence) }
 
-    @Test("the reply of an applied command is stored until the client has it")
+    @Test("the reply of an applied command is stored until the client has received it")
     func applied() throws {
         let store = try TestStore(scratch.path)
         try store.run { (transaction) throws(Failure) in
@@ -267,7 +267,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a reply and the effect of its command are stored together")
+    @Test("a reply and the effect of its command are stored together or not at all")
     func together() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -283,7 +283,7 @@ struct CommandTests {
         } == nil)
     }
 
-    @Test("sequence numbers out of range are refused without a trap")
+    @Test("sequence numbers of commands that are out of range are refused without a trap")
     func outOfRange() throws {
         let store = try TestStore(scratch.path)
         for body in [
@@ -299,7 +299,7 @@ struct CommandTests {
         init(_ run: @escaping @Sendable (Transaction) throws(Failure) -> Void) { self.run = run }
     }
 
-    @Test("replies for dead or unknown clients are removed when an engine starts")
+    @Test("stored replies for dead or unknown clients are removed when an engine starts")
     func orphans() throws {
         let store = try TestStore(scratch.path)
         try store.session()

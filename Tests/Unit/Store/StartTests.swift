@@ -31,7 +31,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("a task past its earliest start waits for a slot at once")
+    @Test("a task past its earliest start waits only for a slot")
     func come() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -39,7 +39,7 @@ struct StartTests {
         #expect(try reason(store, session) == .slot)
     }
 
-    @Test("an extreme start does not trap")
+    @Test("an extreme earliest or latest start does not trap")
     func endOfTime() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -51,7 +51,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("resume and priority now do not skip the earliest start")
+    @Test("a resume, or the highest priority, does not skip the earliest start")
     func resume() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -118,7 +118,7 @@ struct StartTests {
         #expect(try reason(store, session) == .earliestStart)
     }
 
-    @Test("a task past its latest start is marked as such, also when it is enqueued later")
+    @Test("a task past its latest start is marked as such, even if it is enqueued after that time")
     func latest() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct StartTests {
         #expect(stated.map(\.constraints) == [TaskConstraints(isPastLatestStart: true)])
     }
 
-    @Test("many latest starts are handled in batches")
+    @Test("many latest starts at the same time are handled in batches")
     func batches() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -163,7 +163,7 @@ struct StartTests {
         #expect(second.next == nil && second.constraints == first.constraints)
     }
 
-    @Test("tasks that wait for a budget are judged in batches, in order")
+    @Test("tasks that wait for a budget are evaluated in batches, in order")
     func judged() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -192,7 +192,7 @@ struct StartTests {
         #expect(try delayed().map(\.task) == [ids[4_999]])
     }
 
-    @Test("waiting tasks are overdue in the order of their deadlines, with own timeouts and suspensions")
+    @Test("waiting tasks are overdue in the order of their deadlines, with their own time-outs and suspensions")
     func overdue() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

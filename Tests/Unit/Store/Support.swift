@@ -4,7 +4,7 @@ import Glibc
 
 @testable import BackhaulStore
 
-/// A directory that is removed with the last reference to the object.
+/// A temporary directory, which `deinit` removes.
 final class Scratch: Sendable {
     let path: String
 
@@ -94,7 +94,7 @@ final class TestStore: Sendable {
         }
     }
 
-    /// Returns the constraints of each task that has some, in the order of the tasks.
+    /// Returns the constraints of each task that states some, in the order of the tasks.
     func constraints(of tasks: [TaskID]) throws -> [StoredConstraints] {
         try tasks.compactMap { id in
             try run { (transaction) throws(Failure) in

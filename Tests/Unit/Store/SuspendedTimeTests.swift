@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("The resource timeout of suspended tasks")
+@Suite("The resource time-out of suspended tasks")
 struct SuspendedTimeTests {
     let scratch = Scratch()
 
@@ -72,7 +72,7 @@ struct SuspendedTimeTests {
         #expect(try suspended(store, session) == 1_500)
     }
 
-    @Test("a retry delay is shortened by a new configuration")
+    @Test("a new configuration can shorten the delay before a retry")
     func rescheduled() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -39,7 +39,7 @@ struct TaskTests {
             nextAttempt: due, reason: reason)
     }
 
-    @Test("store attempt, bytes and furthest offset with each checkpoint")
+    @Test("each checkpoint stores the attempt, the bytes and the furthest offset of its task")
     func soFar() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -61,7 +61,7 @@ struct TaskTests {
         }
     }
 
-    @Test("keep a daemon running unless they are suspended or wait for a credential")
+    @Test("live tasks keep a daemon running unless they are suspended or wait for a credential")
     func keepADaemon() throws {
         let store = try TestStore(scratch.path)
         func wait() throws -> Bool {
@@ -80,7 +80,7 @@ struct TaskTests {
         #expect(try !wait())
     }
 
-    @Test("are ordered by priority and then age; known ones are skipped and not counted")
+    @Test("waiting tasks are ordered by priority and then by age; loaded tasks are skipped and not counted")
     func order() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -100,7 +100,7 @@ struct TaskTests {
         #expect(try stored(store, ids[2]).request.priority == 50)
     }
 
-    @Test("are not ready while they are suspended, delayed or ended")
+    @Test("tasks are not ready while they are suspended, delayed or ended")
     func leftOut() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -112,7 +112,7 @@ struct TaskTests {
         #expect(try waiting(store, lane) == [ids[3]])
     }
 
-    @Test("become ready at the end of their delay, and their lane is returned")
+    @Test("a task becomes ready at the end of its delay, and its lane is returned")
     func due() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -145,7 +145,7 @@ struct TaskTests {
         #expect(try next() == nil)
     }
 
-    @Test("store an attempt, and keep the last failure after one without a failure")
+    @Test("an attempt is stored, and an attempt without a failure keeps the last failure")
     func attempts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -168,7 +168,7 @@ struct TaskTests {
         #expect(info.httpStatus == 200)
     }
 
-    @Test("store checkpoints and finish intents without loss, and can remove them")
+    @Test("checkpoints and finish intents are stored without loss, and can be removed")
     func progress() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -198,7 +198,7 @@ struct TaskTests {
         }
     }
 
-    @Test("that have ended get no checkpoint, attempt or finish intent")
+    @Test("a task that has ended gets no checkpoint, attempt or finish intent")
     func ended() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -221,7 +221,7 @@ struct TaskTests {
         #expect(try store.events(of: session) == before)
     }
 
-    @Test("controls change and count only live selected tasks in another state")
+    @Test("a control command changes and counts only selected live tasks that are in another state")
     func controls() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -266,7 +266,7 @@ struct TaskTests {
         #expect(try listed(TaskStates(.running)).isEmpty)
     }
 
-    @Test("controls skip tasks that are being finished")
+    @Test("control commands skip tasks that are being finished")
     func finishing() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -281,7 +281,7 @@ struct TaskTests {
         #expect(try store.events(of: session).last?.kind == .sessionFinished)
     }
 
-    @Test("controls and listings do not include tasks of another session")
+    @Test("control commands and listings do not include tasks of another session")
     func others() throws {
         let store = try TestStore(scratch.path)
         let mine = try store.session()
@@ -294,7 +294,7 @@ struct TaskTests {
         #expect(failure?.status == .notFound)
     }
 
-    @Test("listings continue from a cursor, in order of ids, with all states")
+    @Test("listings of tasks continue from a cursor, in the order of ids, with tasks in all states")
     func pages() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulStore
 
-@Suite("The stored version of a file")
+@Suite("The known representation of a file")
 struct VersionTests {
     let scratch = Scratch()
     private static let url = "https://example.org/file"
@@ -38,7 +38,7 @@ struct VersionTests {
         }
     }
 
-    @Test("is that of the recorded response, for one session, destination and URL")
+    @Test("a known representation is that of the recorded response, for one session, destination and URL")
     func version() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -53,7 +53,7 @@ struct VersionTests {
         #expect(try known(store, session, path: Self.path + "x") == nil)
     }
 
-    @Test("is replaced by a later version, and removed by one without validators")
+    @Test("a known representation is replaced by a later one, and removed by a response without validators")
     func later() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -65,7 +65,7 @@ struct VersionTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("does not exist for an unusable entity tag", arguments: [
+    @Test("a response with an unusable entity tag makes no known representation", arguments: [
         "", String(repeating: "x", count: 1_025), "\"\u{FFFD}\"", "a\u{1}",
     ])
     func unusable(_ tag: String) throws {
@@ -75,7 +75,7 @@ struct VersionTests {
         #expect(try known(store, session) == nil)
     }
 
-    @Test("digest and coding are stored with the checkpoint, and the file's name with the intent")
+    @Test("a checkpoint stores the digest and the coding, and a finish intent stores the file's name")
     func facts() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -95,7 +95,7 @@ struct VersionTests {
         #expect(task?.task.intent == intent)
     }
 
-    @Test("a mismatch is stored, also after other failures")
+    @Test("a mismatch stays recorded after later failures")
     func mismatch() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -129,7 +129,7 @@ struct VersionTests {
         #expect(outcome?.checksum == checksum)
     }
 
-    @Test("several live tasks may have the same directory as destination")
+    @Test("several live tasks may have the same directory as their destination")
     func directories() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

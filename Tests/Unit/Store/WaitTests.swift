@@ -28,7 +28,7 @@ struct WaitTests {
         let store = try TestStore(scratch.path)
         let session = try store.session()
         let other = try store.session("other")
-        // The tasks are enqueued at 2,000.
+        // The tasks are enqueued at 2,000 ms.
         let plain = try store.enqueue([.numbered(1)], in: session)[0]
         let stating = try store.enqueue([.stating(2, .overnight)], in: session)[0]
         let record = try #require(try store.run { (transaction) throws(Failure) in
@@ -52,7 +52,7 @@ struct WaitTests {
         #expect(try waits(store, other, plain, now: 1) == nil)
     }
 
-    @Test("a task has the wait records of its old constraints up to its latest start")
+    @Test("a task has the wait records of its old constraints only up to its latest start")
     func latestStart() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -96,7 +96,7 @@ struct WaitTests {
         #expect(sentences == ["70 %", "it waits", "60 %"])
     }
 
-    @Test("waits for starts, suspensions, retries and challenges are read from the task's own rows")
+    @Test("wait records for starts, suspensions, retries and challenges come from the rows of the task itself")
     func own() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -148,7 +148,7 @@ struct WaitTests {
         #expect(listed.suffix(2) == ["suspended 40000-45000", "suspended 50000-"])
     }
 
-    @Test("a session keeps a thousand wait records, besides open ones")
+    @Test("a session keeps a thousand wait records besides its open ones")
     func bounded() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()
@@ -171,7 +171,7 @@ struct WaitTests {
         #expect(open[0].scope == WaitScope(session, constraints: .session))
     }
 
-    @Test("a clock step moves wait records with their task")
+    @Test("a clock step moves the wait records together with their task")
     func jump() throws {
         let store = try TestStore(scratch.path)
         let session = try store.session()

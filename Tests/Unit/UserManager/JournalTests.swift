@@ -4,7 +4,7 @@ import Testing
 @testable import BackhaulUserManager
 
 @Suite struct JournalTests {
-    @Test("a message arrives with its fields, except those with invalid names")
+    @Test("a message reaches the journal with its fields, except those with invalid names")
     func message() {
         let scratch = Scratch()
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
@@ -17,13 +17,13 @@ import Testing
                 == "MESSAGE=Hello\nPRIORITY=4\nSYSLOG_IDENTIFIER=backhauld\nBACKHAUL_STORE=/a=b\n")
     }
 
-    @Test("a text of several lines is sent with its length")
+    @Test("a text of several lines is sent to the journal with its length")
     func lines() {
         let bytes = Journal.datagram("a\nb", priority: .error, identifier: "i", fields: [:])
         #expect(Array(bytes.prefix(20)) == Array("MESSAGE\n".utf8) + [3, 0, 0, 0, 0, 0, 0, 0] + Array("a\nb\n".utf8))
     }
 
-    @Test("a long text is truncated to fit a datagram")
+    @Test("a long text is truncated to fit into a datagram to the journal")
     func long() {
         let scratch = Scratch()
         let listener = SilentSocket(path: scratch.path + "/socket", type: SOCK_DGRAM)
@@ -32,7 +32,7 @@ import Testing
         #expect((listener.receive()?.count ?? 0) > Journal.maximumTextSize)
     }
 
-    @Test("sending does not block without a journal, or with a full one")
+    @Test("sending to the journal does not block if there is no journal, or if its queue is full")
     func absent() {
         let scratch = Scratch()
         let path = scratch.path + "/socket"

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A temporary directory for one test.
+/// A temporary directory for one test, which `deinit` removes.
 final class Scratch {
     let path: String
 
@@ -27,7 +27,7 @@ final class Scratch {
 final class SilentSocket: Sendable {
     let number: Int32
 
-    /// - path: with a zero as its first byte it is an abstract name without a file (unix(7)).
+    /// Binds the socket to `path`. A path whose first byte is zero is an abstract name without a file (unix(7)).
     init(path: String, type: __socket_type) {
         // A program that another test starts must not inherit the descriptor.
         number = socket(AF_UNIX, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)

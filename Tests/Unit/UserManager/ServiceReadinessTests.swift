@@ -12,7 +12,7 @@ import Testing
         #expect(manager.receive() == "READY=1")
     }
 
-    @Test("a manager with an abstract socket is notified")
+    @Test("a service manager with an abstract socket is notified that the service is ready")
     func abstractName() {
         let name = "backhaul-test-\(getpid())"
         let manager = SilentSocket(path: "\0" + name, type: SOCK_DGRAM)
@@ -20,7 +20,7 @@ import Testing
         #expect(manager.receive() == "READY=1")
     }
 
-    @Test("announcing waits until a busy manager has space in its queue")
+    @Test("the notification of readiness waits until a busy manager has space in its queue")
     func busyManager() async {
         let scratch = Scratch()
         let path = scratch.path + "/notify"
@@ -35,7 +35,7 @@ import Testing
         await reader.value
     }
 
-    @Test("without a manager announcing returns false")
+    @Test("the notification of readiness returns false if there is no service manager")
     func noManager() {
         let scratch = Scratch()
         #expect(!ServiceReadiness.notifyReady(to: nil))

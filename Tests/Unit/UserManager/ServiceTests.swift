@@ -78,7 +78,7 @@ struct ServiceTests {
         #expect(try file("said") == words.map { "<\($0)>" }.joined() + "a b $HOME %h|\"x\"|/usr\n")
     }
 
-    @Test("a failed service is restarted up to its limit, and then unloaded")
+    @Test("a service that fails is restarted up to its limit, and is then unloaded")
     func restarts() throws {
         var service = service("echo x >>runs; \(waitForFile); exit 1")
         service.restart = .init(delayMilliseconds: 1, attempts: 3, startLimitIntervalMilliseconds: 60_000)
@@ -112,7 +112,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("simultaneous starts of one service all succeed, and one has started it")
+    @Test("several starts of one service at the same time all succeed, and only one of them starts it")
     func atOnce() throws {
         let service = service("exec sleep 600")
         let outcomes = Lock<[StartedService?]>([])
@@ -130,7 +130,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a missing or unusable program is an error, and no unit is left for a restart")
+    @Test("starting a service with a missing or unusable program fails, and no unit is left for a restart")
     func missing() throws {
         var service = service("")
         service.restart = .init(delayMilliseconds: 1_000, attempts: 9, startLimitIntervalMilliseconds: 60_000)
@@ -146,7 +146,7 @@ struct ServiceTests {
         #expect(failure?.message.contains("working directory") == true)
     }
 
-    @Test("an ended unit is unloaded while its starter is still connected")
+    @Test("the unit of a service that has ended is unloaded while its starter is still connected")
     func forgotten() throws {
         let service = service(waitForFile)
         try manager.startService(service)
@@ -155,7 +155,7 @@ struct ServiceTests {
     }
 
     @Test(
-        "the end of a process has a text",
+        "the exit status of a process is described by a clause",
         arguments: [
             (1, 203, "/p is not there or cannot be run"), (1, 3, "/p ended at once, with exit code 3"),
             (2, 9, "/p ended at once, of signal 9"), (3, 11, "/p ended at once, of signal 11"), (0, 0, nil),
@@ -164,7 +164,7 @@ struct ServiceTests {
         #expect(ExitStatus(code: code, status: status)?.clause(of: "/p") == words)
     }
 
-    @Test("a unit file with the same name is started instead")
+    @Test("if a unit file has the name of the service, that unit is started instead")
     func unitFile() throws {
         let service = service("echo transient >said")
         let home = String(cString: try #require(getenv("HOME")))
@@ -191,7 +191,7 @@ struct ServiceTests {
         try manager.stopService(service.name)
     }
 
-    @Test("a closed connection leaves no descriptor open")
+    @Test("a closed connection to the user manager leaves no descriptor open")
     func descriptors() throws {
         func count() -> Int { (0..<4096).count { fcntl($0, F_GETFD) >= 0 } }
         let before = count()
@@ -200,14 +200,14 @@ struct ServiceTests {
         #expect(count() < before + 100)
     }
 
-    @Test("the manager sees the files that this process sees")
+    @Test("the user manager sees the files that this process sees")
     func sees() {
         #expect(manager.sees(scratch.path) == true)
         #expect(manager.sees(scratch.path + "/absent") == nil)
         #expect(manager.version >= 200)
     }
 
-    @Test("a manager that hangs is a timeout, in a call and at the connect")
+    @Test("a user manager that hangs causes a time-out, both in a call and at the connect")
     func hangs() throws {
         let home = String(cString: try #require(getenv("HOME")))
         let note = try #require(fopen(home + "/manager.pid", "r"))

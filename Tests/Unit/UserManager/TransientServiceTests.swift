@@ -11,7 +11,7 @@ import Testing
         Dictionary(service.properties(version: version)) { $1 }
     }
 
-    @Test("a minimal service has its program, and is unloaded when it has ended")
+    @Test("a minimal service has only its program, and is unloaded when it has ended")
     func least() {
         let properties = properties(service)
         #expect(Set(properties.keys) == ["Description", "ExecStart", "KillMode", "Type", "CollectMode", "AddRef"])
@@ -20,7 +20,7 @@ import Testing
         #expect(properties["KillMode"] == .string("control-group"))
     }
 
-    @Test("a dollar sign in an argument is escaped")
+    @Test("a dollar sign in an argument of a service is escaped")
     func dollar() {
         #expect(
             properties(service)["ExecStart"]
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(
-        "an older manager gets only properties that it knows",
+        "an older user manager gets only properties that it knows",
         arguments: [(0, 0), (219, 0), (236, 1), (239, 1), (240, 2), (249, 2), (250, 3), (257, 3)])
     func versions(version: Int, newer: Int) {
         var service = service
@@ -40,7 +40,7 @@ import Testing
         #expect(known.intersection(["Type", "CollectMode", "ExitType"]).count == newer)
     }
 
-    @Test("times of a restart are in microseconds and do not overflow")
+    @Test("the times of a service's restart are in microseconds and do not overflow")
     func restart() {
         var service = service
         service.restart = .init(
@@ -54,7 +54,7 @@ import Testing
         #expect(properties["RestartPreventExitStatus"]?.signature == "(aiai)")
     }
 
-    @Test("environment, directory, slice and stop timeout are set")
+    @Test("the environment, directory, slice and stop time-out of a service are set")
     func surroundings() {
         var service = service
         service.environment = ["B": "2", "A": "a b"]
@@ -70,7 +70,7 @@ import Testing
         #expect(properties["KillMode"] == .string("process"))
     }
 
-    @Test("each store has its own unit name")
+    @Test("the daemon of each store has its own unit name")
     func unitName() {
         let name = DaemonService.name(store: "/home/me/.local/state/backhaul")
         #expect(name == "backhauld-23f6b9c7437c69da.service")

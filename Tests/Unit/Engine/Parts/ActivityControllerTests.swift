@@ -5,13 +5,13 @@ import Testing
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-@Suite("Activities")
+@Suite("The controller of activities")
 struct ActivityControllerTests {
     typealias Found = (open: [OpenActivity], next: Int64?)
 
     /// The facts that the controller gets from other parts of the engine.
     final class Surroundings {
-        /// The holds of the activities. Nil: not read yet.
+        /// The holds of the activities; nil until the conditions are read.
         var holds: [Hold]? = []
         var isEnding = false
     }
@@ -48,7 +48,7 @@ struct ActivityControllerTests {
                 session: EngineFixture.session, application: "org.example", identifier: "photos", newestEvent: .zero))
     }
 
-    /// The store returns these activities to the pending call.
+    /// Makes the pending call of the store return these activities.
     private func find(_ open: [OpenActivity], next: Int64? = nil) throws {
         try runtime.storeReturns((open: open, next: next) as Found)
     }
@@ -61,19 +61,19 @@ struct ActivityControllerTests {
 
     private var isIdle: Bool { runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } } }
 
-    @Test("start when their window is open and no condition holds them")
+    @Test("an activity starts when its window is open and no condition holds it")
     func starts() throws {
         activities.check()
         try find([activity()])
         try runtime.storeReturns(start())
         #expect(announcements == 1)
-        // The controller reads the next window.
+        // After the start, the controller reads the next window.
         try find([])
         #expect(isIdle)
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("with a request add their task to its lane")
+    @Test("an activity with a request adds its task to the task's lane")
     func enqueues() throws {
         activities.check()
         try find([activity()])
@@ -87,7 +87,7 @@ struct ActivityControllerTests {
         #expect(!effects.contains { if case .announce = $0 { true } else { false } })
     }
 
-    @Test("wait for the time that the store returns")
+    @Test("the activities are read again at the time that the store returned")
     func waitsForWindow() throws {
         activities.check()
         try find([], next: runtime.now + 5_000)
@@ -97,7 +97,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("wait within the window while a condition holds them, and start when it ends")
+    @Test("an activity in its window waits while a condition holds it, and starts when the hold ends")
     func waitsForConditions() throws {
         around.holds = Self.holdsForPower
         activities.check()
@@ -110,7 +110,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("do not start before their conditions are read, and report which are needed")
+    @Test("an activity does not start before its conditions are read, and reports which conditions it needs")
     func needsConditions() throws {
         around.holds = nil
         activities.check()
@@ -124,7 +124,7 @@ struct ActivityControllerTests {
         #expect(activities.needs.isEmpty)
     }
 
-    @Test("need no conditions when they are user-initiated")
+    @Test("a user-initiated activity needs no conditions")
     func urgent() throws {
         around.holds = Self.holdsForPower
         activities.check()
@@ -133,7 +133,7 @@ struct ActivityControllerTests {
         #expect(activities.needs.isEmpty)
     }
 
-    @Test("start at the end of the window even if conditions hold them")
+    @Test("an activity starts at the end of its window even if conditions hold it")
     func startsAtEnd() throws {
         around.holds = Self.holdsForPower
         activities.check()
@@ -146,7 +146,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("start one after the other, and the store is read again after the last")
+    @Test("activities start one after the other, and the store is read again after the last start")
     func oneByOne() throws {
         activities.check()
         try find([activity(1), activity(2)])
@@ -158,7 +158,7 @@ struct ActivityControllerTests {
         #expect(announcements == 2)
     }
 
-    @Test("are retried a minute after a failed start, which is logged once")
+    @Test("the start of an activity is retried a minute after it failed, and the failure is logged once")
     func failedStart() throws {
         activities.check()
         for _ in 1...3 {
@@ -174,7 +174,7 @@ struct ActivityControllerTests {
             log.withLock(\.self) == ["the activity sync-1 cannot start: no space; it is tried again"])
     }
 
-    @Test("are retried at once when an activity is set, and a second failure is not logged")
+    @Test("a failed start is retried immediately when an activity is set, and a second failure is not logged")
     func setAfterFailure() throws {
         activities.check()
         try find([activity()])
@@ -186,7 +186,7 @@ struct ActivityControllerTests {
         #expect(log.withLock(\.count) == 1)
     }
 
-    @Test("start even if the start of another has failed")
+    @Test("an activity starts even if the start of another activity has failed")
     func otherFails() throws {
         activities.check()
         try find([activity(1), activity(2)])
@@ -195,7 +195,7 @@ struct ActivityControllerTests {
         #expect(announcements == 1)
     }
 
-    @Test("wait until their last task has ended")
+    @Test("an activity waits until its last task has ended")
     func livingTask() throws {
         activities.check()
         try find([activity(livingTask: 4)])
@@ -207,7 +207,7 @@ struct ActivityControllerTests {
         #expect(isBeingStarted())
     }
 
-    @Test("are read once more after changes during a read")
+    @Test("changes during a read of the activities cause one more read")
     func changesDuringLook() throws {
         activities.check()
         activities.check()
@@ -219,7 +219,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("are read again a minute after the store could not be read")
+    @Test("the activities are read again a minute after the store could not be read")
     func storeFails() throws {
         activities.check()
         try runtime.storeReturns(Result<Found, Failure>.failure(Failure(.storeFull, "no memory")))
@@ -229,7 +229,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("are read at least once a day, because the calendar may be wrong")
+    @Test("the activities are read at least once a day, because the calendar may be wrong")
     func longestCheckInterval() throws {
         activities.check()
         try find([], next: .max)
@@ -237,7 +237,7 @@ struct ActivityControllerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("do not start while the engine stops")
+    @Test("no activity starts while the engine stops")
     func ending() {
         around.isEnding = true
         activities.check()

@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("Budgets")
+@Suite("The accounting of budgets")
 struct BudgetAccountingTests {
     let fixture = ConditionsFixture()
     var budgets: BudgetAccounting { fixture.budgets }
@@ -13,7 +13,7 @@ struct BudgetAccountingTests {
     let network = Network(name: "phone", kind: .cellular)
     let session = EngineFixture.session
 
-    /// Sets a daily budget, on a network that all sources agree on.
+    /// Sets a daily budget on a network that all sources agree on.
     private func limit(_ bytes: UInt64) {
         fixture.configure { $0.budget = ByteBudget(daily: bytes) }
         fixture.source.current.network = Reading(network)
@@ -24,7 +24,7 @@ struct BudgetAccountingTests {
 
     private func move(_ bytes: Int) -> [EngineEffect] { budgets.moved(bytes, by: fixture.base.task(1)) }
 
-    @Test("count transferred bytes, except those within this machine")
+    @Test("transferred bytes count against the budget, except those within this machine")
     func counts() {
         limit(1_000_000)
         _ = move(1_000)
@@ -36,7 +36,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 999_000)
     }
 
-    @Test("that are used up pause their tasks until the holds are judged")
+    @Test("a budget that is used up pauses its tasks until the holds are evaluated")
     func spent() {
         limit(1_000)
         #expect(budgets.mayMove(fixture.base.task(1)))
@@ -49,7 +49,7 @@ struct BudgetAccountingTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.held?.first?.reason == .budget)
     }
 
-    @Test("are those of the network that all sources agree on")
+    @Test("a budget applies only on a network that all sources agree on")
     func unknownNetwork() {
         limit(1_000)
         fixture.source.pending = .network
@@ -59,7 +59,7 @@ struct BudgetAccountingTests {
         #expect(budgets.budgets(of: session).first?.left == 1_000)
     }
 
-    @Test("need the network until ten seconds after the last byte")
+    @Test("the network is read for a budget until ten seconds after the last byte")
     func asks() {
         limit(1_000_000)
         #expect(!budgets.updateNetworkReading())
@@ -69,7 +69,7 @@ struct BudgetAccountingTests {
         #expect(!budgets.updateNetworkReading())
     }
 
-    @Test("a change of a network's settings is judged at once")
+    @Test("a change of a network's settings is evaluated immediately")
     func configured() {
         var settings = NetworkSettings(name: network.name)
         settings.isMetered = true
@@ -86,7 +86,7 @@ struct BudgetAccountingTests {
         return task
     }
 
-    @Test("delay tasks that are larger than the rest of the budget, and admit the others")
+    @Test("a task that is larger than the rest of its budget is delayed, and other tasks are admitted")
     func admits() throws {
         limit(1_000)
         let tasks = [task(1, bytes: 10_000), task(2, bytes: 500), task(3, bytes: nil)]
@@ -96,7 +96,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("a delay that the store cannot write is retried later")
+    @Test("a lane is loaded again later if the store could not delay a task of the lane")
     func failedDelay() throws {
         limit(1_000)
         _ = admission.admit([task(1, bytes: 10_000)], in: ConditionsFixture.lane.id)
@@ -104,7 +104,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.takeEffects().reloadedLater == [[1]])
     }
 
-    @Test("judge delayed tasks once at the end of the loop iteration, and again after changes")
+    @Test("delayed tasks are evaluated once at the end of the loop iteration, and again after a change")
     func judges() throws {
         admission.reevaluateDelayed()
         admission.reevaluateDelayed()
@@ -125,7 +125,7 @@ struct BudgetAccountingTests {
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
-    @Test("judge delayed tasks in batches")
+    @Test("delayed tasks are evaluated in batches")
     func batches() throws {
         admission.reevaluateDelayed()
         fixture.runtime.endTurn()

@@ -5,7 +5,7 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("The calendar of tasks' ages")
+@Suite("The calendar by which tasks age")
 struct CalendarWatchTests {
     let runtime = FakeRuntime()
     let calendar: CalendarWatch
@@ -21,13 +21,13 @@ struct CalendarWatchTests {
         runtime.takeEffects().compactMap { if case .calendarStepped(let step) = $0 { step } else { nil } }
     }
 
-    @Test("ignores the drift of a clock")
+    @Test("the age calendar ignores the drift of a clock")
     func drift() {
         calendar.check(Self.reading(wall: 1_000_000 + ClockStep.tolerance - 1))
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("follows a clock step once, after the store has moved its rows")
+    @Test("the age calendar follows a clock step once, after the store has moved its rows")
     func step() throws {
         let before = calendar.milliseconds
         calendar.check(Self.reading(wall: 9_000_000))
@@ -39,7 +39,7 @@ struct CalendarWatchTests {
         #expect(calendar.milliseconds - before >= 8_000_000)
     }
 
-    @Test("does not move when the store cannot be written, and tries again")
+    @Test("the age calendar does not move if the store cannot be written, and the next check retries")
     func storeFails() throws {
         calendar.check(Self.reading(wall: 9_000_000))
         try runtime.storeReturns(Result<Int64, Failure>.failure(Failure(.storeFull, "no space")))

@@ -5,12 +5,12 @@ import Testing
 @testable import BackhaulEngine
 @testable import BackhaulStore
 
-@Suite("Judging holds")
+@Suite("The evaluation of holds")
 struct ConditionsControllerTests {
     let fixture = ConditionsFixture()
     var conditions: ConditionsController { fixture.conditions }
 
-    @Test("holds are judged once at the end of a loop iteration, even if planned twice")
+    @Test("holds are evaluated once at the end of a loop iteration, even if this was scheduled twice")
     func once() {
         conditions.scheduleReconsideration()
         conditions.scheduleReconsideration()
@@ -18,7 +18,7 @@ struct ConditionsControllerTests {
         #expect(fixture.runtime.takeEffects().count(\.isDecided) == 1)
     }
 
-    @Test("a change in the same iteration is judged before tasks start, and not again at its end")
+    @Test("a change is evaluated before tasks start in the same loop iteration, and not again at its end")
     func beforeTheStart() {
         fixture.parts.monitor.need(.power)
         fixture.source.changed()
@@ -27,7 +27,7 @@ struct ConditionsControllerTests {
         #expect(!fixture.runtime.takeEffects().has(\.isConditionsChanged))
     }
 
-    @Test("a long transfer depends on heat and sleep, also if lanes are loaded meanwhile")
+    @Test("a long transfer depends on heat and sleep, even if lanes are loaded meanwhile")
     func lasting() {
         fixture.running.tasks = [fixture.base.task(1)]
         _ = conditions.note(ConditionsFixture.group)
@@ -41,7 +41,7 @@ struct ConditionsControllerTests {
         #expect(fixture.source.needs.isSuperset(of: [.heat, .sleep]))
     }
 
-    @Test("quiet hours hold tasks, and depend on the calendar")
+    @Test("quiet hours hold tasks, and this hold depends on the calendar")
     func quietHours() throws {
         fixture.configure { $0.constraints.quietHours = QuietHours(spans: [.init(begin: 0, end: 1_440)]) }
         #expect(conditions.note(ConditionsFixture.group).deferred.count == 1)
@@ -49,7 +49,7 @@ struct ConditionsControllerTests {
         #expect(fixture.holds.dependsOnCalendar)
     }
 
-    @Test("a hold ends after the time of its hysteresis without another reading")
+    @Test("a hold ends when its settling period is over, without another reading")
     func lasted() {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)
@@ -61,7 +61,7 @@ struct ConditionsControllerTests {
         #expect(fixture.holds.groups[ConditionsFixture.group]?.mayStart == true)
     }
 
-    @Test("on another network delayed tasks are judged again")
+    @Test("delayed tasks are evaluated again on another network")
     func otherNetwork() {
         _ = conditions.note(ConditionsFixture.group)
         fixture.running.tasks = [fixture.base.task(1)]
@@ -72,7 +72,7 @@ struct ConditionsControllerTests {
         #expect(conditions.conditionsChanged().has(\.isJudgeDelayed))
     }
 
-    @Test("holds are not judged after close")
+    @Test("holds are not evaluated after close")
     func closed() {
         _ = conditions.note(ConditionsFixture.group)
         conditions.close()
@@ -81,7 +81,7 @@ struct ConditionsControllerTests {
         #expect(conditions.clockWasSet().isEmpty)
     }
 
-    @Test("holds of an activity are unknown until its conditions are read")
+    @Test("the holds of an activity are unknown until its conditions are read")
     func activity() {
         var stated = Constraints()
         stated.preset = .discretionary
@@ -105,7 +105,7 @@ struct ConditionsControllerTests {
         return sleep
     }
 
-    @Test("the system is notified once that it may sleep, when the tasks have stopped")
+    @Test("the system is notified once that it may sleep, after the tasks have stopped")
     func sleeps() {
         let saved = Saved()
         let sleep = aboutToSleep(saved)
@@ -117,7 +117,7 @@ struct ConditionsControllerTests {
         #expect(fixture.source.readyToSleepCount == 1)
     }
 
-    @Test("the system waits for the tasks four seconds at most")
+    @Test("the system waits at most four seconds for the tasks before it sleeps")
     func patience() {
         let sleep = aboutToSleep(Saved())
         sleep.consider()

@@ -68,7 +68,7 @@ final class ConditionsFixture {
         _ = base.sessions.set(configuration, of: EngineFixture.session)
     }
 
-    /// Makes these tasks ready: they are loaded and wait for a slot.
+    /// Makes these tasks ready: loads them, so that they wait for a slot.
     func makeReady(_ tasks: StoredTask...) {
         _ = scheduler.next(room: 1)
         scheduler.loaded(Self.lane.id, tasks, isAll: true)

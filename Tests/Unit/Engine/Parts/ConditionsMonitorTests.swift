@@ -16,7 +16,7 @@ struct ConditionsMonitorTests {
         })
     }
 
-    @Test("reads no conditions while no task depends on them")
+    @Test("the monitor reads no conditions while no task depends on them")
     func nothingNeeded() {
         monitor.setNeeds([])
         #expect(monitor.check() == nil)
@@ -24,7 +24,7 @@ struct ConditionsMonitorTests {
         #expect(!monitor.isRead(.power))
     }
 
-    @Test("reports changes once, at the end of the loop iteration")
+    @Test("the monitor reports a change once, at the end of the loop iteration")
     func coalesced() {
         monitor.need(.power)
         source.changed()
@@ -36,7 +36,7 @@ struct ConditionsMonitorTests {
         #expect(runtime.takeEffects().isEmpty)
     }
 
-    @Test("counts conditions as read when none of them is pending")
+    @Test("conditions count as read when none of them is pending")
     func pending() {
         source.pending = .network
         monitor.need([.power, .network])
@@ -46,7 +46,7 @@ struct ConditionsMonitorTests {
         #expect(monitor.isRead([.power, .network]))
     }
 
-    @Test("reports another network when all sources agree on another name")
+    @Test("another network is reported when all sources agree on another name")
     func otherNetwork() throws {
         monitor.need(.network)
         source.current.network = Reading(Network(name: "home", kind: .wifi), source: "test")
@@ -59,7 +59,7 @@ struct ConditionsMonitorTests {
         #expect(findings.isOtherNetwork && findings.network?.name == "office")
     }
 
-    @Test("passes configured metering to the source, also before the first reading")
+    @Test("configured metering is passed to the source, even before the first reading")
     func metered() {
         monitor.setMetered(["wlan": true])
         monitor.need(.network)

@@ -15,7 +15,7 @@ struct CookieControllerTests {
 
     init() { cookies = CookieController(runtime) }
 
-    @Test("exist only in sessions that store cookies")
+    @Test("a session has a cookie jar only if it stores cookies")
     func policy() {
         cookies.configure(.none, of: session)
         #expect(cookies.jar(of: session) == nil)
@@ -26,14 +26,14 @@ struct CookieControllerTests {
         #expect(cookies.jar(of: session) == nil)
     }
 
-    @Test("of a persistent session begin with the store's cookies")
+    @Test("the jar of a session with persistent cookies begins with the cookies in the store")
     func loaded() throws {
         cookies.configure(.persistent, of: session)
         try runtime.storeReturns([line])
         #expect(cookies.jar(of: session)?.lines() == [line])
     }
 
-    @Test("are saved half a second after a change, once")
+    @Test("changed cookies are saved once, half a second after the change")
     func saved() throws {
         cookies.configure(.persistent, of: session)
         try runtime.storeReturns([String]())
@@ -51,7 +51,7 @@ struct CookieControllerTests {
         #expect(runtime.pendingStoreCalls == 0, "the store has these cookies already")
     }
 
-    @Test("of a session that is not persistent are not saved")
+    @Test("cookies that are kept only in memory are not saved")
     func memory() throws {
         cookies.configure(.memory, of: session)
         let jar = try #require(cookies.jar(of: session))

@@ -17,7 +17,7 @@ struct CredentialControllerTests {
             waitingTasks: 1)
     }
 
-    /// Another task of the lane has got a 401, and its challenge is in the store.
+    /// Makes another task of the lane get a 401, and commits its challenge.
     private func meetChallenge() {
         let authChallenge = AuthenticationChallenge(space: space, schemes: .basic, scope: "/")
         _ = credentials.noteChallenge(authChallenge, fixture.task(8))
@@ -26,8 +26,8 @@ struct CredentialControllerTests {
 
     private func startable(_ tasks: [StoredTask]) -> [UInt64] { credentials.admit(tasks).startable.map(\.id.rawValue) }
 
-    /// The challenge of the first task is in the store, so the second task may open its own.
-    @Test("that need a new URL get a challenge each")
+    /// The stored challenge of the first task does not prevent a challenge of the second task.
+    @Test("each task that needs a new URL gets its own challenge")
     func refusedAddresses() {
         let (first, second) = (fixture.task(1), fixture.task(2))
         let spaces = [first, second].map { RefreshPolicy.space(.url, of: $0.id, origin: $0.origin.text) }
@@ -38,13 +38,13 @@ struct CredentialControllerTests {
         #expect(credentials.mayOpen(spaces[1], of: EngineFixture.session))
     }
 
-    @Test("start when there is no challenge")
+    @Test("tasks start when there is no challenge")
     func open() {
         #expect(startable([fixture.task(1), fixture.task(2)]) == [1, 2])
         #expect(fixture.runtime.pendingStoreCalls == 0)
     }
 
-    @Test("wait in the store for an open challenge, and their lane is loaded again")
+    @Test("a task is parked in the store while a challenge is open, and its lane is loaded again")
     func parked() throws {
         meetChallenge()
         #expect(startable([fixture.task(1)]).isEmpty)
@@ -52,7 +52,7 @@ struct CredentialControllerTests {
         #expect(fixture.runtime.takeEffects().waiting == [[1]])
     }
 
-    @Test("that the store cannot write as waiting are loaded again later")
+    @Test("a lane is loaded again later if the store could not park a task of the lane")
     func storeFails() throws {
         meetChallenge()
         _ = startable([fixture.task(1)])
@@ -60,7 +60,7 @@ struct CredentialControllerTests {
         #expect(fixture.runtime.takeEffects().contains { if case .reloadLater = $0 { true } else { false } })
     }
 
-    @Test("start once the host has given a credential")
+    @Test("parked tasks may start after the host has given a credential")
     func responded() {
         meetChallenge()
         let response = ChallengeResponse.credential(user: "u", password: "p")
@@ -69,7 +69,7 @@ struct CredentialControllerTests {
         #expect(startable([fixture.task(1)]) == [1])
     }
 
-    @Test("of a removed session do not wait")
+    @Test("tasks of a removed session do not wait for a credential")
     func forgotten() {
         meetChallenge()
         credentials.forget(EngineFixture.session)

@@ -18,7 +18,7 @@ struct DeadlineControllerTests {
         return task
     }
 
-    @Test("ready tasks past their deadline are ended, checked every five seconds")
+    @Test("every five seconds, ready tasks past their deadline are ended")
     func ready() {
         fixture.makeReady(overdueTask(), fixture.base.task(2))
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
@@ -27,7 +27,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.endOverdueReadyTasks().overdue == [1])
     }
 
-    @Test("the next deadline of held tasks is read once, and its tasks end then")
+    @Test("the next deadline of held tasks is read once, and the overdue tasks end at that time")
     func held() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         deadlines.tasksHeld(of: EngineFixture.session)
@@ -41,7 +41,7 @@ struct DeadlineControllerTests {
         #expect(fixture.runtime.takeEffects().overdue == [1])
     }
 
-    @Test("deadlines move with a clock step")
+    @Test("a clock step moves the deadlines")
     func moved() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         fixture.runtime.endTurn()
@@ -50,7 +50,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext ?? .max <= 60_000 - 7_200_000)
     }
 
-    @Test("deadlines of sessions without held tasks are dropped")
+    @Test("the deadlines of sessions without held tasks are dropped")
     func forgotten() throws {
         deadlines.tasksHeld(of: EngineFixture.session)
         fixture.runtime.endTurn()
@@ -61,7 +61,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext == nil)
     }
 
-    @Test("after a clock step the store's times are moved before they are compared")
+    @Test("after a clock step, stored times are moved before they are compared with the calendar")
     func step() {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         let now = CalendarWatch.readClock()
@@ -71,7 +71,7 @@ struct DeadlineControllerTests {
         #expect(fixture.runtime.storeAwaits(Int64.self))
     }
 
-    @Test("the earliest of several latest starts is the next one")
+    @Test("the earliest of several latest starts comes next")
     func earliest() {
         let now = Clock.wallMilliseconds
         #expect(deadlines.latestStart(at: now + 60_000).count == 1)
@@ -80,7 +80,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext.map { $0 <= 60_000 } == true)
     }
 
-    @Test("at a latest start its lane is loaded again, and the next latest start is planned")
+    @Test("at a latest start, the task's lane is loaded again and the next latest start is planned")
     func passed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.check()
@@ -92,7 +92,7 @@ struct DeadlineControllerTests {
         #expect(deadlines.untilNext != nil)
     }
 
-    @Test("a failed transaction is repeated a second later")
+    @Test("the transaction for a latest start is repeated a second after it failed")
     func failed() throws {
         _ = deadlines.latestStart(at: Clock.wallMilliseconds - 1)
         deadlines.check()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-@Suite("Ends of tasks")
+@Suite("The writer of tasks' ends")
 struct EndingWriterTests {
     let runtime = FakeRuntime()
     let writer: EndingWriter
@@ -24,7 +24,7 @@ struct EndingWriterTests {
         }
     }
 
-    @Test("of one loop iteration are written in one transaction for each session")
+    @Test("the ends of one loop iteration are written in one transaction for each session")
     func together() throws {
         for (task, session) in [(1, 1), (2, 1), (3, 2)] as [(UInt64, UInt64)] {
             writer.write(ending(task, session: session))
@@ -37,7 +37,7 @@ struct EndingWriterTests {
         #expect(Set(takeEnded()) == [[1, 2], [3]])
     }
 
-    @Test("of the next loop iteration are written in another transaction")
+    @Test("an end of the next loop iteration is written in another transaction")
     func nextTurn() throws {
         writer.write(ending(1))
         runtime.endTurn()
@@ -49,7 +49,7 @@ struct EndingWriterTests {
         #expect(takeEnded() == [[1], [2]])
     }
 
-    @Test("that cannot be written are returned, and then written one by one")
+    @Test("ends that cannot be written are returned, and are then written one by one")
     func failure() throws {
         writer.write(ending(1))
         writer.write(ending(2))

@@ -73,7 +73,7 @@ extension [EngineEffect] {
 }
 
 extension TaskScheduler {
-    /// Returns the effects until `room` tasks have started.
+    /// Takes and returns effects until `room` tasks have started or no effect is left.
     func next(room: Int) -> [EngineEffect] {
         var effects: [EngineEffect] = []
         while effects.started.count < room, let effect = next() { effects.append(effect) }

@@ -19,7 +19,7 @@ struct EventPublisherTests {
             newestEvent: EventID(rawValue: newest))
     }
 
-    @Test("reach each client of the application once for all events of a loop iteration")
+    @Test("each client of the application gets one announcement for all events of a loop iteration")
     func oncePerTurn() {
         let (client, stranger) = (FakeClient(clients), FakeClient(clients, application: "org.other"))
         publisher.announce(change(newest: 1))
@@ -30,7 +30,7 @@ struct EventPublisherTests {
         #expect(stranger.notices.isEmpty)
     }
 
-    @Test("are sent before the reply of the command that made the events")
+    @Test("an announcement is sent before the reply to the command that made the event")
     func beforeReply() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 1))
@@ -40,7 +40,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("are made only for changes with events")
+    @Test("a change without events is not announced")
     func withoutEvents() {
         let client = FakeClient(clients)
         publisher.announce(change(newest: 0))
@@ -48,7 +48,7 @@ struct EventPublisherTests {
         #expect(client.notices.isEmpty)
     }
 
-    @Test("include the events for a consumer with credit, if necessary read from the store")
+    @Test("a consumer with credit gets the announced events, which are read from the store if necessary")
     func readsAhead() throws {
         let client = FakeClient(clients)
         client.attach(1, session)
@@ -64,7 +64,7 @@ struct EventPublisherTests {
         #expect(pushed.flatMap(\.self) == [event])
     }
 
-    @Test("report a consumer in another process, which may be stopped")
+    @Test("an event for a consumer in another process causes a check whether that process is stopped")
     func stoppedConsumer() {
         let client = FakeClient(clients)
         client.attach(1, session)

@@ -4,7 +4,7 @@ import BackhaulStore
 
 @testable import BackhaulEngine
 
-/// A connected client that keeps the messages that it got.
+/// A connected client that stores the messages that it receives.
 final class FakeClient {
     let id = ConnectionID.next()
     let connection: ClientConnection
@@ -45,7 +45,7 @@ final class FakeClient {
             .init(session: session, identifier: identifier, role: role, window: PushWindow(newest: .zero)))
     }
 
-    /// Returns the messages since the last call.
+    /// Returns the messages that arrived since the last call.
     func takeMessages() -> [EngineMessage] {
         defer { inbox.messages = [] }
         return inbox.messages

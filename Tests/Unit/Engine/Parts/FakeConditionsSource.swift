@@ -2,7 +2,7 @@ import BackhaulModel
 
 @testable import BackhaulEngine
 
-/// A source whose readings the test sets. They are available at once, except the pending ones.
+/// A source of conditions whose readings the test sets. A reading is available immediately, unless it is pending.
 final class FakeConditionsSource: ConditionsSource {
     var current = Conditions()
     var pending: ConditionSet = []
@@ -10,7 +10,7 @@ final class FakeConditionsSource: ConditionsSource {
     var changed: () -> Void = {}
     /// How often the engine has reported that the system may sleep.
     private(set) var readyToSleepCount = 0
-    /// A change of the needs reports a change, as a real source may do.
+    /// Setting the needs reports a change of conditions, as a real source may do.
     var needs: ConditionSet = [] { didSet { changed() } }
     func readAll(then: @escaping (Conditions) -> Void) { then(current) }
     func readyToSleep() { readyToSleepCount += 1 }

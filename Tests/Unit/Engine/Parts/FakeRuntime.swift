@@ -6,8 +6,8 @@ import Testing
 
 @testable import BackhaulEngine
 
-/// A loop for the test of one part, without threads and database. The test advances the time and returns the store's
-/// results.
+/// A fake loop for the test of one part, without threads or a database. The test advances the time and returns the
+/// store's results.
 final class FakeRuntime: Runtime {
     private(set) var now: Int64 = 1_000_000
     /// The effects that all callbacks have returned, in order.
@@ -43,14 +43,14 @@ final class FakeRuntime: Runtime {
         fatalError("a part that waits for other threads is tested with them")
     }
 
-    // MARK: For the test
+    // Functions for the test
 
     var pendingStoreCalls: Int { storeCalls.count }
 
     /// Whether the oldest pending call of the store has this type of result.
     func storeAwaits<Value: Sendable>(_ type: Value.Type) -> Bool { storeCalls.first is PendingStoreCall<Value> }
 
-    /// Ends the oldest pending call of the store that has this type of result.
+    /// Completes the oldest pending call of the store that has this type of result.
     func storeReturns<Value: Sendable>(_ result: Result<Value, Failure>) throws {
         let index = try #require(
             storeCalls.firstIndex { $0 is PendingStoreCall<Value> }, "no call awaits such a result")
@@ -81,7 +81,7 @@ final class FakeRuntime: Runtime {
         now = end
     }
 
-    /// Repeats the work that the store could not do.
+    /// Runs the work that is to be repeated because the store failed.
     func retry() {
         for case .retryLater(let body) in takeEffects() { body() }
     }

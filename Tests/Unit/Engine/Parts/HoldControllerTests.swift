@@ -10,7 +10,7 @@ struct HoldControllerTests {
     var holds: HoldController { fixture.holds }
     let group = ConditionsFixture.group
 
-    /// Judges the group by the current conditions.
+    /// Evaluates the constraint groups by the current conditions.
     private func judge() -> [EngineEffect] { fixture.conditions.reconsider() }
 
     private func needPower() {
@@ -18,7 +18,7 @@ struct HoldControllerTests {
         #expect(holds.add(group))
     }
 
-    @Test("without constraints may start at once, and their lanes are loaded")
+    @Test("a constraint group without constraints may start immediately, and its lanes are loaded")
     func free() {
         #expect(holds.setWaiting([.session], in: ConditionsFixture.lane, isAll: false) == [.session])
         #expect(holds.add(group))
@@ -26,13 +26,13 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("are added once")
+    @Test("a constraint group is added only once")
     func known() {
         #expect(holds.add(group))
         #expect(!holds.add(group))
     }
 
-    @Test("whose constraints were not read from the store are not judged")
+    @Test("a constraint group is not added before its constraints are read from the store")
     func unread() {
         let stated = ConstraintGroup(session: group.session, constraints: .init(rawValue: 7), networkScope: .uplink)
         #expect(!holds.add(stated))
@@ -40,7 +40,7 @@ struct HoldControllerTests {
         #expect(holds.add(stated))
     }
 
-    @Test("start no task before their conditions are read")
+    @Test("a constraint group starts no task before its conditions are read")
     func pending() {
         fixture.source.pending = .power
         needPower()
@@ -52,7 +52,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("that become held stop their running tasks and unload their ready ones, once")
+    @Test("a constraint group that becomes held stops its running tasks and unloads its ready tasks once")
     func held() {
         fixture.makeReady(fixture.base.task(1))
         needPower()
@@ -64,7 +64,7 @@ struct HoldControllerTests {
         #expect(judge().deferred.isEmpty)
     }
 
-    @Test("hold a lane only while tasks wait in it")
+    @Test("a held constraint group holds a lane only while tasks of the group wait in the lane")
     func holding() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
@@ -74,14 +74,14 @@ struct HoldControllerTests {
         #expect(holds.isHeld(ConditionsFixture.laneGroup, in: group))
     }
 
-    @Test("are released with the lanes in which their tasks wait")
+    @Test("when a constraint group is released, the lanes in which its tasks wait are loaded")
     func released() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
         _ = judge()
         #expect(holds.setWaiting([.session], in: ConditionsFixture.lane, isAll: true) == [.session])
         fixture.source.current.externalPower = Reading(true)
-        // External power counts only after ten seconds.
+        // External power counts only after it has lasted for ten seconds.
         _ = fixture.conditions.conditionsChanged()
         #expect(holds.groups[group]?.held != nil)
         fixture.runtime.advance(milliseconds: 10_000)
@@ -89,7 +89,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.mayStart == true)
     }
 
-    @Test("that get a second reason stop their tasks again, because probes may run")
+    @Test("a held constraint group that gets a second reason stops its tasks again, because probes may run")
     func secondReason() {
         fixture.configure {
             $0.constraints.requiresExternalPower = true
@@ -103,7 +103,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group]?.held?.reasons == [.power, .heat])
     }
 
-    @Test("that are held are excluded from a load")
+    @Test("a held constraint group is excluded when a lane is loaded")
     func leftOut() {
         needPower()
         fixture.source.current.externalPower = Reading(false)
@@ -114,7 +114,7 @@ struct HoldControllerTests {
         #expect(!holds.isLoading)
     }
 
-    @Test("of a session are judged again when its constraints change")
+    @Test("the constraint groups of a session are evaluated again when the session's constraints change")
     func configured() {
         #expect(holds.add(group))
         _ = judge()
@@ -125,7 +125,7 @@ struct HoldControllerTests {
         #expect(holds.groups[other] == nil)
     }
 
-    @Test("without tasks are removed, and their conditions are not read any more")
+    @Test("a constraint group without tasks is removed, and its conditions are no longer read")
     func pruned() {
         needPower()
         fixture.source.current.externalPower = Reading(true)
@@ -136,7 +136,7 @@ struct HoldControllerTests {
         #expect(fixture.source.needs.isEmpty)
     }
 
-    @Test("with running, ready or waiting tasks are kept")
+    @Test("a constraint group with running or waiting tasks is kept")
     func kept() {
         needPower()
         fixture.running.tasks = [fixture.base.task(1)]
@@ -148,7 +148,7 @@ struct HoldControllerTests {
         #expect(holds.groups[group] != nil)
     }
 
-    @Test("in a slow lane stop at once, and the lane is loaded again when it is fast enough")
+    @Test("the tasks of a slow lane stop immediately, and the lane is loaded again when it is fast enough")
     func slow() {
         let key = ConditionsFixture.laneGroup
         fixture.makeReady(fixture.base.task(1))
@@ -162,7 +162,7 @@ struct HoldControllerTests {
         #expect(holds.setSlow(key, nil).isEmpty)
     }
 
-    @Test("are removed with their session")
+    @Test("the constraint groups of a session are removed with the session")
     func forgotten() {
         needPower()
         holds.forget(group.session)

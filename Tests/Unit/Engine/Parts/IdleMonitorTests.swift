@@ -3,7 +3,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-@Suite("An engine with nothing to do")
+@Suite("An engine without work")
 struct IdleMonitorTests {
     let runtime = FakeRuntime()
     let facts = FactsBox()
@@ -24,7 +24,7 @@ struct IdleMonitorTests {
         runtime.takeEffects().count { if case .releaseMemory = $0 { true } else { false } }
     }
 
-    @Test("exits after its linger time, when the store has no work either")
+    @Test("an idle engine exits after its linger time if the store has no work either")
     func leavesWhenIdle() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -35,7 +35,9 @@ struct IdleMonitorTests {
         #expect(leaves)
     }
 
-    @Test("stays while a task or an activity waits in the store", arguments: [(true, false), (false, true)])
+    @Test(
+        "an engine does not exit while a task or an activity waits in the store",
+        arguments: [(true, false), (false, true)])
     func staysForStore(tasks: Bool, activities: Bool) throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -44,7 +46,7 @@ struct IdleMonitorTests {
         #expect(!leaves)
     }
 
-    @Test("stays when a client has connected while the store was read")
+    @Test("an engine does not exit if a client connects while the store is read")
     func staysForClient() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -54,7 +56,7 @@ struct IdleMonitorTests {
         #expect(!leaves)
     }
 
-    @Test("checks again when the store cannot be read")
+    @Test("an engine checks again whether it is idle if the store could not be read")
     func asksAgain() throws {
         let idle = idle()
         idle.mayBeIdle()
@@ -64,7 +66,7 @@ struct IdleMonitorTests {
         #expect(runtime.takeEffects().contains { if case .mayBeIdle = $0 { true } else { false } })
     }
 
-    @Test("returns memory after its last work, and once more after idle connections are closed")
+    @Test("an engine returns memory after its last work, and once more after idle connections are closed")
     func returnsMemory() {
         let idle = idle()
         idle.noteWork()
@@ -76,7 +78,7 @@ struct IdleMonitorTests {
         #expect(memoryIsReturned == 0)
     }
 
-    @Test("returns no memory while it works")
+    @Test("an engine returns no memory while it works")
     func keepsMemory() {
         let idle = idle()
         idle.noteWork()
@@ -88,7 +90,7 @@ struct IdleMonitorTests {
         #expect(memoryIsReturned == 0)
     }
 
-    @Test("neither exits nor returns memory inside a host")
+    @Test("an engine inside a host neither exits nor returns memory")
     func embedded() {
         let idle = idle(linger: nil)
         idle.noteWork()

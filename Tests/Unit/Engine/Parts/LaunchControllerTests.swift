@@ -11,7 +11,7 @@ struct LaunchControllerTests {
 
     // MARK: When a host is launched
 
-    @Test("begin one at a time, a second after the engine, when a session needs its host")
+    @Test("a host is launched once, a second after the engine's start, when a session needs its host")
     func launches() throws {
         fixture.launches.restore([fixture.launch])
         fixture.waiting = [fixture.session()]
@@ -26,7 +26,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("do not begin while no session needs the host")
+    @Test("no host is launched while no session needs it")
     func notNeeded() throws {
         fixture.launches.restore([fixture.launch])
         try fixture.advance(milliseconds: 60_000)
@@ -34,7 +34,7 @@ struct LaunchControllerTests {
         #expect(!fixture.launches.isBusy)
     }
 
-    @Test("do not begin while a host is connected, and begin when it disconnects")
+    @Test("a host is launched only after the connected host has disconnected")
     func connectedHost() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect()
@@ -46,7 +46,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("begin even if an observer or another application's host is connected")
+    @Test("a host is launched even if an observer or another application's host is connected")
     func observers() throws {
         _ = try fixture.connect(isObserver: true)
         _ = FakeClient(fixture.clients, application: "org.other")
@@ -54,7 +54,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("do not begin without a command or with a removed one")
+    @Test("no host is launched without a command, or after the command was removed")
     func removedCommand() throws {
         fixture.waiting = [fixture.session()]
         fixture.launches.check(at: LaunchFixture.name)
@@ -68,7 +68,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("are not repeated when the command is registered again while the host runs")
+    @Test("a host is not launched again when its command is registered again while the host runs")
     func registeredAgain() throws {
         try fixture.begin()
         fixture.launches.registered(nil, of: LaunchFixture.name)
@@ -79,7 +79,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("are retried a second later, without being counted, when the store cannot write them")
+    @Test("a launch that the store cannot write is retried a second later, and does not count")
     func storeFails() throws {
         fixture.isFull = true
         try fixture.begin()
@@ -92,7 +92,7 @@ struct LaunchControllerTests {
 
     // MARK: Backoff
 
-    @Test("are repeated after growing delays, up to the maximum, when the program does not attach")
+    @Test("launches are repeated after growing delays, up to a maximum, if the program does not attach")
     func backoff() throws {
         try fixture.begin()
         for delay: Int64 in [60_000, 120_000] {
@@ -113,7 +113,7 @@ struct LaunchControllerTests {
         #expect(!fixture.launches.isBusy)
     }
 
-    @Test("begin without a delay after a host has connected without a launch")
+    @Test("a launch has no delay after a host has connected without a launch")
     func hostEndsDelay() throws {
         try fixture.begin()
         fixture.process.end()
@@ -124,7 +124,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("of a program that cannot be started are counted, with the error")
+    @Test("a program that cannot be started counts as a launch, and the launch info has the error")
     func cannotStart() throws {
         fixture.starter.failure = Failure(.internal, "no such file")
         try fixture.begin()
@@ -137,7 +137,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("continue the launch of an earlier engine, and count it when its host has ended")
+    @Test("the launch of an earlier engine continues, and its delay applies after its host has ended")
     func restored() throws {
         var launch = fixture.launch
         launch.backoff.launched(now: fixture.runtime.now, LaunchPolicy(launch.command))
@@ -155,7 +155,7 @@ struct LaunchControllerTests {
 
     // MARK: The launched host
 
-    @Test("end with SIGTERM, and ten seconds later SIGKILL, when the program attaches no session in time")
+    @Test("a program that attaches no session in time gets SIGTERM, and ten seconds later SIGKILL")
     func attachTimeout() throws {
         try fixture.begin()
         _ = try fixture.connect(isLaunched: true)
@@ -171,7 +171,7 @@ struct LaunchControllerTests {
             fixture.info.errorMessage == "the launched program attached no session within 60000 ms and was ended")
     }
 
-    @Test("last while the program that has attached runs, connected or not")
+    @Test("a launch lasts while the attached program runs, even if the program is not connected")
     func attached() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
@@ -186,7 +186,7 @@ struct LaunchControllerTests {
         #expect(fixture.info.state == .due)
     }
 
-    @Test("last while a host is connected that a wrapper program has started")
+    @Test("a launch lasts while the host that a wrapper program has started is connected")
     func wrapper() throws {
         try fixture.begin()
         let host = FakeClient(fixture.clients, process: 2_000, launch: fixture.starter.tokens.last)
@@ -197,7 +197,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("do not end a program that attaches no session because another host has it")
+    @Test("a launched program that attaches no session is not ended while another host is connected")
     func extendsAttachTime() throws {
         try fixture.begin()
         _ = try fixture.connect(isLaunched: true)
@@ -208,7 +208,7 @@ struct LaunchControllerTests {
 
     // MARK: Completion
 
-    @Test("end with the completion, and the next one begins without a delay")
+    @Test("a launch ends when the host completes its session, and the next launch has no delay")
     func completion() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
@@ -226,7 +226,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 2)
     }
 
-    @Test("keep their delay when the host's credentials are refused")
+    @Test("the next launch keeps its delay if the server rejects the host's credentials")
     func inVain() throws {
         try fixture.begin()
         let host = try fixture.connect(isLaunched: true)
@@ -244,7 +244,7 @@ struct LaunchControllerTests {
 
     // MARK: Stopped hosts
 
-    @Test("begin when the consumer is stopped for longer than its session allows")
+    @Test("a host is launched if the consumer is stopped for longer than its session allows")
     func stoppedConsumer() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect(5)
@@ -259,7 +259,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 1)
     }
 
-    @Test("do not begin for a stopped consumer if its session has no such option")
+    @Test("no host is launched for a stopped consumer whose session does not have that option")
     func patientSession() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect(5)
@@ -270,7 +270,7 @@ struct LaunchControllerTests {
         #expect(fixture.started == 0)
     }
 
-    @Test("do not begin for a stopped consumer that continues in time")
+    @Test("no host is launched if a stopped consumer continues in time")
     func continues() throws {
         fixture.launches.restore([fixture.launch])
         let host = try fixture.connect(5)

@@ -4,7 +4,7 @@ import BackhaulPlatform
 @testable import BackhaulModel
 @testable import BackhaulStore
 
-/// One application with a launch command, on a fake loop. Rows, programs and processes are fakes.
+/// One application with a launch command, on a fake loop. The store's rows, the programs and the processes are fakes.
 final class LaunchFixture {
     typealias StoredFacts = LaunchedApplication.StoredFacts
 
@@ -29,7 +29,7 @@ final class LaunchFixture {
         let runtime: FakeRuntime
         private(set) var started: [FakeProcess] = []
         private(set) var tokens: [LaunchToken] = []
-        /// The failure of the next starts, or nil.
+        /// The failure of all following starts; nil if they succeed.
         var failure: Failure?
 
         init(_ runtime: FakeRuntime) { self.runtime = runtime }
@@ -65,7 +65,7 @@ final class LaunchFixture {
     let launch: StoredLaunch
     /// The rows of sessions that need their host.
     var waiting: [WaitingSession] = []
-    /// Whether a launch lists sessions that are not completed.
+    /// Whether the current launch has sessions that are not completed.
     var isOutstanding = false
     /// Whether the store cannot write launches.
     var isFull = false
@@ -95,14 +95,14 @@ final class LaunchFixture {
             identifier: "photos", launchIfStoppedMilliseconds: launchIfStopped, consumer: consumer, isLaunched: false)
     }
 
-    /// Registers the command, and lets a session need its host.
+    /// Restores the launch command, makes a session need its host, and advances the time by a second.
     func begin() throws {
         launches.restore([launch])
         waiting = [session()]
         try advance(milliseconds: 1_000)
     }
 
-    /// Ends all pending calls of the store.
+    /// Completes all pending calls of the store.
     func replyFromStore() throws {
         repeat {
             while runtime.pendingStoreCalls > 0 {
@@ -138,7 +138,7 @@ final class LaunchFixture {
         }
     }
 
-    /// Connects a host. `isLaunched`: it is the host of the last launch.
+    /// Connects a host; with `isLaunched`, the host of the last launch.
     func connect(_ number: Int32 = 1, isLaunched: Bool = false, isObserver: Bool = false) throws -> FakeClient {
         let client = FakeClient(
             clients, process: isLaunched ? process.identity.processID : number, isObserver: isObserver,
@@ -154,7 +154,7 @@ final class LaunchFixture {
         try replyFromStore()
     }
 
-    /// Lets the launched host attach the session that it was launched for.
+    /// Attaches the launched host to the session for which it was launched.
     func attach(_ client: FakeClient) throws {
         guard let hello = client.connection.hello, let process = client.connection.process else { return }
         launches.attached(
@@ -164,7 +164,8 @@ final class LaunchFixture {
         try replyFromStore()
     }
 
-    /// Lets the host complete its session, which then needs no host. `isRepeated`: its credentials were refused.
+    /// Completes the host's session, which then needs no host unless `isWaiting`. With `isRepeated`, the server has
+    /// rejected the host's credentials.
     func complete(isRepeated: Bool = false, isWaiting: Bool = false) throws {
         isOutstanding = false
         if !isWaiting { waiting = [] }

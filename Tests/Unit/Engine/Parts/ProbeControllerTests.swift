@@ -10,7 +10,7 @@ struct ProbeControllerTests {
     var probes: ProbeController { fixture.parts.probes }
     let key = ConditionsFixture.laneGroup
 
-    /// Lets tasks wait in the lane while the uplink is held. A probe may start now.
+    /// Makes the uplink held while tasks wait in the lane, so that an uplink probe may start.
     private func loseUplink() {
         _ = fixture.holds.add(ConditionsFixture.group)
         _ = fixture.conditions.reconsider()
@@ -29,7 +29,7 @@ struct ProbeControllerTests {
         try fixture.runtime.storeReturns((task: task, nextDue: Int64?.none))
     }
 
-    @Test("start the first waiting task of a lane without another hold")
+    @Test("an uplink probe is the first waiting task of a lane without another hold")
     func starts() throws {
         loseUplink()
         probes.probeUplink()
@@ -39,7 +39,7 @@ struct ProbeControllerTests {
         #expect(probes.lanesInUse.isEmpty)
     }
 
-    @Test("are one at a time")
+    @Test("only one uplink probe starts at a time")
     func once() throws {
         loseUplink()
         probes.probeUplink()
@@ -48,7 +48,7 @@ struct ProbeControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == calls)
     }
 
-    @Test("release their slot when no task waits, and their lane is loaded again")
+    @Test("an uplink probe that finds no waiting task releases its slot, and the lane is loaded again")
     func noTask() throws {
         loseUplink()
         probes.probeUplink()
@@ -59,7 +59,7 @@ struct ProbeControllerTests {
         #expect(effects.has(\.isPlanLook))
     }
 
-    @Test("get the next free slot when none is free")
+    @Test("an uplink probe that finds no free slot gets the next slot that becomes free")
     func waits() throws {
         loseUplink()
         fixture.hasCapacity = false
@@ -72,7 +72,7 @@ struct ProbeControllerTests {
         #expect(fixture.runtime.takeEffects().probes == [7])
     }
 
-    @Test("are dropped when the hold ends before they start")
+    @Test("an uplink probe is dropped when the hold ends before the probe starts")
     func void() throws {
         loseUplink()
         probes.probeUplink()
@@ -82,7 +82,7 @@ struct ProbeControllerTests {
         #expect(!probes.needsProbe(key, .uplink))
     }
 
-    @Test("list the lanes that a manual retry would release")
+    @Test("the lanes that a manual retry would release can be listed")
     func listed() {
         loseUplink()
         #expect(probes.heldByUplink(of: EngineFixture.session) == [ConditionsFixture.lane.id: [.session]])

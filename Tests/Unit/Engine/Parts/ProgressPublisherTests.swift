@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-@Suite("Progress")
+@Suite("The publisher of progress")
 struct ProgressPublisherTests {
     let runtime = FakeRuntime()
     let clients = ClientRegistry()
@@ -39,7 +39,7 @@ struct ProgressPublisherTests {
         return client
     }
 
-    @Test("is sent at most once in an interval, and only for changed tasks")
+    @Test("progress is sent at most once in an interval, and only for changed tasks")
     func interval() throws {
         let client = try watching()
         source.offsets = [1: 10, 2: 20]
@@ -55,7 +55,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client).isEmpty)
     }
 
-    @Test("is not sent to a peer with unread messages")
+    @Test("a backpressured peer gets no progress until it has read its messages")
     func behind() throws {
         let client = try watching()
         source.offsets = [1: 10]
@@ -68,7 +68,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[10]])
     }
 
-    @Test("includes the last reading of an ended task")
+    @Test("progress includes the last reading of an ended task")
     func ended() throws {
         let client = try watching()
         publisher.ended(TaskID(rawValue: 1), of: session) { Self.reading(1, 99, .succeeded) }
@@ -76,7 +76,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client) == [[99]])
     }
 
-    @Test("of an ended task is not read when no handle watches")
+    @Test("the progress of an ended task is not read if no handle watches it")
     func unwatched() {
         publisher.ended(TaskID(rawValue: 1), of: session) {
             Issue.record("the progress was read")
@@ -84,7 +84,7 @@ struct ProgressPublisherTests {
         }
     }
 
-    @Test("is not sent after the watch has ended")
+    @Test("no progress is sent after the watch has ended")
     func stops() throws {
         let client = try watching()
         source.offsets = [1: 10]
@@ -94,7 +94,7 @@ struct ProgressPublisherTests {
         #expect(offsets(client).isEmpty)
     }
 
-    @Test("can be watched by at most 256 handles of a client")
+    @Test("at most 256 handles of a client can watch progress")
     func limit() throws {
         let client = FakeClient(clients)
         for handle in 1...257 as ClosedRange<UInt64> { client.attach(handle, session) }

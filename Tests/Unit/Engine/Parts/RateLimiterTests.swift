@@ -4,7 +4,7 @@ import Testing
 
 @testable import BackhaulEngine
 
-@Suite("Rates of transfers")
+@Suite("Rate limits of transfers")
 struct RateLimiterTests {
     let runtime = FakeRuntime()
     let limiter: RateLimiter
@@ -19,13 +19,13 @@ struct RateLimiterTests {
         }
     }
 
-    @Test("are not limited by default")
+    @Test("transfers have no rate limit by default")
     func unlimited() {
         #expect(limiter.isUnlimited && limiter.mayMove(task, of: session))
         #expect(!limiter.isLimited(task, of: session))
     }
 
-    @Test("pause a transfer that has used its allowance, and resume it later")
+    @Test("a transfer that has used its allowance is paused, and resumed later")
     func resumes() {
         limiter.setRate(100_000, of: .session(session))
         limiter.moved(200_000, by: task, of: session)
@@ -38,7 +38,7 @@ struct RateLimiterTests {
         #expect(resumed == [task])
     }
 
-    @Test("resume a paused transfer when the limit is removed")
+    @Test("a paused transfer resumes when its rate limit is removed")
     func limitTakenAway() {
         limiter.setRate(1_000, of: .engine)
         limiter.moved(1_000_000, by: task, of: session)

@@ -10,7 +10,7 @@ struct ReachabilityControllerTests {
     var reachability: ReachabilityController { fixture.reachability }
     let lane = EngineFixture.lane.id
 
-    @Test("are held with one wait record, until the first check after five seconds")
+    @Test("a lane without a route is held with one wait record until the first check after five seconds")
     func held() throws {
         let (millisecondsUntilCheck, effects) = reachability.hold(fixture.task(1))
         #expect(millisecondsUntilCheck == 5_000)
@@ -21,7 +21,7 @@ struct ReachabilityControllerTests {
         #expect(fixture.runtime.pendingStoreCalls == 1, "the lane has one wait record")
     }
 
-    @Test("are all released at the check, and the next check comes later")
+    @Test("a check releases all lanes without a route, and the next check comes later")
     func tried() throws {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)
@@ -32,7 +32,7 @@ struct ReachabilityControllerTests {
         #expect(reachability.hold(fixture.task(1)).millisecondsUntilCheck == 10_000)
     }
 
-    @Test("are checked again later when the store cannot release their tasks")
+    @Test("a lane without a route is checked again later if the store could not release its tasks")
     func failed() throws {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)
@@ -41,7 +41,7 @@ struct ReachabilityControllerTests {
         #expect(fixture.runtime.takeEffects().contains { if case .due(.some) = $0 { true } else { false } })
     }
 
-    @Test("are released at once by a manual retry")
+    @Test("a manual retry immediately releases a lane without a route")
     func asked() {
         _ = reachability.hold(fixture.task(1))
         #expect(reachability.retryNow([LaneID(rawValue: 9)]).isEmpty)
@@ -51,7 +51,7 @@ struct ReachabilityControllerTests {
         #expect(fixture.runtime.takeEffects().isEmpty, "no check is planned")
     }
 
-    @Test("are checked after the shortest pause again when a server has responded")
+    @Test("after a server has responded, the next check of a lane without a route comes after the shortest pause")
     func connected() {
         _ = reachability.hold(fixture.task(1))
         fixture.runtime.advance(milliseconds: 5_000)

@@ -33,7 +33,7 @@ struct SessionClaimsTests {
         runtime.takeEffects().compactMap { if case .opened(_, let opening, _) = $0 { opening.address } else { nil } }
     }
 
-    @Test("get the session in order of arrival")
+    @Test("waiting consumers get the session in order of arrival")
     func order() throws {
         let (first, second) = (FakeClient(clients), FakeClient(clients))
         claims.wait(opening(first))
@@ -48,7 +48,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("ask the consumer to yield, and retry each second while it is not connected")
+    @Test("a waiting consumer requests a yield, and retries each second if the present consumer is not connected")
     func yields() throws {
         let (consumer, waiting) = (FakeClient(clients), FakeClient(clients))
         consumer.attach(1, SessionID(rawValue: 1))
@@ -65,7 +65,7 @@ struct SessionClaimsTests {
         #expect(openings() == [waiting.address(1)])
     }
 
-    @Test("keep their place when the session is still in use")
+    @Test("a waiting consumer keeps its place if the session is still in use")
     func staysFirst() throws {
         let (first, second) = (FakeClient(clients), FakeClient(clients))
         claims.wait(opening(first))
@@ -78,7 +78,7 @@ struct SessionClaimsTests {
         #expect(openings() == [first.address(1)])
     }
 
-    @Test("that stop waiting get a failure, and a session granted meanwhile is released")
+    @Test("a consumer that stops waiting gets a failure, and a session granted meanwhile is released")
     func givesUp() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -87,11 +87,11 @@ struct SessionClaimsTests {
         #expect(client.replies == [.failed(SessionClaims.cancelledWait)])
         try runtime.storeReturns(opened())
         #expect(openings().isEmpty)
-        // The store is called to release the handle.
+        // The pending call of the store releases the handle.
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("leave the queue with their connection")
+    @Test("a waiting consumer leaves the queue when its connection ends")
     func disconnects() {
         let client = FakeClient(clients)
         claims.wait(opening(client))
@@ -99,7 +99,7 @@ struct SessionClaimsTests {
         #expect(claims.count(of: name) == 0)
     }
 
-    @Test("retry after the claims of an earlier engine's clients have expired")
+    @Test("waiting consumers retry after the claims of an earlier engine's clients have expired")
     func absentClients() throws {
         let client = FakeClient(clients)
         claims.startReconnectTimer()
@@ -114,7 +114,7 @@ struct SessionClaimsTests {
         #expect(openings() == [client.address(1)])
     }
 
-    @Test("get a failure other than in use as their reply")
+    @Test("a waiting consumer gets a failure as its reply, unless the failure is that the session is in use")
     func fails() throws {
         let client = FakeClient(clients)
         claims.wait(opening(client))

@@ -37,7 +37,7 @@ struct TaskLoaderTests {
         #expect(effects.deferred == [.constraintGroup(ConditionsFixture.group)])
     }
 
-    @Test("the wait record of a group without tasks ends before its former tasks start")
+    @Test("after a task has left a held group, the group's wait record ends before the task starts")
     func left() throws {
         let (preset, past) = (ConstraintsID(rawValue: 6), ConstraintsID(rawValue: 7))
         fixture.holds.add([stated(preset) { $0.requiresExternalPower = true }, stated(past) { _ in }])
@@ -59,7 +59,7 @@ struct TaskLoaderTests {
         return StoredConstraints(id: id, session: EngineFixture.session, constraints: stated)
     }
 
-    @Test("tasks that started during the load are not ready")
+    @Test("tasks that started while their lane was loaded are not ready")
     func running() throws {
         _ = fixture.scheduler.next(room: 1)
         fixture.loader.load(lane, limit: 10)
@@ -71,7 +71,7 @@ struct TaskLoaderTests {
         #expect(fixture.scheduler.ready.keys.map(\.rawValue) == [2])
     }
 
-    @Test("the lane is loaded again when its loaded tasks are held")
+    @Test("a lane is loaded again when its loaded tasks are held")
     func behind() throws {
         fixture.configure { $0.constraints.requiresExternalPower = true }
         fixture.source.current.externalPower = Reading(false)
@@ -79,7 +79,7 @@ struct TaskLoaderTests {
         #expect(effects.waiting.contains([1]))
     }
 
-    @Test("a failed load is repeated later")
+    @Test("a failed load of a lane is repeated later")
     func failed() throws {
         _ = fixture.scheduler.next(room: 1)
         fixture.loader.load(lane, limit: 10)
@@ -88,7 +88,7 @@ struct TaskLoaderTests {
         #expect(!fixture.holds.isLoading)
     }
 
-    @Test("tasks that are too large for a budget are delayed")
+    @Test("loaded tasks that are too large for a budget are delayed")
     func tooLarge() throws {
         fixture.configure { $0.budget = ByteBudget(daily: 1_000) }
         fixture.source.current.network = Reading(Network(name: "phone", kind: .cellular))

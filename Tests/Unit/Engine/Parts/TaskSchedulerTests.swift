@@ -18,7 +18,7 @@ struct TaskSchedulerTests {
         scheduler.loaded(lane.id, numbers.map { fixture.task($0) }, isAll: true)
     }
 
-    @Test("starts tasks in order, up to the session's limit for a lane")
+    @Test("the scheduler starts tasks in order, up to the session's limit for a lane")
     func limit() {
         load(1...10)
         let limit = Int(SessionConfiguration(identifier: "a").connectionsPerOrigin)
@@ -28,7 +28,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [UInt64(limit) + 1])
     }
 
-    @Test("starts only as many tasks as there are free slots")
+    @Test("the scheduler starts only as many tasks as there are free slots")
     func room() {
         load(1...3)
         #expect(scheduler.next(room: 0).started.isEmpty)
@@ -36,7 +36,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 1).started == [3])
     }
 
-    @Test("does not start a task that was dropped")
+    @Test("the scheduler does not start a task that was dropped")
     func dropped() {
         load(1...2)
         #expect(scheduler.drop(TaskID(rawValue: 1))?.id.rawValue == 1)
@@ -44,7 +44,7 @@ struct TaskSchedulerTests {
         #expect(scheduler.next(room: 100).started == [2])
     }
 
-    @Test("runs once at the end of a loop iteration, even if planned twice")
+    @Test("the scheduler runs once at the end of a loop iteration, even if it is planned twice")
     func once() {
         scheduler.plan()
         scheduler.plan()
@@ -52,14 +52,14 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().count { if case .startReadyTasks = $0 { true } else { false } } == 1)
     }
 
-    @Test("reads an unknown lane from the store")
+    @Test("the scheduler reads an unknown lane from the store")
     func unknownLane() throws {
         scheduler.tasksWait(in: [lane.id], reload: false)
         try fixture.runtime.storeReturns([lane])
         #expect(scheduler.next(room: 100).loaded == [1])
     }
 
-    @Test("releases delayed tasks when they are due, the earliest first")
+    @Test("the scheduler releases delayed tasks when they are due, the earliest first")
     func due() throws {
         scheduler.add(lane, reload: false)
         scheduler.due(at: fixture.runtime.now + 5_000)
@@ -74,7 +74,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("loads a lane again later when the store could not change its tasks")
+    @Test("the scheduler loads a lane again later if the store could not change the lane's tasks")
     func reloadsLater() throws {
         load(1...1)
         scheduler.reloadLater([lane.id])
@@ -86,7 +86,7 @@ struct TaskSchedulerTests {
         #expect(fixture.runtime.takeEffects().isToStart)
     }
 
-    @Test("starts no task of a lane without a route until the lane is released")
+    @Test("the scheduler starts no task of a lane without a route until the lane is released")
     func unreachable() {
         load(1...1)
         let (_, effects) = fixture.reachability.hold(fixture.task(1))

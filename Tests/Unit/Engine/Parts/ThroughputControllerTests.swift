@@ -22,7 +22,7 @@ struct ThroughputControllerTests {
         fixture.running.tasks = [fixture.base.task(1)]
     }
 
-    /// Measures one second in which the task transfers `bytes`. Nil: the task does not wait for the network.
+    /// Measures one second in which the task transfers `bytes`; nil if the task does not wait for the network.
     private func measure(_ bytes: UInt64?, began: Int64? = nil) -> Bool {
         fixture.runtime.advance(milliseconds: 1_000)
         let sample = ThroughputController.Sample(
@@ -35,14 +35,14 @@ struct ThroughputControllerTests {
         _ = probes.reconsiderThroughput()
     }
 
-    @Test("are held after the configured time, and their running tasks stop")
+    @Test("a slow lane is held after the configured time, and its running tasks stop")
     func slow() {
         #expect(measure(100))
         #expect(probes.reconsiderThroughput().deferred == [.laneGroup(key, excludesProbes: false)])
         #expect(fixture.holds.slow[key] != nil)
     }
 
-    @Test("are not held if transfers are young, fast, or do not wait for the network")
+    @Test("a lane is not held if its transfers are young, fast, or do not wait for the network")
     func notSlow() {
         #expect(!measure(100, began: fixture.runtime.now))
         #expect(!measure(100_000))
@@ -51,7 +51,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow.isEmpty)
     }
 
-    @Test("are probed with one task after the pause")
+    @Test("after the pause, one task probes a slow lane")
     func probed() throws {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)
@@ -61,7 +61,7 @@ struct ThroughputControllerTests {
         #expect(probes.needsProbe(key, .slow))
     }
 
-    @Test("are released if their probe is fast, and otherwise held for longer", arguments: [true, false])
+    @Test("a slow lane is released if its probe is fast, and otherwise held for longer", arguments: [true, false])
     func decided(isFast: Bool) throws {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)
@@ -74,11 +74,11 @@ struct ThroughputControllerTests {
         let effects = probes.reconsiderThroughput()
         #expect(!probes.isProbe(TaskID(rawValue: 1)))
         #expect((fixture.holds.slow[key] == nil) == isFast)
-        // A slow probe stops with its lane.
+        // A probe that is slow stops with its lane.
         #expect(effects.deferred.isEmpty == isFast)
     }
 
-    @Test("are released when the probe ends with a response before its measurement is complete")
+    @Test("a slow lane is released if its probe ends with a response before the measurement is complete")
     func answered() {
         becomeSlow()
         fixture.runtime.advance(milliseconds: 1_000)
@@ -88,7 +88,7 @@ struct ThroughputControllerTests {
         #expect(fixture.holds.slow.isEmpty)
     }
 
-    @Test("are released on another network")
+    @Test("a slow lane is released on another network")
     func otherNetwork() {
         becomeSlow()
         throughput.networkChanged()

@@ -16,12 +16,12 @@ struct UplinkMonitorTests {
         return task
     }
 
-    /// Lets attempts at three servers fail.
+    /// Reports failed attempts at three servers.
     private func loseUplink(_ suffix: String = ".example") -> [EngineEffect] {
         ["a", "b", "c"].flatMap { uplink.ended(task(at: $0 + suffix), .unreachable) }
     }
 
-    @Test("is held after failures of three origins in a row")
+    @Test("the uplink is held after failures of three origins in a row")
     func held() {
         #expect(loseUplink().count(\.isReconsider) == 1)
         #expect(uplink.isHeld)
@@ -30,13 +30,13 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld(for: task(at: "192.168.0.1")))
     }
 
-    @Test("is not judged by servers on this machine or link")
+    @Test("failures of servers on this machine or link do not hold the uplink")
     func local() {
         #expect(loseUplink(".local").isEmpty)
         #expect(!uplink.isHeld)
     }
 
-    @Test("is proven by a response")
+    @Test("a response proves that the uplink works")
     func responded() {
         _ = loseUplink()
         #expect(uplink.responded(task(at: "d.example")).count(\.isReconsider) == 1)
@@ -45,7 +45,7 @@ struct UplinkMonitorTests {
         #expect(uplink.responded(task(at: "d.example")).isEmpty)
     }
 
-    @Test("is not held while two of three origins in use have failed")
+    @Test("the uplink is not held if only two of the three origins in use have failed")
     func othersWork() {
         fixture.running.tasks = [task(at: "works.example"), task(at: "a.example"), task(at: "b.example")]
         _ = uplink.ended(task(at: "a.example"), .unreachable)
@@ -53,7 +53,7 @@ struct UplinkMonitorTests {
         #expect(!uplink.isHeld)
     }
 
-    @Test("is probed at once on a manual retry")
+    @Test("a manual retry allows a probe of the uplink immediately")
     func probes() {
         _ = loseUplink()
         #expect(!uplink.mayProbe)

@@ -16,7 +16,7 @@ struct UsageLedgerTests {
         ledger.add(bytes, on: "wlan", by: session, day: 1, hasBudget: hasBudget)
     }
 
-    @Test("is saved ten seconds after the first byte")
+    @Test("the usage ledger is saved ten seconds after the first byte")
     func saves() throws {
         add(1)
         runtime.advance(milliseconds: 5_000)
@@ -27,7 +27,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("is saved a second after the first byte with a budget")
+    @Test("the usage ledger is saved a second after the first byte that counts against a budget")
     func savesSoon() {
         add(1)
         add(1, hasBudget: true)
@@ -35,7 +35,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("is saved at once when 1 MiB with a budget is unsaved, one save at a time")
+    @Test("the usage ledger is saved immediately at 1 MiB of unsaved bytes with a budget, one save at a time")
     func savesAtOnce() throws {
         add(1 << 20, hasBudget: true)
         add(1 << 20, hasBudget: true)
@@ -45,7 +45,7 @@ struct UsageLedgerTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("saves bytes again that the store could not write")
+    @Test("the usage ledger saves bytes again that the store could not write")
     func savesAgain() throws {
         add(1)
         runtime.advance(milliseconds: 10_000)

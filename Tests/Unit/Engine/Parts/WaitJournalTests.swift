@@ -18,7 +18,7 @@ struct WaitJournalTests {
             id: WaitID(rawValue: id), scope: scope, reason: reason, sentence: "", beganMilliseconds: Int64(id))
     }
 
-    @Test("end in the store when the wait ends")
+    @Test("a wait record ends in the store when the wait ends")
     func ends() throws {
         let (row, _) = journal.begin(scope, hold)
         try runtime.storeReturns(WaitID(rawValue: 5))
@@ -28,7 +28,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("that end before they are stored end when they are stored")
+    @Test("if a wait ends before its record is stored, the record ends as soon as it is stored")
     func endsEarly() throws {
         let (row, _) = journal.begin(scope, hold)
         journal.end(row)
@@ -37,7 +37,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 1)
     }
 
-    @Test("that could not be stored are not ended")
+    @Test("a wait record that could not be stored is not ended")
     func lost() throws {
         let (row, _) = journal.begin(scope, hold)
         try runtime.storeReturns(Result<WaitID, Failure>.failure(Failure(.storeFull, "no space")))
@@ -45,7 +45,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("of an earlier engine continue with the same wait")
+    @Test("a wait record of an earlier engine continues if the same wait begins again")
     func inherits() {
         journal.inherit([inherited(7)])
         let (_, began) = journal.begin(scope, hold)
@@ -54,7 +54,7 @@ struct WaitJournalTests {
         #expect(runtime.pendingStoreCalls == 0)
     }
 
-    @Test("of an earlier engine end after five seconds without the wait; duplicates end at once")
+    @Test("a wait record of an earlier engine ends after five seconds without its wait, and a duplicate immediately")
     func endsInherited() {
         journal.inherit([inherited(7), inherited(8)])
         #expect(runtime.pendingStoreCalls == 1)
