@@ -115,7 +115,8 @@ def test_an_existing_file_is_replaced_on_request(backhaul, serve):
 def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
-    # Another command runs the failing transfer, and does not read its end.
+    # Another command fetches /b. If it runs the engine, the failing transfer of /a runs too, and its end stays
+    # unread.
     other = backhaul.start("get", f"{server.url}/b")
     assert other.wait(60) == 0
     until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")
