@@ -108,7 +108,8 @@ def nginx(served, certificates, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def debug_library():
-    """The library with its test switches. The build folder of the Swift tests has most of it already."""
+    """The debug library, which has settings for tests. The build folder of the Swift tests has most of its files
+    already."""
     named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
     if named:
         return Path(named)

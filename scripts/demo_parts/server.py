@@ -125,7 +125,7 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def wait(self, request, count):
-        """Waits until so many more bytes of this response may be sent."""
+        """Waits until `count` more bytes of this response may be sent."""
         self.limit.wait(count)
 
     def handle_error(self, request, client_address):

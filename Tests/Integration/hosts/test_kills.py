@@ -73,7 +73,7 @@ def test_a_confirmed_acknowledgement_survives_an_immediate_kill(host, misbehavin
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The task's end was committed, and its event was never read."""
+    """The engine is killed when the task's end is committed, and before the host reads the event."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")

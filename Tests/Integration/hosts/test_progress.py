@@ -1,4 +1,4 @@
-"""Live progress for watchers: the newest reading of each task, which never delays an event."""
+"""Live progress: a host that watches a session gets the newest reading of each task, which never delays an event."""
 
 import asyncio
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.both_hostings
 
 CONTENT = Content(6_000_000)
 OTHER = Content(6_000_000, seed=99)
-#: Beyond the first checkpoint, which is due at about 1 MiB or after a second.
+#: The number of received bytes. It is beyond the first checkpoint, which is due at about 1 MiB or after a second.
 PART = 4_000_000
 QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
@@ -122,7 +122,7 @@ def test_a_changed_resource_is_fetched_completely(interrupted, misbehaving, down
 
 
 def test_416_at_the_exact_end_completes_the_file(host, misbehaving, downloads):
-    """All bytes had come, but the first response had promised one more."""
+    """All bytes had arrived, but the first response had announced one more."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=1)])
     one = host()
     one.session(**QUICK)

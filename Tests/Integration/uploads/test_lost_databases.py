@@ -1,4 +1,4 @@
-"""A store whose database was lost or is an old copy: the files that hosts have handed over are not removed."""
+"""A store whose database was lost or is an old copy: request bodies that hosts have enqueued are not removed."""
 
 import os
 import shutil
@@ -83,7 +83,7 @@ def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host
 
 
 def test_files_with_another_name_and_copies_are_removed(host, forms, sources, store):
-    """A crash before the commit leaves such files; their hosts still have them."""
+    """A crash before the commit leaves such files in the store. Their hosts still have the originals."""
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")

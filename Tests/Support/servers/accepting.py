@@ -45,7 +45,7 @@ class AcceptingServer:
         raise NotImplementedError
 
     def _listen(self, address, port=0):
-        """Returns the port."""
+        """Listens at the address, and returns the port."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
         for _ in range(100):
