@@ -57,7 +57,8 @@ def downloads(place):
 
 @pytest.fixture
 def hosting(request):
-    """Where the engine of the test runs: in its hosts; a test marked ``both_hostings`` runs with the daemon, too."""
+    """Where the engine of the test runs. A test runs with the engine in its hosts; a test marked ``both_hostings``
+    also runs with the daemon."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 

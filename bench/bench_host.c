@@ -3,7 +3,8 @@
  *
  *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
- * It uses no idempotency keys and 32 transfers at once, as the other programs do. The exit status is 1 if a task failed.
+ * It uses no idempotency keys and 32 transfers at once, as the other programs do. The exit status is 1 if a task
+ * failed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>

@@ -75,7 +75,7 @@ def beside_a_reader(backhaul, url, *options):
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_exits_with_0_beside_another_reader_when_its_file_is_complete(backhaul, serve, options):
+def test_get_exits_with_0_when_its_file_is_complete_although_another_command_reads_the_events(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"former")

@@ -39,7 +39,7 @@ def stored_properties(path):
     return [line for line in lines[begin:end] if STORED.match(line) and not re.search(r"\{( .* \})?$", line)]
 
 
-def test_the_parts_are_found():
+def test_the_search_finds_the_parts_of_the_engine():
     assert len(parts()) >= 30
 
 

@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self):
         super().setup()
-        # The buffer is small, so that the sent bytes are nearly the received ones.
+        # The buffer is small, so that the client has received nearly all bytes that are counted as sent.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32 << 10)
 
     def log_message(self, *arguments):

@@ -20,7 +20,7 @@ VALUES = {
     "bh_tls_settings": "TLS",
 }
 
-#: The parts of a configuration, each before those that contain it.
+#: The parts of a configuration. A part comes before those that contain it.
 PYTHON_PARTS = [
     "bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_proxy_settings", "bh_budget",
     "bh_policy",

@@ -49,7 +49,7 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_the_password_is_not_sent(one, downloads, algorithm):
+def test_digest_does_not_send_the_password(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))

@@ -102,7 +102,7 @@ def test_an_open_challenge_is_in_every_listing(host, nginx, served, downloads):
     assert [item.id for item in one.challenges()] == [asked.id]
 
 
-def test_a_challenge_survives_a_kill_of_its_engine(host, nginx, served, downloads):
+def test_the_next_engine_keeps_an_open_challenge_of_a_killed_engine(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 20)
     before = len(list(nginx.log()))
     one.kill_with_engine()

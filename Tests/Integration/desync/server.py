@@ -44,7 +44,8 @@ class Server:
         #: A heap of actions, each with the time at which it is due.
         self._due = []
         self._waiting = []
-        #: The running tasks, and those of them whose requests have not arrived and that get their responses together.
+        #: `live` has the running tasks. `together` has the tasks whose requests must arrive before any of them gets
+        #: its response.
         self.live, self.together = set(), set()
         self._injected = set()
         self._watched = None

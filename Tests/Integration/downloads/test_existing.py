@@ -188,7 +188,7 @@ def test_the_next_engine_after_a_kill_uses_the_stored_validators(host, misbehavi
     assert if_changed(second, url, downloads / "a").http_status == 304
 
 
-def test_a_task_without_the_flag_stores_no_validators(one, misbehaving, downloads):
+def test_a_task_without_if_changed_stores_no_validators(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one.download(url, downloads / "a")
     acknowledge_all(one)

@@ -239,7 +239,7 @@ def request(**fields):
     return byref(_ctypes.bh_request(SIZE, GOOD_URL.encode(), **fields))
 
 
-def test_the_list_has_each_struct_that_hosts_fill():
+def test_these_tests_cover_each_struct_that_hosts_fill():
     assert FILLED == sorted(GIVEN)
 
 

@@ -60,7 +60,7 @@ def test_a_forked_child_may_open_the_application_again(host, store):
     assert one.configuration().identifier == "gallery"
 
 
-def test_a_host_that_closes_every_descriptor_survives_and_the_next_one_finishes(host, misbehaving, downloads):
+def test_after_a_host_closes_every_descriptor_the_next_host_finishes_its_transfer(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")

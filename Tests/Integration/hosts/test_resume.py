@@ -1,4 +1,4 @@
-"""A partial download resumes only if the resource is provably the same."""
+"""A partial download resumes only if its validator shows that the resource is the same."""
 
 import os
 
@@ -20,7 +20,7 @@ QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server cuts off the first response in the middle; then it follows `behaviours`."""
+    """The server cuts off the first response in the middle. Its later responses are those of `behaviours`."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -29,7 +29,8 @@ def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=()
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The host and the engine are killed while the server stalls the first response; the next host attaches."""
+    """The server stalls the first response, and then the host and the engine are killed. The next host attaches the
+    session."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)

@@ -88,7 +88,7 @@ def test_doctor_exits_with_6_if_the_store_cannot_be_used(doctor, store, spoil, w
     assert said["store"][0] == "error" and words in said["store"][1]
 
 
-def test_a_store_that_does_not_survive_a_reboot_is_a_warning(manager, backhaul):
+def test_a_store_that_a_reboot_would_delete_is_a_warning(manager, backhaul):
     manager("mkdir", "-m", "700", "/run/store")
     line = next(line for line in backhaul("--store", "/run/store", "doctor").stdout.splitlines() if " store " in line)
     assert line.startswith("warning") and "tmpfs" in line

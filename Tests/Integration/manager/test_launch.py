@@ -9,7 +9,7 @@ from manager.manager import until
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that records its environment and control group, and stays."""
+    """A program that records its environment and control group, and does not exit."""
     made = tmp_path / "photos"
     made.write_text(f"#!/bin/sh\nenv >'{tmp_path}/environment'\ncat /proc/self/cgroup >'{tmp_path}/group'\n"
                     f"pwd >'{tmp_path}/directory'\necho $$ >'{tmp_path}/number'\nexec sleep 600\n")

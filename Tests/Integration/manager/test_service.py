@@ -11,7 +11,7 @@ from manager.manager import COMMAND, until
 
 @pytest.fixture
 def daemon(tmp_path):
-    """A fake daemon, which records its arguments and stays."""
+    """A fake daemon, which records its arguments and does not exit."""
     program = tmp_path / "the daemon 100%"
     program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >'{tmp_path}/arguments'\nexec sleep 600\n")
     program.chmod(0o755)

@@ -64,7 +64,7 @@ def serve():
 
 
 class SharedHosts:
-    """Hosts that many tests share, because starting one takes longer than most tests.
+    """Hosts that many tests share, because the start of a host takes longer than most tests.
 
     There is one host for each hosting and environment, because an engine has its host's environment.
     """

@@ -18,7 +18,7 @@ class Flood:
 
     start: bytes
     part: bytes
-    #: Whether the server reads what the client sends meanwhile.
+    #: Whether the server reads what the client sends during the flood.
     reads: bool = True
     #: The largest number of bytes in a TLS record.
     record: int = _BLOCK

@@ -129,15 +129,16 @@ class Engine:
 
 @pytest.fixture
 def survive(shared_hosts, misbehaving, downloads):
-    """Downloads from a flooding server and from another one with one engine. Returns the end of the flooded task."""
+    """With one engine, downloads from a flooding server and from another server. Returns the end of the flooded
+    task."""
     engine = Engine(shared_hosts.host(Hosting.DAEMON))
 
     def run(server, **options):
         try:
             return survived(server, options)
         except AssertionError:
-            # Both are ended, because no other test may get a host with an outstanding reply or an engine with a
-            # flooded task.
+            # The host and the engine are ended: no other test may get a host with an outstanding reply, or an engine
+            # with a flooded task.
             engine.end()
             raise
 

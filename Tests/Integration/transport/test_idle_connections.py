@@ -1,4 +1,4 @@
-"""Idle connections that their server has closed are closed by the engine, too."""
+"""If a server closes an idle connection, the engine closes it, too."""
 
 import threading
 from contextlib import suppress
@@ -14,7 +14,8 @@ from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
 CONNECTIONS = 20
-#: A limit in seconds. An idle connection that nothing watches stays for 30 seconds.
+#: A limit in seconds. It is shorter than the 30 seconds for which the engine keeps an idle connection that it does
+#: not watch.
 SOON = 12
 
 

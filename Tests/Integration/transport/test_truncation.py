@@ -48,8 +48,8 @@ def start(request, authority):
 
 @pytest.fixture(params=["direct", "tunnel"])
 def download(request, fetch, authority, downloads):
-    """Downloads with the default rules of retries, through a proxy's tunnel or without one. Returns the event and the
-    digests of the existing files."""
+    """Downloads with the default rules of retries, either through the tunnel of a proxy or directly. Returns the
+    event and the digests of the files in the folder."""
     def run(server, **options):
         def fetched(**way):
             event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN,

@@ -76,7 +76,7 @@ def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host
     assert [sent.body for sent in forms.sent] == [b"known"]
     told = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
     assert f"{store}/bodies/lost has 1 file that the database does not know" in told.stdout
-    # The file is still there after further starts.
+    # After further starts of the engine, the file still exists.
     one.kill_with_engine()
     host().attach()
     assert contents(store / "bodies" / "lost") == [b"later"]

@@ -55,7 +55,7 @@ static void enqueue_download(bh_session *session, const char *url, const char *f
     check(bh_session_enqueue(session, &request, 1, PATIENCE, NULL, &error), "enqueue a download");
 }
 
-/* Reads events until the tasks have ended. Returns the number of those that succeeded. */
+/* Reads events until the tasks have ended. Returns how many tasks succeeded. */
 static int read_events(bh_session *session, int tasks) {
     int succeeded = 0;
     uint64_t last = 0;

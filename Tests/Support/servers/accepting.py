@@ -14,8 +14,8 @@ class AcceptingServer:
     """``with AServer() as server: server.url``. A subclass has `_serve`, which runs for each connection in its own
     thread.
 
-    The connection is closed when `_serve` returns, or raises OSError or EOFError. All connections end with the
-    server.
+    The connection is closed when `_serve` returns, or when it raises OSError or EOFError. When the server ends, all
+    connections end.
     """
 
     def __init__(self, tls=None, address="127.0.0.1"):

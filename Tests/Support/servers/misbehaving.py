@@ -209,7 +209,8 @@ class _Answer:
         self._note()
 
     def _stall(self):
-        """Waits until the client gives up or the server is closed. Both end the connection, which makes it readable."""
+        """Waits until the client gives up or the server is closed. In both cases the connection ends, and so becomes
+        readable."""
         self._connection.recv(1)
         return False
 

@@ -154,7 +154,7 @@ class World:
         return None
 
     def _delay(self):
-        # Short delays hit the opening and the enqueue, long ones the middle of the transfers.
+        # Short delays end in the opening or the enqueue, long delays in the middle of the transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):
