@@ -138,8 +138,8 @@ def earlier(request, backhaul, origin):
 
 
 def put_files(database, files, bodies):
-    """Writes the files that the store identifies by device, inode and time. The new files have other devices and
-    inodes, which are updated in the database; their times are those of the store."""
+    """Writes the files that the store identifies by device, inode and time. The files have the times that are stored;
+    their devices and inodes are corrected in the database."""
     def identity(file):
         return os.stat(file).st_dev, os.stat(file).st_ino
 

@@ -10,7 +10,7 @@ from behaviours.origin import Scripts
 from behaviours.script import FORWARD, H1, H2, TUNNEL
 from testbed.settings import in_parts, policy
 
-#: A retry follows after 1 or 2 ms, and a request times out before the time limit of a row.
+#: A retry follows after 1 or 2 ms. A request times out after 20 s, unless the row has another limit.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 

@@ -2,7 +2,7 @@
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Early, Row
 
-#: Bodies are larger than the windows of HTTP/2 and the buffers of a connection together.
+#: The size of request bodies. It is larger than the windows of HTTP/2 and the buffers of a connection together.
 SIZE = 8 << 20
 PUT = {"body_size": SIZE}
 POST = {**PUT, "method": "POST"}

@@ -8,8 +8,8 @@ FILE = Content()
 EMPTY = Content(0)
 GOOD = Becomes(file=FILE.data)
 GZIPPED = gzip.compress(FILE.data)
-#: The request time-out is longer than the time limit of a row, so a task that waits for the rest of a body fails the
-#: row.
+#: The request time-out is longer than the time limit of a row, so a row fails if its task waits for the rest of a
+#: body.
 PATIENT = {"request_timeout_ms": 300_000}
 
 ROWS = [

@@ -1,5 +1,5 @@
-"""Runs squid as Debian packages it. Its configuration forbids a cache, retries, and changes of messages that a proxy
-may leave out."""
+"""Runs squid as Debian packages it. Its configuration forbids a cache, retries, and every change of messages that a
+proxy need not make."""
 
 import os
 

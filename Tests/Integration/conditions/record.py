@@ -54,7 +54,7 @@ class Record:
 
     @property
     def shape(self):
-        """Returns the steps and waits without their numbers of seconds, bytes and percent, so that it is equal in
+        """Returns the steps and waits without their numbers of seconds, bytes and percent. The result is equal in
         each run."""
         def without_numbers(text):
             return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))

@@ -19,8 +19,8 @@ from conditions.world import Download, World
 #: Seconds before the test watches the engine. In this time the store syncs the last wait, and the engine releases the
 #: claims of clients that did not return, ten seconds after its start.
 SETTLING = 12
-#: Two calls with a longer pause between them, in seconds, belong to different bursts. The engine reads conditions
-#: every 30 seconds; on a busy machine one reading may be interrupted for a while.
+#: Two calls belong to different bursts if more than this number of seconds lies between them. The engine reads
+#: conditions every 30 seconds; on a busy machine one reading may be interrupted for a while.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000

@@ -103,7 +103,7 @@ def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
         before = len(server.log)
         one.respond(asked.id, user="user", password="guess")
         again = challenge(one, 30, failures=1)
-        # The first of them has no password, and gets a nonce; the second has the password.
+        # The wrong password costs two requests: one without the password, to get a nonce, and one with the password.
         assert len(server.log) - before == 2
         one.respond(again.id, user="user", password="right")
         succeed(one, 30)

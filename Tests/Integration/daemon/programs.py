@@ -31,8 +31,8 @@ def open_and_create(store):
 
 
 def own_handler(store):
-    """Counts SIGCHLD. Then reports whether only its own child is left to be reaped, so that the library left no
-    child."""
+    """Counts SIGCHLD while the library starts the daemon. Reports whether the host's own child is the only child that
+    can be reaped."""
     seen = []
     signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
     child = os.fork()

@@ -18,7 +18,8 @@ WAITING = 10_000
 #: How long the test counts system calls, in seconds. With BACKHAUL_IDLE_SECONDS=60 it covers the documented minute.
 SECONDS = float(os.environ.get("BACKHAUL_IDLE_SECONDS", "4"))
 IS_LONG = SECONDS > 4
-#: This is longer than the time after which the engine returns memory to the system.
+#: How long all threads must be quiet, in seconds. This is longer than the time after which the engine returns memory
+#: to the system.
 QUIET_SECONDS = 3
 
 

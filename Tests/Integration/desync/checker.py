@@ -21,8 +21,8 @@ class Violation:
 
 
 def check(run, record):
-    """Returns the violations of a run: tasks that did not end, and tasks that ended otherwise than with a response to
-    their request."""
+    """Returns the violations of a run: tasks that did not end, and tasks whose end does not match a response to their
+    request."""
     racing = record.racing()
     found = []
     for number in range(len(run.steps)):

@@ -177,7 +177,7 @@ class Server:
             return False
         if self._run.late_tickets and self._run.carrier != TLS12:
             self._tickets[number] = last
-        # Only in a full handshake of TLS 1.2 does the server send the last message.
+        # In TLS 1.2 the server sends the last message only in a full handshake, so `last` may be empty.
         elif last and self._takes_early(HANDSHAKE):
             self._inject_early(number, wire, last, self._run.carrier == TLS12)
         else:

@@ -87,7 +87,7 @@ def test_bytes_after_the_end_of_a_response_are_not_used_for_the_next_task(play, 
     GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
 ], ids=lambda step: f"{step.method}-{step.framing}")
 def test_bytes_in_the_last_tls_record_of_a_response_are_not_used_for_the_next_task(play, carrier, pieces, step):
-    """With two pieces the head is sent first. A client that then reads exactly the body leaves the junk in the buffer
+    """With two pieces the head is sent first. Then a client that reads exactly the body leaves the junk in the buffer
     of its TLS library.
     """
     injection = Injection(WITH, "ok", shares_record=True)

@@ -33,8 +33,8 @@ class Wire:
         self.is_shaking = True
 
     def shake(self):
-        """Continues the handshake. Returns the last bytes when the handshake is complete, which the caller must send,
-        and None before that."""
+        """Continues the handshake. Returns None until the handshake is complete, and then the last bytes, which the
+        caller must send."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:

@@ -1,4 +1,4 @@
-"""A partial download resumes only if its validator shows that the resource is the same."""
+"""A partial download resumes only if a validator shows that the resource is the same."""
 
 import os
 

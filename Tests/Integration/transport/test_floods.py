@@ -35,7 +35,8 @@ from transport.violating import (
 )
 
 MEGABYTE = 1_000_000
-#: The most by which the engine's resident memory may grow. A flooded transfer and another transfer have buffers.
+#: The largest growth of the engine's resident memory, in bytes. It allows for the buffers of a flooded transfer and
+#: of another transfer.
 LARGEST_GROWTH = 16 * MEGABYTE
 #: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured.
 #: `FrameFloodGuard` ends a flood after 0.3 s.

@@ -21,7 +21,8 @@ from servers.nginx import Nginx
 PROJECT = Path(__file__).resolve().parents[3]
 LIBRARIES = PROJECT / "build" / "lib"
 DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
-#: More entries of /proc/self/fd than fit into the 32 KiB that readdir(3) reads in one call.
+#: The number of open descriptors. /proc/self/fd then has more entries than fit into the 32 KiB that readdir(3) reads
+#: in one call.
 DESCRIPTORS = 1_400
 WRONG = 99
 PATIENCE = 900

@@ -8,7 +8,8 @@ from servers.content import Content
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One response. If no field is set it is correct: it has ranges, If-Range, validators and the right length."""
+    """One response. If no field is set, the response is correct: it has ranges, If-Range, validators and the right
+    length."""
 
     #: The status in place of 200, 206 or 416. The body is then ``body``.
     status: Optional[int] = None
@@ -18,9 +19,9 @@ class Behaviour:
     headers: dict = field(default_factory=dict)
     #: The content that replaces the resource.
     content: Optional[Content] = None
-    #: Whether it responds to a range request with 200 and the complete content.
+    #: Whether the server responds to a range request with 200 and the complete content.
     ignores_range: bool = False
-    #: Whether it serves a range without a check of If-Range.
+    #: Whether the server sends a range without a check of If-Range.
     ignores_if_range: bool = False
     #: The offset of the first sent byte, whatever range was requested. Content-Range has the requested range.
     shifted: int = 0

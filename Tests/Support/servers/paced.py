@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from servers import sockets
 from servers.accepting import AcceptingServer
 
-#: The time between two writes, in seconds. A write has the bytes of this time.
+#: The time between two writes, in seconds. Each write has the bytes for this time.
 WRITE = 0.001
 
 
