@@ -1,10 +1,10 @@
-# Every way into the project. Everything that is built lies in build/.
+# The commands of the project; `make help` lists them. Everything that is built lies in build/.
 
 PREFIX ?= /usr/local
 DESTDIR ?=
 
 BUILD := build
-# Where `install` puts its files.
+# The folder below which `install` puts its files.
 PLACE = $(DESTDIR)$(PREFIX)
 LIBRARY := $(BUILD)/lib/libbackhaul.so.1
 COMMAND := $(BUILD)/bin/backhaul
@@ -12,12 +12,12 @@ DAEMON := $(BUILD)/libexec/backhaul/backhauld
 SWIFT_SOURCES := $(shell find Sources include -type f) Package.swift packaging/symbols.map
 VERSION := $(shell awk '/define BH_VERSION_(MAJOR|MINOR|PATCH)/ {printf "%s%s", d, $$3; d = "."}' include/backhaul.h)
 
-# The Swift runtime is linked in, so that nothing needs Swift where it runs. lld, because gold leaves local symbols of
-# the modules in the table of exports.
-# A library in somebody's process had better be small: each function has a section of its own, so that those which
-# nobody calls are left out, identical ones are folded, and relocations packed, which glibc reads from version 2.36 on.
-# Package.swift says which modules are optimized for speed and which for size.
-# That accesses to one variable do not overlap is checked in debug builds: it would be a trap in somebody's process.
+# The Swift runtime is linked statically, so that the binaries need no installed Swift. The linker is lld, because
+# gold leaves local symbols of the modules in the table of exported symbols. The library should add little to the size
+# of a host's process: each function has its own section, the linker removes unused functions and merges identical
+# ones, and relocations are packed, which glibc supports from version 2.36 on. Package.swift chooses for each module
+# whether it is optimized for speed or for size. Only debug builds check that accesses to one variable do not overlap,
+# because a failed check would end the host's process.
 SWIFT_RELEASE := swift build -c release --scratch-path $(BUILD)/swift/release --disable-local-rpath \
     -Xswiftc -static-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
     -Xswiftc -enforce-exclusivity=unchecked -Xlinker --gc-sections -Xlinker --icf=all
@@ -31,7 +31,8 @@ LIBRARY_LINK := -Xlinker --version-script=$(CURDIR)/packaging/symbols.map -Xlink
 
 EXAMPLES := $(patsubst examples/c/%.c,$(BUILD)/examples/%,$(wildcard examples/c/*.c))
 
-# The toolchain's own clang, which the set-up need not install. Asked for only when something is compiled with it.
+# The clang of the Swift toolchain, so that the set-up need not install a C compiler. `make` looks for it only when a
+# recipe uses CC.
 CC = $(shell scripts/toolchain)/bin/clang
 C_FLAGS := -std=c11 -O2 -g -Wall -Wextra -Werror -pedantic -Iinclude
 
@@ -45,11 +46,11 @@ setup-build:
 $(LIBRARY): $(SWIFT_SOURCES) | setup-build
 	$(SWIFT_RELEASE) $(LIBRARY_LINK) --product BackhaulLibrary
 	@mkdir -p $(@D)
-	# Not over the old file's bytes, which running programs have mapped.
+	# Running programs may have mapped the old file, so `cp` replaces the file and does not overwrite its bytes.
 	cp --remove-destination $(BUILD)/swift/release/release/libBackhaulLibrary.so $@
 	@ln -sf libbackhaul.so.1 $(@D)/libbackhaul.so
 
-# One after the other, not beside each other: they come out of one scratch folder.
+# The products share one scratch folder, so they are built one after the other.
 $(COMMAND): $(SWIFT_SOURCES) $(LIBRARY)
 	$(SWIFT_RELEASE) --product backhaul
 	@mkdir -p $(@D)
@@ -71,7 +72,7 @@ demo: ## the story in one minute: hand over, kill, go on without a host, launch,
 	@$(MAKE) --no-print-directory $(DAEMON) $(BUILD)/examples/collection
 	@scripts/demo $(BUILD)/examples/collection
 
-# The suites in Swift build their tests while the others wait for their servers and clocks.
+# While the Swift suites build their tests, the other suites run, which mostly wait for servers and clocks.
 test: ## everything that must hold, some 19 minutes on two processors
 	@scripts/setup build test
 	@$(MAKE) --no-print-directory all $(EXAMPLES)
@@ -97,9 +98,9 @@ install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 	install -m 755 $(DAEMON) $(PLACE)/libexec/backhaul/backhauld
 	strip $(PLACE)/libexec/backhaul/backhauld
 	install -m 644 include/backhaul.h $(PLACE)/include/backhaul.h
-	# In a folder of its own: a module map in include/ itself would speak for every header there.
+	# The module map has its own folder: in include/ it would apply to every header there.
 	sed 's|"backhaul.h"|"../backhaul.h"|' include/module.modulemap >$(PLACE)/include/backhaul/module.modulemap
-	# Where ld.so does not search, programs are told the folder when they are linked.
+	# If ld.so does not search this folder, programs need its path (rpath) when they are linked.
 	rpath=; packaging/ld-searches $(PREFIX)/lib || rpath='-Wl,-rpath,$${libdir} '; \
 	    sed "s|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|; s|@RPATH@|$$rpath|" packaging/backhaul.pc.in \
 	    >$(PLACE)/lib/pkgconfig/backhaul.pc
@@ -108,7 +109,7 @@ install: all ## install below PREFIX (default /usr/local), inside DESTDIR
 uninstall: ## remove what `make install` has put there, with the same PREFIX and DESTDIR
 	rm -f $(addprefix $(PLACE)/,lib/libbackhaul.so lib/libbackhaul.so.1 lib/pkgconfig/backhaul.pc bin/backhaul \
 	    libexec/backhaul/backhauld include/backhaul.h include/backhaul/module.modulemap)
-	# Those that something else is in stay, and so do the system's own.
+	# Folders with other files in them stay, and so do the system's own folders.
 	@for folder in include/backhaul libexec/backhaul libexec lib/pkgconfig \
 	    $(if $(filter-out /usr /usr/local,$(PREFIX))$(DESTDIR),lib include bin .); do \
 	    [ ! -d "$(PLACE)/$$folder" ] || rmdir --ignore-fail-on-non-empty "$$(readlink -f "$(PLACE)/$$folder")"; done

@@ -57,7 +57,8 @@ def downloads(place):
 
 @pytest.fixture
 def hosting(request):
-    """Where the engine of the test runs: in its hosts; a test marked ``both_hostings`` runs with the daemon, too."""
+    """Where the engine of the test runs. A test runs with the engine in its hosts; a test marked ``both_hostings``
+    also runs with the daemon."""
     return getattr(request, "param", Hosting.EMBEDDED)
 
 
@@ -108,7 +109,8 @@ def nginx(served, certificates, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def debug_library():
-    """The library with its test switches. The build folder of the Swift tests has most of it already."""
+    """The debug library, which has settings for tests. The build folder of the Swift tests has most of its files
+    already."""
     named = os.environ.get("BACKHAUL_DEBUG_LIBRARY")
     if named:
         return Path(named)

@@ -3,7 +3,8 @@
  *
  *   bench_host daemon|embedded STORE LIST [CA_FILE]      LIST has one "URL<tab>destination" in each line
  *
- * It uses no idempotency keys and 32 transfers at once, as the others do. The exit status is 1 if a task failed.
+ * It uses no idempotency keys and 32 transfers at once, as the other programs do. The exit status is 1 if a task
+ * failed.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -53,7 +54,7 @@ static void enqueue(bh_session *session, char *text) {
     free(requests);
 }
 
-/* Returns the number of failed tasks. */
+/* Waits for the end of the round, and acknowledges all events. Returns the number of failed tasks. */
 static int wait_and_acknowledge(bh_session *session) {
     int finished = 0, failed = 0;
     while (!finished) {

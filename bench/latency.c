@@ -172,7 +172,7 @@ static void measure_syncs(const char *folder, int count) {
     free(times);
 }
 
-/* The child sends the time at which it sends. */
+/* Measures wake-ups of this process. A child sends the time at which it sends. */
 static void measure_wake_ups(int count) {
     int pair[2];
     int64_t *times = calloc((size_t)count, sizeof *times), sent;

@@ -6,7 +6,8 @@
 
 enum kind { APPLICATION, SESSION, TICKET, BATCH };
 
-/* NO_STATUS: the function returns no bh_status. NEVER: it has no timeout_ms. WAITS: it refuses BH_START. */
+/* How a function uses timeout_ms. NO_STATUS: the function returns no bh_status. NEVER: it has no timeout_ms. WAITS:
+ * it refuses BH_START. STARTS: it accepts BH_START. */
 enum waiting { NO_STATUS, NEVER, WAITS, STARTS };
 
 struct call {
@@ -16,7 +17,8 @@ struct call {
     bh_status (*make)(void *handle, int32_t timeout_ms, bh_error *error);
 };
 
-/* `self` is the handle. A function without a status returns BH_INVALID_HANDLE. */
+/* Defines a function that makes the call with the handle `self`. If the called function has no status, the new
+ * function returns BH_INVALID_HANDLE. */
 #define CALL(function, type, ...)                                                                                      \
     static bh_status call_##function(void *handle, int32_t timeout_ms, bh_error *error) {                              \
         type *self = handle;                                                                                           \
@@ -25,7 +27,7 @@ struct call {
         __VA_ARGS__                                                                                                    \
     }
 
-/* A call with one output parameter, which only BH_OK sets. */
+/* A call with one output parameter, which only a call with the status BH_OK may set. */
 #define CALL_OUT(function, type, out_type, unset, ...)                                                                 \
     CALL(function, type, out_type out = unset; bh_status status = function(self, __VA_ARGS__, &out, error);            \
          CHECK(status == BH_OK || out == unset); return status;)
@@ -113,7 +115,7 @@ CALL(bh_batch_more, bh_batch, CHECK(!bh_batch_more(self)); return BH_INVALID_HAN
 CALL(bh_batch_item, bh_batch, BH_ITEM_TABLE(CHECK_NO_ITEM) return BH_INVALID_HANDLE;)
 CALL(bh_batch_release, bh_batch, bh_batch_release(self); return BH_INVALID_HANDLE;)
 
-/* Functions that free the handle come last. */
+/* The calls are made in this order, so functions that free the handle come last. */
 #define ENTRY(function, kind, waiting) {#function, kind, waiting, call_##function}
 static const struct call calls[] = {
     CONDITION_CALLS,
@@ -176,7 +178,7 @@ static inline void expect_call(const struct call *call, void *handle, int32_t ti
     bh_error error = BH_INIT(bh_error);
     error.ticket = UNTOUCHED;
     bh_status got = call->make(handle, timeout_ms, &error);
-    /* A function without a status returns the same for every handle that is not open. */
+    /* Without a status, the result does not show why the handle is refused. */
     if (call->waiting == NO_STATUS) return;
     if (got != status)
         FAIL("%s(timeout_ms %d): %s instead of %s", call->name, timeout_ms, bh_status_name(got),
@@ -186,7 +188,8 @@ static inline void expect_call(const struct call *call, void *handle, int32_t ti
     CHECK(strlen(error.message) > 10);
 }
 
-/* Makes the calls of some kinds (bits 1 << kind) with one handle. It also starts the calls that can be started. */
+/* Makes all calls for the given kinds of handles (bits 1 << kind) with one handle. Calls that accept BH_START are
+ * also made with it. */
 static inline void expect_all(unsigned kinds, void *handle, bh_status status) {
     for (size_t i = 0; i < CALL_COUNT; i++) {
         if (!(kinds & 1u << calls[i].kind)) continue;

@@ -1,4 +1,4 @@
-/* A host that sets what networks cost, and repeats work with activities. */
+/* A host that stores settings and budgets of networks, and repeats work with activities. */
 #include "fields.h"
 
 static void network_settings_are_stored_until_they_are_removed(void) {

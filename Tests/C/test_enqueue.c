@@ -1,12 +1,12 @@
-/* The results of an enqueue, also of one that was refused. */
+/* The results of an enqueue, also of an enqueue that is refused. */
 #include "check.h"
 
 static bh_error error = BH_INIT(bh_error);
 
-/* COUNT makes several chunks. */
+/* COUNT requests are sent in several chunks. */
 enum { COUNT = 20000, REFUSED = 12345 };
 
-/* Returns suspended requests, one of which has the key of another task. */
+/* Returns requests for suspended tasks. One of them has the idempotency key of another task. */
 static bh_request *requests_with_a_conflict(bh_session *session) {
     static bh_request requests[COUNT];
     bh_request request = idle_request();
@@ -41,7 +41,7 @@ static void check_results(bh_session *session, const bh_batch *results) {
         CHECK(i == 0 || result->request > bh_batch_enqueued_at(results, i - 1)->request);
         CHECK(result->task_id != 0 && result->disposition == BH_ENQUEUE_NEW && result->event_id == 0);
     }
-    /* One more task is the one that has the key. */
+    /* The session has one more task: the one with the key. */
     CHECK(count_tasks(session) == count + 1);
 }
 

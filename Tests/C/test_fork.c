@@ -50,7 +50,7 @@ static void expect_forked(void *argument) {
     bh_session_close(all->session);
     bh_application_close(all->application);
     expect_all(1u << SESSION, all->session, BH_FORKED);
-    /* A value that was never a handle is not taken for a handle of the parent. */
+    /* A value that was never a handle is invalid; it does not count as a handle of the parent. */
     expect_all(ALL_KINDS, NULL, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x1000, BH_INVALID_HANDLE);
     expect_all(ALL_KINDS, (void *)(uintptr_t)0x4FFFFFFFFFF0, BH_INVALID_HANDLE);
@@ -166,12 +166,13 @@ static void be_process_1(void *argument) {
     struct handles all = open_all();
     CHECK(unshare(CLONE_NEWPID) == 0);
     expect_child(expect_forked_as_process_1, &all);
-    /* All processes of its namespace have ended, so it can create no more threads. The end of this process ends the
-       rest. */
+    /* Process 1 of the new namespace has ended, so this process can create no more threads. Its handles are freed
+       when it exits. */
 }
 
 static void a_child_with_the_process_id_of_its_parent_is_recognized(void) {
-    /* Only root may create the namespace; without it this case cannot happen. */
+    /* Only root may create a namespace of process ids. Without one, a child never has the process id of its
+     * parent. */
     if (unshare(CLONE_NEWPID) != 0) return;
     expect_child(be_process_1, NULL);
 }

@@ -22,7 +22,8 @@ static void bh_init_and_the_initializer_macro_give_the_same_struct(void) {
     bh_init(NULL, sizeof again);
 }
 
-/* Makes the call with a struct that has one more field: with the value 0, and with the value 1. */
+/* Makes the call with a struct that has one more field. The call must succeed if that field is 0, and fail
+ * otherwise. */
 #define CHECK_LATER(type, name, given, call)                                                                           \
     do {                                                                                                               \
         LATER(type) longer = {given, 0};                                                                               \
@@ -359,7 +360,7 @@ static void an_item_of_a_larger_size_has_zeros_there_and_can_be_passed_back(void
     struct later copy = *item;
     CHECK(copy.known.connections_per_origin == 3);
     copy.known.connections_per_origin = 4;
-    /* The library does not have this field. */
+    /* The library does not know this field, and struct_size does not include it. */
     copy.later[0] = 1;
     CHECK_STATUS(BH_OK, bh_session_set_configuration(session, &copy.known, 20000, &error));
     bh_batch_release(batch);

@@ -31,7 +31,7 @@ int main(void)
     return error.status == BH_OK && enqueued.task_id == BH_NO_INDEX && request.url && selection.ids;
 }
 """
-#: Warnings about older versions of the languages, and warnings that every C program causes.
+#: Disabled warnings: those about older versions of the languages, and those that every C program causes.
 CLANG_WITHOUT = [
     "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic", "-Wno-pre-c11-compat", "-Wno-pre-c23-compat",
     "-Wno-pre-c2x-compat", "-Wno-c++20-compat", "-Wno-unsafe-buffer-usage", "-Wno-declaration-after-statement",
@@ -92,7 +92,7 @@ def test_the_header_is_the_same_in_all_languages(tmp_path):
         suffix, compiler = (".cpp", "clang++") if "++" in standard else (".c", "clang")
         source, made = tmp_path / f"sizes{suffix}", tmp_path / f"sizes-{standard}"
         source.write_text(program, encoding="utf-8")
-        # The initializer of C++ is a template, which needs no library. The other code here needs none either.
+        # The program prints only constants, and BH_INIT of C++ is a template in the header, so no library is linked.
         subprocess.run([compiler, f"-std={standard}", f"-I{HEADER.parent}", "-o", made, source], check=True)
         seen[standard] = subprocess.run([made], capture_output=True, text=True, check=True).stdout
     assert len(set(seen.values())) == 1, seen

@@ -1,4 +1,4 @@
-/* A host that changes the starts of tasks and their own constraints. */
+/* A host that changes the earliest and latest starts of tasks, and the constraints of tasks. */
 #include "fields.h"
 
 #include <inttypes.h>

@@ -56,7 +56,7 @@ static void a_start_without_an_error_is_refused_and_starts_nothing(void) {
         CHECK_STATUS(BH_INVALID_ARGUMENT, calls[i].make(handle, BH_START, &unset));
         CHECK(unset.status == BH_OK && unset.ticket == NULL && unset.message[0] == 0);
     }
-    /* The session was not invalidated, and has no task and no activity. */
+    /* No refused call had an effect: the session exists, and has no task and no activity. */
     CHECK_STATUS(BH_OK, bh_session_tasks(all.session, NULL, 0, 1, 20000, &tasks, &error));
     CHECK_STATUS(BH_OK, bh_session_activities(all.session, 20000, &activities, &error));
     CHECK(bh_batch_count(tasks) == 0 && bh_batch_count(activities) == 0);

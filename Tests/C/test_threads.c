@@ -90,7 +90,7 @@ static void *use_what_may_be_closed(void *argument) {
 
 static void closing_while_other_threads_call_only_fails_their_calls(void) {
     pthread_t threads[THREADS];
-    /* This application keeps the engine running, so that each round is short. */
+    /* This application keeps the engine running, so that the other applications open and close quickly. */
     bh_application *keeper = open_application();
     bh_session_close(create_session(keeper, "gallery", BH_ROLE_OBSERVE));
     current = open_application();
@@ -123,7 +123,8 @@ static void a_long_wait_ends_when_the_application_is_closed(void) {
     bh_application *application = open_application();
     bh_session *session = create_session(application, "gallery", BH_ROLE_CONSUME);
     CHECK(pthread_create(&thread, NULL, wait_for_events, session) == 0);
-    /* After this round trip the other thread has most likely begun to wait. In each case its wait must end. */
+    /* During this call the other thread most likely begins its long poll. The poll must end even if it begins
+     * later. */
     CHECK_STATUS(BH_OK, bh_session_complete(session, 20000, NULL));
     bh_application_close(application);
     CHECK(pthread_join(thread, NULL) == 0);

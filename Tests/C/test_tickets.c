@@ -113,9 +113,9 @@ static void a_session_that_was_not_taken_is_closed_with_its_ticket(void) {
         CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
         bh_ticket_release(ticket);
     }
-    /* There is one consumer at a time, so this call would be refused if the session were still attached. */
+    /* A session has one consumer at a time, so this call would be refused if the session were still attached. */
     bh_session_close(create_session(application, "gallery", BH_ROLE_CONSUME));
-    /* The ticket is released before the reply, which then closes the session. */
+    /* The ticket is released before its reply arrives. When the reply arrives, the library closes the session. */
     ticket = ticket_of(START_CREATE(), &error);
     bh_ticket_release(ticket);
     bh_session *session = NULL;
@@ -285,14 +285,14 @@ static void started_controls_count(void) {
     bh_application_close(application);
 }
 
-/* Starts an engine in another process. If it is stopped, it replies to nothing until it continues. */
+/* Starts an engine in another process. While that process is stopped (SIGSTOP), the engine sends no reply. */
 static pid_t start_engine(void) {
     int ready[2];
     char byte;
     CHECK(pipe(ready) == 0);
     pid_t engine = fork();
     if (engine == 0) {
-        /* The engine also ends when the test fails. */
+        /* The kernel kills the engine when the test's process ends, also after a failure. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         bh_application *application = open_application();
         create_session(application, "gallery", BH_ROLE_OBSERVE);
@@ -332,7 +332,7 @@ static void an_operation_that_does_not_end_in_time_leaves_its_ticket(void) {
     CHECK_STATUS(status, bh_ticket_wait(ticket, 50, &error));
     CHECK(error.ticket == NULL);
     CHECK_STATUS(status, bh_ticket_batch(ticket, &results, &error));
-    /* Without an error struct the ticket cannot be returned. Only the outcome is lost. */
+    /* Without an error struct the call returns no ticket. The operation continues, but its result is lost. */
     CHECK(bh_session_complete(session, 50, NULL) == status);
     kill(engine, SIGCONT);
     CHECK_STATUS(BH_OK, bh_ticket_wait(ticket, 20000, &error));
@@ -392,7 +392,7 @@ static void closing_does_not_wait_for_an_engine_that_is_stopped(void) {
     struct timespec before, after;
     for (int i = 0; i < COUNT; i++) requests[i] = idle_request();
     stop(engine);
-    /* The requests do not fit into the buffer of a socket. */
+    /* The requests are larger than the buffer of a socket. */
     bh_ticket *ticket = start_enqueue(session, requests, COUNT);
     CHECK(bh_ticket_wait(ticket, 200, NULL) != BH_OK);
     clock_gettime(CLOCK_MONOTONIC, &before);

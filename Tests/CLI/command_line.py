@@ -34,7 +34,7 @@ class CommandLine:
 
     @property
     def wait_command(self):
-        """The command for waiting, as the notes of other commands print it."""
+        """The complete `wait` command, as the messages of other commands show it."""
         return f"backhaul wait{' --embedded' if self.hosting == 'embedded' else ''} --store {self.store}"
 
     def __call__(self, *words, code=0, stdin=None, **variables):
@@ -66,7 +66,7 @@ class CommandLine:
 
 
 def until(condition, what):
-    """Waits until another process has met the condition."""
+    """Waits until the condition is true, and returns its value. `what` names the condition in the error."""
     limit = time.monotonic() + LIMIT
     while not (result := condition()):
         assert time.monotonic() < limit, f"{what} did not happen"

@@ -8,7 +8,8 @@ from demo_parts.server import Server  # supports ranges, entity tags, a speed li
 
 @pytest.fixture(params=["daemon", "embedded"])
 def hosting(request):
-    """Where the engine runs. Most tests run with both; those that need the engine in the command override this."""
+    """Where the engine runs: in the daemon or in the command. Most tests run with both values. Tests that need one of
+    them override this fixture."""
     return request.param
 
 

@@ -1,4 +1,4 @@
-"""The same command again reports what it found, and does not wait for an end that was already read."""
+"""A repeated command reports what exists already, and does not wait for an end that was acknowledged before."""
 
 import signal
 
@@ -11,7 +11,7 @@ CONTENT = bytes(range(256)) * 1000
 
 @pytest.fixture
 def slow(serve):
-    """A server whose file takes longer than the rest of the test. `hurry` removes the limit."""
+    """A server whose file takes longer than the rest of the test. `hurry` removes its speed limit."""
     return serve({"/big": CONTENT * 4}, speed=20_000)
 
 
@@ -21,7 +21,7 @@ def hurry(server):
 
 @pytest.fixture
 def url(backhaul, serve, slow):
-    """The URL of a file whose end was read, while another transfer of its round continues."""
+    """The URL of a file that was fetched and whose end was acknowledged. Another transfer of its round still runs."""
     server = serve({"/a": CONTENT})
     backhaul("add", f"{slow.url}/big")
     assert backhaul("get", f"{server.url}/a").stdout == f"{backhaul.here}/a\n"
@@ -121,7 +121,7 @@ def test_add_enqueues_again_when_the_file_was_removed(backhaul, url):
 def test_add_names_the_live_transfer_of_an_existing_file(backhaul, url):
     (backhaul.here / "a").unlink()
     (first,) = backhaul.json("add", "--suspended", url)
-    # The state between the placement of a file and the end of its transfer.
+    # This is the state after a file is placed, and before the end of its transfer is stored.
     (backhaul.here / "a").write_bytes(CONTENT)
     (second,) = backhaul.json("add", "--suspended", url)
     assert (second["disposition"], second["task_id"]) == ("existing", first["task_id"])

@@ -67,7 +67,7 @@ def test_a_transfer_waits_for_a_credential_from_another_command(backhaul, guarde
     assert backhaul("challenges").stdout == ""
 
 
-def test_a_transfer_with_its_credential_is_not_reported_as_failed(backhaul, guarded):
+def test_a_transfer_that_got_its_credential_is_not_reported_as_failed(backhaul, guarded):
     large = CONTENT * 200
     server = guarded({"/a": large}, speed=len(large) // 3)
     backhaul("add", f"{server.url}/a")
@@ -103,7 +103,7 @@ def test_a_token_is_read_from_a_file(backhaul, guarded):
 
 
 @pytest.mark.parametrize("command", ["get", "wait"])
-def test_without_a_terminal_get_ends_with_8_and_says_what_to_do(backhaul, guarded, command):
+def test_without_a_terminal_get_exits_with_8_and_says_what_to_do(backhaul, guarded, command):
     server = guarded({"/a": CONTENT})
     words = [command]
     if command == "get":
@@ -118,7 +118,7 @@ def test_without_a_terminal_get_ends_with_8_and_says_what_to_do(backhaul, guarde
     assert [task["reason"] for task in backhaul.json("tasks")] == ["credential"]
 
 
-def test_other_files_arrive_before_get_ends_with_8(backhaul, serve, guarded):
+def test_other_files_arrive_before_get_exits_with_8(backhaul, serve, guarded):
     import http.server
     import threading
 
@@ -134,7 +134,7 @@ def test_other_files_arrive_before_get_ends_with_8(backhaul, serve, guarded):
     assert ended.stdout == f"{backhaul.here}/b\n"
 
 
-def test_a_refused_challenge_ends_get_with_1(backhaul, guarded):
+def test_get_exits_with_1_after_a_refused_challenge(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     backhaul("respond", challenge(backhaul)["id"], "--refuse")
@@ -149,7 +149,7 @@ def test_a_session_can_fail_transfers_instead_of_opening_challenges(backhaul, gu
     assert backhaul.json("challenges") == []
 
 
-def test_an_unknown_challenge_ends_with_3(backhaul):
+def test_respond_to_an_unknown_challenge_exits_with_3(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     backhaul("respond", "99", "--refuse", code=3)
 
@@ -201,7 +201,7 @@ def test_ctrl_c_at_the_prompt_restores_the_terminal(backhaul, guarded):
     assert terminal.end() == -signal.SIGINT
 
 
-def test_a_challenge_and_its_event_are_structs_of_the_header(backhaul, guarded):
+def test_the_json_of_a_challenge_and_its_event_has_the_fields_of_the_header(backhaul, guarded):
     server = guarded({"/a": CONTENT})
     backhaul("add", f"{server.url}/a")
     assert not json_fields.differences(challenge(backhaul), "bh_challenge")

@@ -1,4 +1,4 @@
-"""Commands that end by Ctrl-C or SIGKILL, and the commands that continue their transfers."""
+"""Commands that end by Ctrl-C or SIGKILL, and later commands that continue their transfers."""
 
 import signal
 
@@ -12,7 +12,7 @@ SPEED = 4 << 20
 
 @pytest.fixture
 def hosting():
-    """The commands run the engine themselves, so that their end interrupts it."""
+    """The command runs the engine itself, so a signal that ends the command also ends the engine."""
     return "embedded"
 
 
@@ -21,7 +21,7 @@ def is_in_the_middle(server):
 
 
 def assert_went_on(server):
-    """Checks that only bytes in flight were sent twice."""
+    """Checks that only the first request starts at byte 0: later requests resume the transfer."""
     first, *later = server.requests()
     assert first.offset == 0
     assert later and all(request.offset > 0 for request in later)
@@ -64,7 +64,7 @@ def test_a_signal_that_the_caller_ignores_is_ignored(backhaul, serve):
     assert process.wait(60) == 0
 
 
-def test_sigkill_loses_nothing(backhaul, serve):
+def test_after_sigkill_wait_completes_all_transfers(backhaul, serve):
     contents = {f"/{number}": CONTENT[number:number + (1 << 20)] for number in range(10)}
     server = serve(contents, SPEED)
     process = backhaul.start("get", *(server.url + path for path in contents))

@@ -61,7 +61,7 @@ def test_a_command_continues_when_the_daemon_is_killed(backhaul, serve):
     assert (backhaul.here / "a").read_bytes() == CONTENT
 
 
-def test_a_missing_daemon_ends_with_6_and_its_path(backhaul):
+def test_wait_exits_with_6_and_the_path_if_the_daemons_program_is_missing(backhaul):
     ended = backhaul("wait", "--daemon", "/absent/backhauld", code=6)
     assert "/absent/backhauld" in ended.stderr
     assert "--embedded" in ended.stderr
@@ -107,14 +107,14 @@ def test_doctor_reports_no_problem_when_the_daemon_has_exited(backhaul, serve):
     assert engine_of(backhaul.json("doctor"))["level"] == "ok"
 
 
-def test_doctor_handles_an_engine_that_ends_meanwhile(backhaul, serve):
+def test_doctor_reports_that_no_engine_runs_if_the_engine_ends_during_the_check(backhaul, serve):
     backhaul("get", f"{serve({'/a': CONTENT}).url}/a")
     until(lambda: not daemons_of(backhaul.folder), "the daemon's end")
     with open(backhaul.store / "lock", "r+b") as lock:
         # struct flock: type, whence, start, length, process.
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
         looking = backhaul.start("doctor", "--json")
-        # The library starts a second thread to look for the engine, so the command has found the lock taken by then.
+        # When the library has found the lock taken, it starts a second thread, which searches for the engine.
         until(lambda: len(os.listdir(f"/proc/{looking.pid}/task")) > 1, "the second thread")
     output, errors = looking.communicate(timeout=60)
     assert '"no engine runs' in output and "/dev/null" not in output + errors

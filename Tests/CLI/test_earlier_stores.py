@@ -23,7 +23,7 @@ RECEIVED = 3_000
 CREDENTIAL = {realm: "Basic " + base64.b64encode(f"ann:{realm} secret".encode()).decode()
               for realm in ("kept", "secret")}
 
-#: The names that 0.4 printed -> their current names, as in CHANGELOG.md.
+#: Maps the names that 0.4 printed to their current names, as in CHANGELOG.md.
 RENAMED = {
     "configure": {
         "maximum_attempts": "retry.maximum_attempts", "first_retry_delay_ms": "retry.first_delay_ms",
@@ -49,7 +49,7 @@ RENAMED = {
     },
     "attempts": {"error": "error_message"},
 }
-#: Members that change with time.
+#: Members of the JSON objects that change with time, so they are not compared.
 PASSING = {
     "launches": {"state", "launches", "next_launch_ms", "process_id", "started_ms", "error_message"},
     "sessions": {"launch_state", "next_launch_ms"},
@@ -58,7 +58,7 @@ PASSING = {
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """The server from which 0.4 was transferring."""
+    """The server that the transfers of 0.4 use."""
 
     protocol_version = "HTTP/1.1"
 
@@ -138,7 +138,8 @@ def earlier(request, backhaul, origin):
 
 
 def put_files(database, files, bodies):
-    """Writes files that the store knows by device, inode and time, and updates these, which differ here."""
+    """Writes the files that the store identifies by device, inode and time. The files have the times that are stored;
+    their devices and inodes are corrected in the database."""
     def identity(file):
         return os.stat(file).st_dev, os.stat(file).st_ino
 
@@ -166,7 +167,8 @@ def put_files(database, files, bodies):
 
 
 def listing(backhaul, key):
-    """Returns what the current command line lists for a key of listed.json: a command, with a session if it has one."""
+    """Returns what the current command line prints for a key of listed.json. A key is a command, followed by a
+    session if the command has one."""
     command, _, session = key.partition(" ")
     if command in ("limits", "launches"):
         return backhaul.json(command)
@@ -186,7 +188,7 @@ def value(item, path):
 
 
 def differences(command, before, now):
-    """Returns the members of an object of 0.4 that differ now."""
+    """Yields each member of an object of 0.4 whose value has changed."""
     for name, old in before.items():
         if name in PASSING.get(command, ()):
             continue
@@ -200,7 +202,7 @@ def differences(command, before, now):
 
 
 def ends(backhaul):
-    """Returns the unacknowledged ends of tasks, by the last part of the URL."""
+    """Returns the unacknowledged end events of tasks, by the last part of the task's URL."""
     return {event["url"].rpartition("/")[2]: event
             for event in listing(backhaul, "events transfers") if event["kind"] == "task_ended"}
 
@@ -215,7 +217,8 @@ def test_each_session_task_and_event_of_a_store_of_0_4_is_unchanged(earlier):
         for old in before:
             same = [name for name in ("task_id", "number", "id", "identifier", "application") if name in old]
             new = [one for one in now if all(one[name] == old[name] for name in same)]
-            # This task waited for a time that has passed since, so it was tried again when the store was opened.
+            # The stored time of this task's next attempt has passed, so the engine retried it when it opened the
+            # store.
             if command == "tasks" and old["url"].endswith("/busy"):
                 old = {name: old[name] for name in ("round", "kind", "url", "destination", "priority", "enqueued_ms")}
             wrong += [f"{key}: {found}" for found in differences(command, old, new[0])]

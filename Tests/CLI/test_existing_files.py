@@ -10,7 +10,7 @@ def url(serve):
     return serve({f"/{name}": CONTENT for name in "abc"}).url
 
 
-def test_an_existing_file_refuses_the_list_with_advice(backhaul, url):
+def test_get_refuses_all_files_if_one_of_them_exists_and_gives_advice(backhaul, url):
     (backhaul.here / "b").write_text("mine")
     ended = backhaul("get", *(f"{url}/{name}" for name in "abc"), code=4)
     assert f"{url}/b: " in ended.stderr and "--skip-existing goes on with the others" in ended.stderr
@@ -34,9 +34,9 @@ def test_nothing_is_fetched_when_all_files_exist(backhaul, url):
     assert (ended.stdout, ended.stderr) == ("", f"{backhaul.here}/a exists already, and is skipped.\n")
 
 
-def test_the_end_event_of_a_skipped_file_is_read(backhaul, url):
+def test_the_end_event_of_a_skipped_file_is_acknowledged(backhaul, url):
     backhaul("add", f"{url}/a")
-    # `get` runs the engine if it is embedded, and reads only the end of the other file.
+    # An embedded engine transfers /a only while a `get` runs. A `get` acknowledges only the end of its own file.
     backhaul("get", f"{url}/b")
     while not backhaul.json("tasks", "--state", "succeeded"):
         backhaul("get", f"{url}/c", "--if-exists", "replace")

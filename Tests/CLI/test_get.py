@@ -10,7 +10,7 @@ from command_line import part_files, until
 CONTENT = bytes(range(256)) * 1000
 
 
-def test_a_file_is_fetched_and_its_path_printed(backhaul, serve):
+def test_get_fetches_a_file_and_prints_its_path(backhaul, serve):
     server = serve({"/a/photo.jpg": CONTENT})
     ended = backhaul("get", f"{server.url}/a/photo.jpg")
     assert ended.stdout == f"{backhaul.here}/photo.jpg\n"
@@ -115,7 +115,8 @@ def test_an_existing_file_is_replaced_on_request(backhaul, serve):
 def test_an_unread_failure_is_not_the_result_of_a_new_attempt(backhaul, serve):
     server = serve({"/b": b""})
     backhaul("add", f"{server.url}/a")
-    # Another command runs the failing transfer, and does not read its end.
+    # Another command fetches /b. If it runs the engine, the failing transfer of /a runs too, and its end stays
+    # unread.
     other = backhaul.start("get", f"{server.url}/b")
     assert other.wait(60) == 0
     until(lambda: backhaul.json("tasks", "--state", "failed"), "the failure")
@@ -132,7 +133,7 @@ def test_quiet_prints_no_progress_to_a_terminal(backhaul, serve):
     assert ended.stderr == ""
 
 
-def test_two_commands_at_once_both_fetch_their_files(backhaul, serve):
+def test_two_simultaneous_get_commands_both_fetch_their_files(backhaul, serve):
     server = serve({"/slow": CONTENT * 8, "/quick": CONTENT}, speed=1 << 20)
     slow = backhaul.start("get", f"{server.url}/slow")
     until(lambda: server.bytes_sent(), "the first transfer")

@@ -15,7 +15,7 @@ def hosting():
 
 @pytest.fixture
 def full(backhaul, serve):
-    """A store in which every listing has an entry."""
+    """A store in which every listing command has at least one entry."""
     server = serve({"/a": CONTENT})
     backhaul("configure", "-H", "X-Tag: one", "--quiet-hours", "mon 02:00-02:01")
     backhaul("networks", "Café", "--daily-budget", "500MB")
@@ -43,12 +43,12 @@ def full(backhaul, serve):
     (["add", "--suspended", "http://127.0.0.1:9/other"], "bh_enqueued"),
     (["put", "--no-wait", "--suspended", "a", "http://127.0.0.1:9/other"], "bh_enqueued"),
 ])
-def test_a_line_of_json_is_a_struct_of_the_header(full, words, struct):
+def test_a_line_of_json_has_the_fields_of_a_struct_of_the_header(full, words, struct):
     lines = full.json(*words)
     assert lines and not json_fields.differences(lines, struct)
 
 
-def test_conditions_and_holds_in_json_are_structs_of_the_header(full):
+def test_conditions_and_holds_in_json_have_the_fields_of_the_header(full):
     [document] = full.json("conditions")
     assert document["conditions"] and not json_fields.differences(document["conditions"], "bh_condition")
     assert not json_fields.differences(document["holds"], "bh_hold")

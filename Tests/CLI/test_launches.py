@@ -26,7 +26,8 @@ def script(backhaul):
 
 
 def waits(backhaul, output):
-    """Returns a script that reads, acknowledges and completes. Its output file exists when it has ended."""
+    """Returns a script that reads and acknowledges events, and completes the session. Its output file exists when it
+    has ended."""
     return f"{shlex.quote(COMMAND)} wait --quiet >{shlex.quote(str(output))}.part && mv {output}.part {output}"
 
 
@@ -89,7 +90,7 @@ def test_every_listing_shows_why_a_program_cannot_be_run(backhaul, serve):
     assert session["launch_state"] == "gave_up"
 
 
-def test_a_due_launch_is_listed_with_its_time_and_a_listing_is_not_taken_for_a_host(backhaul, serve, script):
+def test_a_due_launch_is_listed_with_its_time_and_a_listing_does_not_count_as_a_host(backhaul, serve, script):
     server = serve({"/a": CONTENT})
     backhaul("register", "--first-delay", "3", script("exit 1"))
     backhaul("add", f"{server.url}/a")

@@ -1,4 +1,4 @@
-"""A URL chooses a file's name and never its folder."""
+"""A URL determines a file's name, but never its folder."""
 
 import os
 

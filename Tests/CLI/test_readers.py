@@ -1,4 +1,4 @@
-"""Several commands that want to read the events of one session."""
+"""Several commands that try to read the events of one session."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def test_get_yields_to_a_waiting_consumer_and_still_fetches_its_file(backhaul, s
         assert output == f"{backhaul.here}/slow\n"
 
 
-def test_wait_ends_with_5_when_it_yields_the_session(backhaul, serve):
+def test_wait_exits_with_5_when_it_yields_the_session(backhaul, serve):
     server = serve({"/slow": CONTENT * 100}, speed=20_000)
     backhaul("add", f"{server.url}/slow")
     first = backhaul.start("wait")
@@ -64,7 +64,8 @@ def test_wait_ends_with_5_when_it_yields_the_session(backhaul, serve):
 
 
 def beside_a_reader(backhaul, url, *options):
-    """Starts `wait`, which a slow transfer keeps running, and then `get` beside it."""
+    """Starts `wait`, which runs as long as a slow transfer, and then `get` at the same time. Returns both
+    processes."""
     backhaul("add", url + "/slow")
     waiting = backhaul.start("wait")
     until(lambda: [one["consumer"] for one in backhaul.json("sessions")] == [waiting.pid], "the reader")
@@ -74,7 +75,7 @@ def beside_a_reader(backhaul, url, *options):
 
 
 @pytest.mark.parametrize("options", [[], ["--if-exists", "replace"]])
-def test_get_beside_another_reader_ends_with_0_when_its_file_is_complete(backhaul, serve, options):
+def test_get_exits_with_0_when_its_file_is_complete_although_another_command_reads_the_events(backhaul, serve, options):
     server = serve({"/slow": CONTENT * 100, "/b": CONTENT * 100}, speed=60_000)
     if options:
         (backhaul.here / "b").write_bytes(b"former")

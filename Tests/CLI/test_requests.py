@@ -1,4 +1,4 @@
-"""Options of requests and sessions, from the shell to a server and back."""
+"""Options of requests and sessions: what a server receives, and what the commands print."""
 
 import subprocess
 

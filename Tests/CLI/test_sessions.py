@@ -43,7 +43,7 @@ def test_another_url_for_the_same_file_is_refused(backhaul):
     assert len(backhaul.json("tasks")) == 1
 
 
-def test_wait_reports_a_failure_with_1(backhaul, serve):
+def test_wait_exits_with_1_after_a_failure(backhaul, serve):
     server = serve({})
     backhaul("add", f"{server.url}/absent")
     ended = backhaul("wait", code=1)
@@ -131,7 +131,7 @@ def test_an_event_shows_why_a_task_failed(backhaul, serve, open_store):
     assert b"404" in base64.b64decode(ended["error_body"])
 
 
-def test_a_second_reader_of_events_ends_with_5_and_the_process_id_of_the_first(backhaul, serve):
+def test_a_second_reader_of_events_exits_with_5_and_names_the_process_of_the_first(backhaul, serve):
     server = serve({"/a": CONTENT * 100}, speed=1 << 20)
     first = backhaul.start("get", f"{server.url}/a")
     until(server.bytes_sent, "the transfer")

@@ -22,7 +22,7 @@ CONTENT = bytes(range(256)) * 8000
 
 @pytest.fixture
 def hosting():
-    """The picture does not depend on the hosting, so one is enough."""
+    """The output does not depend on where the engine runs, so these tests run with one hosting."""
     return "daemon"
 
 
@@ -64,8 +64,8 @@ class Terminal:
 
 
 def screen(seen, columns=80):
-    """Returns the lines on a simulated terminal that supports what the panel uses: CR, LF, up, erase line, erase
-    below."""
+    """Returns the lines on a simulated terminal. It supports the control codes of the progress display: CR, LF, up,
+    erase line, erase below."""
     lines, row, column = [[]], 0, 0
     for match in re.finditer(r"\x1b\[(\d*)([A-Za-z])|\r|\n|([^\x1b\r\n])", seen.decode()):
         count, command, character = match.groups()

@@ -63,7 +63,7 @@ def run(*words, **variables):
         ["ftp://example.org/a"], ["example.org/a"], ["http://user:secret@example.org/a"],
         ["-H", "A: b\r\nC: d", "http://example.org/a"], ["--application", "a b", "http://example.org/a"])),
 ])
-def test_an_invalid_command_line_ends_with_2_and_the_reason(words, tmp_path):
+def test_an_invalid_command_line_exits_with_2_and_the_reason(words, tmp_path):
     ended = run(*words, HOME=str(tmp_path))
     assert ended.returncode == 2, ended
     assert ended.stderr.strip()
@@ -93,7 +93,7 @@ def test_version_prints_the_librarys_version():
     assert run("--version").stdout == f"backhaul {version}\n"
 
 
-def test_the_page_of_the_command_line_has_the_same_exit_codes():
+def test_the_document_of_the_command_line_has_the_exit_codes_of_the_help():
     page = (PROJECT / "docs" / "command-line.md").read_text()
     codes = re.findall(r"^\| (\d) \| (.+?) \|$", page, flags=re.M)
     assert codes == re.findall(r"^  (\d)  (.+)$", run("--help").stdout, flags=re.M)
@@ -120,7 +120,7 @@ def test_backhaul_store_in_the_environment_sets_the_store(tmp_path):
     assert not (tmp_path / ".local").exists()
 
 
-def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
+def test_a_command_exits_with_6_if_its_store_cannot_be_used(tmp_path):
     store = tmp_path / "store"
     store.mkdir(mode=0o700)
     (store / "backhaul.sqlite3").write_bytes(b"no database " * 1000)
@@ -129,7 +129,7 @@ def test_a_store_that_cannot_be_used_ends_with_6(tmp_path):
     assert ended.stderr.startswith("backhaul: ")
 
 
-def test_a_store_path_that_is_a_file_ends_with_2(tmp_path):
+def test_a_command_exits_with_2_if_its_store_path_is_a_file(tmp_path):
     file = tmp_path / "file"
     file.write_text("")
     ended = run("tasks", "--embedded", "--store", str(file))
@@ -137,7 +137,7 @@ def test_a_store_path_that_is_a_file_ends_with_2(tmp_path):
     assert str(file) in ended.stderr
 
 
-def test_a_missing_session_or_task_ends_with_3(backhaul):
+def test_a_command_exits_with_3_if_its_session_or_task_does_not_exist(backhaul):
     backhaul("add", "--suspended", "http://127.0.0.1:9/a")
     for words in (["info", "99"], ["cancel", "99"], ["claim", "99", "file"], ["wait", "-s", "absent"],
                   ["tasks", "-s", "absent"], ["events", "-s", "absent"]):

@@ -74,7 +74,7 @@ CASES = {
 
 
 def held_back(backhaul, reason):
-    """Returns the task once it waits for this reason."""
+    """Waits until a task waits for this reason, and returns the task."""
     def waiting():
         return [task for task in backhaul.json("tasks") if task["reason"] == reason]
 
@@ -130,7 +130,7 @@ def test_why_distinguishes_constraints_of_the_transfer_and_the_session(backhaul,
 
 
 @pytest.mark.parametrize("reason", CASES)
-def test_the_advice_removes_only_the_constraint_that_holds(backhaul, machine, reason):
+def test_the_advice_removes_only_the_unmet_constraint(backhaul, machine, reason):
     trees, options, _, option = CASES[reason]
     machine(**trees)
     wishes = [these_hours() if word is None else word for word in options]
@@ -158,7 +158,7 @@ def test_constraints_of_a_transfer_can_be_replaced(backhaul, machine):
 
 
 def stated(backhaul):
-    """Returns the constraints that each task itself states, by the task's number."""
+    """Returns the constraints of each task's request, without those of its session, by the task's number."""
     return {task["id"]: {name: value for name, value in (task["constraints"] or {}).items() if value is not None}
             for task in backhaul.json("tasks")}
 

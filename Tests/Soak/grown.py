@@ -1,7 +1,8 @@
-"""Runs hosts that were compiled with the current header with a library whose structs have grown.
+"""Runs hosts that were compiled with the current header. They use a library whose structs have more fields.
 
-It copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded one, and
-builds that library. Then it runs the project's C tests with it, which are compiled against the unchanged header.
+The script copies the project, appends a field to every struct that may grow, uses a reserved field of each embedded
+struct, and builds that library. Then it runs the project's C tests with it. The tests are compiled with the unchanged
+header.
 """
 
 import os
@@ -13,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 PROJECT = Path(__file__).resolve().parents[2]
-#: C tests that check the library itself, which is another one here.
+#: C tests that check the library itself. They are left out, because this library is another one.
 NOT_OF_HOSTS = "not language and not example and not version"
 
 

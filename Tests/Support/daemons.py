@@ -22,7 +22,8 @@ def daemons_of(folder):
 
 
 def end_daemons(folder, patience=5):
-    """Ends them with SIGTERM, because a service manager would restart a killed daemon; then with SIGKILL."""
+    """Ends the daemons. SIGTERM comes first, because a service manager would restart a killed daemon; SIGKILL follows
+    after `patience` seconds."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         deadline = time.monotonic() + patience
         for process in daemons_of(folder):

@@ -13,7 +13,7 @@ HELLO, LEAVE = 1, 3
 
 
 class FakeEngine:
-    """Replies to each hello with the same bytes. As a daemon it releases the store on request."""
+    """Replies to each hello with the same bytes. With `leaves` it releases the store on request, as a daemon does."""
 
     def __init__(self, store, answer, *, leaves):
         self.answer = answer
@@ -45,7 +45,7 @@ class FakeEngine:
     def _serve(self):
         with suppress(OSError):
             while True:
-                # A client sends the request to exit on a second connection, beside the first.
+                # A client sends the request to exit on another connection while the first one is open.
                 connection = self.listener.accept()[0]
                 threading.Thread(target=self._speak, args=[connection], daemon=True).start()
         self.path.unlink(missing_ok=True)
@@ -58,7 +58,7 @@ class FakeEngine:
             self.openings.append(frame)
             if frame[4] == HELLO:
                 connection.sendall(self.answer)
-                # Waits until the client has read the reply and closes.
+                # Waits until the client has read the reply and closes the connection.
                 with suppress(OSError):
                     connection.recv(1)
             elif frame[4] == LEAVE and self.leaves:
@@ -66,7 +66,7 @@ class FakeEngine:
 
 
 def read_frame(connection):
-    """Returns one frame, with its length; fewer bytes if the connection ends."""
+    """Returns one frame with the bytes of its length. Returns fewer bytes if the connection ends."""
     frame = b""
     while len(frame) < 4 or len(frame) < 4 + struct.unpack("<I", frame[:4])[0]:
         wanted = 4 if len(frame) < 4 else 4 + struct.unpack("<I", frame[:4])[0]

@@ -3,7 +3,7 @@
 import socket
 import threading
 
-# Its ranges, entity tags, speed limit and log are enough here.
+# The demo's server supports ranges, entity tags, a speed limit and a log.
 from demo_parts.server import Server
 
 

@@ -21,7 +21,7 @@ ADDED = {
     "bh_enqueued.destination": "instead of `request`",
 }
 
-#: The same for lines that have only some of a struct's fields.
+#: Keys that are not fields, in lines that have only some of a struct's fields, with the reason.
 ADDED_TO_EXCERPTS = {
     "bh_event.error_body_encoding": "`get`, `put` and `wait` print `error_body` as text where it is one",
     "bh_hold.first_tasks": "`why` knows the tasks of its session",

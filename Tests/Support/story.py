@@ -1,4 +1,5 @@
-"""Runs any host with the command line of examples/: it enqueues, is killed in the middle, starts again, and finishes.
+"""Runs any host that has the command line of examples/. The host enqueues, is killed in the middle, starts again, and
+finishes.
 """
 
 import hashlib
@@ -28,7 +29,7 @@ def serve(folder, count, bytes_per_second):
 def kill_and_finish(host, server, folder, **variables):
     """Kills the host in the middle, and starts it again. `host` is the command without its arguments.
 
-    Returns what the second start printed, and checks everything else.
+    Returns the output of the second start, and checks all other results.
     """
     target, store, listing = folder / "photos", folder / "store", folder / "list"
     target.mkdir()

@@ -123,7 +123,7 @@ def test_embedded_structs_and_functions_after_a_macro_are_read(forms):
     assert forms.opaque == ("bh_handle",)
 
 
-def test_the_python_declarations_of_these_forms_match_the_compiler(forms):
+def test_the_python_declarations_of_all_forms_of_headers_match_the_compiler(forms):
     declared = {}
     exec(compile(python_declarations.structs(forms), "_ctypes", "exec"), declared)
     options = declared["bh_options"]
@@ -137,7 +137,7 @@ def test_the_python_declarations_of_these_forms_match_the_compiler(forms):
     assert "    #: Reads, and no more.\n    READ = 1\n    #: Writes.\n    ROLE_2 = 2\n" in constants
 
 
-def test_the_manifest_contains_these_forms(forms):
+def test_the_manifest_contains_all_forms_of_headers(forms):
     layouts, constants = swift_manifest.layouts(forms), swift_manifest.constants(forms)
     assert '("limits", \\.limits), ("others", \\.others),' in layouts and "\\.`operator`" in layouts
     assert '("BH_NOTHING", "18446744073709551615"),' in constants

@@ -51,7 +51,7 @@ OTHER_WORDS = {
     "BH_TLS_1_2": "tlsv1.2",
     "BH_TLS_1_3": "tlsv1.3",
     "BH_PRESET_DEFAULT": "none",
-    # This is no limit: above it nothing runs in any case.
+    # This constant is no useful limit: in the critical state no task runs in any case.
     "BH_THERMAL_CRITICAL": None,
     # The default of a choice has no word.
     "BH_THERMAL_DEFAULT": None, "BH_REDIRECTS_DEFAULT": None, "BH_COOKIES_DEFAULT": None, "BH_QUALITY_DEFAULT": None,

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 ENGINE = Path(__file__).resolve().parents[2] / "Sources" / "BackhaulEngine"
-# Effects are applied here, and commands act on the engine as a whole.
+# Folders whose files use the engine as a whole: they apply effects, or perform commands.
 WHOLE = {"Loop", "Commands"}
 MOST_PROPERTIES = 16
-# Types of one running task, with the reason why their properties are visible.
+# Types of one running task, with the reason why other types see their properties.
 OF_A_TASK = {
     "RunningAttempt": "the state that a download and an upload have in common; their runners use it",
     "TransferContext": "constants only: the parts that runners use",
@@ -31,14 +31,15 @@ def code(path):
 
 
 def stored_properties(path):
-    """Returns the stored properties of the file's class. A computed property ends with its body."""
+    """Returns the lines with stored properties of the file's class. A line that ends with a body declares a computed
+    property."""
     lines = code(path)
     begin = next(number for number, line in enumerate(lines) if re.match(r"(?:public )?final class ", line))
     end = lines.index("}", begin)
     return [line for line in lines[begin:end] if STORED.match(line) and not re.search(r"\{( .* \})?$", line)]
 
 
-def test_the_parts_are_found():
+def test_the_search_finds_the_parts_of_the_engine():
     assert len(parts()) >= 30
 
 

@@ -8,9 +8,9 @@ from tree import PROJECT
 
 LONGEST_FUNCTION = 70
 MOST_PROPERTIES = 16
-#: Longer functions, with the reason.
+#: Functions that may be longer than a screen, with the reason.
 LONG_FUNCTIONS = {}
-#: Classes with more stored properties, with the reason.
+#: Classes that may have more than MOST_PROPERTIES, with the reason.
 LARGE_CLASSES = {
     "ConditionsWatch": "one reader for each condition; its readers have no other state",
     "Transaction": "one constant for each family of operations; no other state",
@@ -18,16 +18,16 @@ LARGE_CLASSES = {
     "Watch": "the screen of one command: its rows, its terminal and its pace",
 }
 MOST_EXTENDING_FILES = 2
-#: Modules whose classes and structs are extended in few files.
+#: Modules whose types may be extended in few files only.
 WHOLE_TYPES = ("BackhaulEngine", "BackhaulStore")
-#: Types that are extended in more files of their module, with the reason.
+#: Types that may be extended in more than MOST_EXTENDING_FILES files of their module, with the reason.
 EXTENDED = {
     "Row": "reads the columns of a table, beside the table's SQL; no state",
     "StoreDirectory": "a path and a descriptor, both constant; its files, its lock and its displacement",
 }
 
 MOST_USING_FILES = 3
-#: Classes whose variables are used in more files, with the reason.
+#: Classes whose variables may be used in more than MOST_USING_FILES files, with the reason.
 WIDELY_USED = {
     "ClientConnection": "the state of one connection, which the commands of its client change",
     "EngineLoop": "makes the parts and applies their effects; commands reach the parts through it",
@@ -39,7 +39,7 @@ FUNCTION = re.compile(
     r"|nonisolated) )*(?:func (\w+)|(init)[?!]?\(|(deinit)|(subscript))")
 CLASS = re.compile(r"^(?:public )?final class (\w+)", re.M)
 TYPE = re.compile(r"^(?:public )?(?:final class|struct) (\w+)", re.M)
-#: An extension that adds a conformance does not match: it may be in its own file.
+#: An extension that adds a conformance does not match, because it may be in its own file.
 EXTENSION = re.compile(r"^(?:(?:public|private|fileprivate) )?extension (\w+)(?: where [^:{]*)? \{", re.M)
 STORED = re.compile(
     r"^    (?:private |private\(set\) |public |unowned |weak |lazy |static |nonisolated )*(?:var|let) \w+")
@@ -57,7 +57,7 @@ def functions(path):
         if not found:
             continue
         indent = found.group(1)
-        # The function ends with a brace at its indentation. A requirement of a protocol has no body.
+        # The function ends with the next brace at its indentation. A requirement of a protocol has no body.
         for end in range(number, len(lines)):
             if lines[end].startswith(indent + "}") or (end == number and lines[end].rstrip().endswith("}")):
                 yield next(filter(None, found.groups()[1:])), number + 1, end - number + 1

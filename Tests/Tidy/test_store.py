@@ -13,7 +13,7 @@ WITHOUT_TABLES = {"sqlite_schema"}
 # Temporary tables with the ids of rows for a bulk statement. Any statement may read them.
 SELECTIONS = {"selected", "running"}
 
-# The tables of other files that a file joins, with the reason for one statement.
+# Maps a file to the tables of other files that it may join, and to the reason why one statement needs them.
 JOINS = {
     "AttemptTable": ({"events"}, "the attempts of all acknowledged events at once"),
     "BodyTable": ({"events", "request_options"}, "the files of all acknowledged or cancelled tasks at once"),

@@ -1,7 +1,7 @@
 """The Swift binding's enumerations and option sets match include/backhaul.h, and it fills and reads every field.
 
-They are written by hand, because Swift has its own documentation, and are checked here: the compiler accepts no
-constant of C as the raw value of a case.
+These types are written by hand, because Swift has its own documentation. The compiler accepts no constant of C as the
+raw value of a case, so these tests compare the values.
 """
 
 import re

@@ -38,7 +38,7 @@ ALLOWED = {
     "Tests/Tidy/test_words.py": "it has the list",
 }
 
-#: A part of a line in which the word is a name: the account "nobody", a quoted message.
+#: Parts of a line in which a retired word is allowed: quotations, and the account "nobody".
 NAMES = re.compile(r"`[^`]*`|\"[^\"]*\"|'[^']*'|user nobody|account nobody|nobody\(5\)")
 
 

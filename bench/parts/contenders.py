@@ -1,4 +1,4 @@
-"""The programs that are timed: their command lines, and whether they make files durable."""
+"""The programs that are timed (contenders): their command lines, and whether they make files durable."""
 
 import os
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ class Contender:
     durable: bool = False
     http2: bool = True
     keeps_files: bool = True
-    # The sizes at which it is timed.
+    # Whether it is timed with many files, and with one large file.
     many: bool = True
     large: bool = True
 

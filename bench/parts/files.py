@@ -17,7 +17,7 @@ class Files:
         self.folder.mkdir(parents=True)
         for number in range(count):
             digest = hashlib.sha256()
-            # A large file repeats one block, because no program here compresses or compares.
+            # A large file repeats one block, because no contender compresses or compares files.
             block = noise.randbytes(min(size, LARGEST_BLOCK))
             with open(self.folder / f"{number:05}.bin", "wb") as file:
                 for start in range(0, size, LARGEST_BLOCK):

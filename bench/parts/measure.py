@@ -34,7 +34,7 @@ def spread_folders(folder):
 
 
 def touch_memory(size):
-    """On a virtual machine whose balloon has taken memory, makes it return the memory before the measurement."""
+    """Makes the balloon of a virtual machine return memory before the measurement, if it has taken memory."""
     with mmap.mmap(-1, size) as memory:
         ctypes.memset(ctypes.addressof(ctypes.c_char.from_buffer(memory)), 1, size)
 
@@ -52,10 +52,10 @@ def prepare(contender, files, server, protocol, folder):
 
 
 def run(contender, job, files, server, environment):
-    """Times one run from fork to exit. The usage comes from wait4(2), which does not poll."""
+    """Times one run from fork to exit. The times of the processor come from wait4(2), which does not poll."""
     command = [os.fspath(word) for word in contender.command(job)]
-    # The order matters. A sync of the previous contender's files takes seconds, in which the balloon takes the touched
-    # memory again. Then only a contender after a durable one would find the memory ready.
+    # The sync comes before the memory is touched, because it may take seconds, in which the balloon takes the memory
+    # again. In the other order, only a contender after a durable one would find the memory ready.
     os.sync()
     touch_memory(min(files.bytes(), 2 << 30))
     log = job.scratch / "output"
@@ -68,7 +68,7 @@ def run(contender, job, files, server, environment):
         _, status, usage = os.wait4(process, 0)
         wall = time.perf_counter() - start
         server_after = server.cpu_seconds()
-    # The daemon has done the work, and still lingers.
+    # The daemon has done its work, and has not exited yet.
     daemons = [cpu_seconds(daemon) for daemon in daemons_of(job.scratch)]
     user, system = (sum(times) for times in zip((usage.ru_utime, usage.ru_stime), *daemons))
     end_daemons(job.scratch)
@@ -102,6 +102,7 @@ def check(contender, job, files, digests):
 
 
 def free_space(job):
-    """Releases the blocks and keeps the inodes: deleting them now would slow down the next contender."""
+    """Releases the blocks of the files and keeps their inodes. To delete the inodes now would slow down the next
+    contender."""
     for path in job.folder.iterdir():
         os.truncate(path, 0)

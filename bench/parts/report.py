@@ -1,4 +1,4 @@
-"""The table, and the limits that the project has set for itself."""
+"""The table of results, and the limits that the project has set for itself."""
 
 from statistics import median
 
@@ -8,7 +8,7 @@ def spread(values, form="{:.2f}"):
 
 
 def ratios(runs, reference):
-    """Returns the ratio of each round, in which both ran within a minute."""
+    """Returns for each round the ratio of the run to the reference. In a round both ran within a minute."""
     return [run.wall / other.wall for run, other in zip(runs, reference)]
 
 

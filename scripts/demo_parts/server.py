@@ -100,7 +100,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self):
         super().setup()
-        # The buffer is small, so that the sent bytes are nearly the received ones.
+        # The buffer is small, so that the client has received nearly all bytes that are counted as sent.
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 32 << 10)
 
     def log_message(self, *arguments):
@@ -125,7 +125,7 @@ class Server(ThreadingHTTPServer):
         threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
 
     def wait(self, request, count):
-        """Waits until so many more bytes of this response may be sent."""
+        """Waits until `count` more bytes of this response may be sent."""
         self.limit.wait(count)
 
     def handle_error(self, request, client_address):

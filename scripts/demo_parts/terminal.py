@@ -23,7 +23,7 @@ class Terminal:
         self.columns = max((columns - 3) // CELL, 1)
         self.cells = []
         self.number = 0
-        # Events come from the thread that reads the host's output.
+        # The thread that reads the host's output prints events, too.
         self.lock = threading.RLock()
         if not self.live:
             sys.stdout.reconfigure(encoding="utf-8", line_buffering=True)

@@ -21,7 +21,8 @@ class Comments:
         return self.behind(end) or self.above(begin)
 
     def of_member(self, begin: int, end: int) -> str:
-        """Returns the same for a member. A comment above a line belongs to the first declaration of the line."""
+        """Returns the comment of a member in the same way. A comment above a line belongs to the first declaration of
+        the line."""
         is_first = not self._source[self._line(begin) : begin].strip()
         return self.behind(end) or (self.above(begin) if is_first else "")
 

@@ -20,7 +20,7 @@ VALUES = {
     "bh_tls_settings": "TLS",
 }
 
-#: The parts of a configuration, each before those that contain it.
+#: The parts of a configuration. A part comes before those that contain it.
 PYTHON_PARTS = [
     "bh_retry_policy", "bh_transfer_rules", "bh_constraints", "bh_tls_settings", "bh_proxy_settings", "bh_budget",
     "bh_policy",
@@ -43,7 +43,7 @@ SWIFT_PROPERTIES = {
     "discretionary_if_launched": "isDiscretionaryIfLaunched",
 }
 
-#: Fields that are not in the description of a value.
+#: Fields that the text form of a value (its description) leaves out.
 SECRETS = {"headers", "password"}
 
 _ACRONYMS = {"cpu": "CPU", "http": "HTTP", "io": "IO", "tls": "TLS"}
@@ -78,7 +78,8 @@ def options(struct: Struct) -> list[Field]:
 
 
 def documentation_of(type_name: str, enumerations: Mapping[str | None, Enumeration]) -> str:
-    """For a field that has none of its own: what its enumeration is, and what 0 stands for."""
+    """Returns the documentation of a field that has none in the header: what its enumeration is, and what 0 stands
+    for."""
     enumeration = enumerations.get(type_name)
     if enumeration is None or type_name == "bh_choice":
         return ""

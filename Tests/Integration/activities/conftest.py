@@ -8,7 +8,8 @@ from testbed.launches import Stage
 
 @pytest.fixture
 def switched(host, debug_library, calendar):
-    """Starts hosts with an embedded engine and the test switches of the debug build, such as a clock that can be set.
+    """Starts hosts with an embedded engine of a debug build. Only such an engine obeys settings for tests, such as a
+    clock that can be set.
     """
 
     def start(**switches):

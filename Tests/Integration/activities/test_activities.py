@@ -14,7 +14,7 @@ HOUR = 3_600_000
 
 
 def soon(milliseconds=300):
-    """Returns the Unix time in seconds, so many milliseconds from now."""
+    """Returns the time after this number of milliseconds, as a Unix time in seconds."""
     return time.time() + milliseconds / 1_000
 
 
@@ -37,7 +37,7 @@ def test_a_request_is_enqueued_in_each_window(host, misbehaving, downloads):
     one = host()
     one.session()
     one.set_activity(fetching(url, downloads, first=soon()))
-    # Each of the two tasks brings two events: its end, and the end of its round.
+    # Each of the two tasks causes two events: its end, and the end of its round.
     events = one.wait_for(4)
     assert [event.state for event in ends(events)] == [TaskState.SUCCEEDED] * 2
     assert sha256_of(downloads / "feed") == CONTENT.sha256
@@ -49,7 +49,7 @@ def test_a_request_is_enqueued_in_each_window(host, misbehaving, downloads):
 
 
 @pytest.mark.both_hostings
-def test_an_activity_without_a_request_is_an_event(host):
+def test_an_activity_without_a_request_sends_an_event(host):
     one = host()
     one.session()
     one.set_activity(at_once("clean-up"))
@@ -101,7 +101,7 @@ def test_an_activity_makes_no_task_while_its_previous_task_lives(host, misbehavi
     one.session()
     one.set_activity(fetching(url, downloads))
     task, = until(one.tasks, bool)
-    # Some windows open while the task runs.
+    # Several windows begin while the task runs.
     until(one.tasks, lambda tasks: tasks[0].offset > 1_000_000)
     assert [info.id for info in one.tasks()] == [task.id]
     first, *_ = until(one.tasks, lambda tasks: len(tasks) > 1)
@@ -138,7 +138,7 @@ def test_a_clock_set_forward_opens_the_window_of_an_activity_with_a_stated_time(
 
 
 @pytest.mark.parametrize("crash", ["afterActivity", "afterEnqueue"])
-def test_an_engine_that_is_killed_around_the_start_enqueues_one_task(switched, misbehaving, downloads, crash):
+def test_an_engine_killed_around_the_start_of_an_activity_enqueues_one_task(switched, misbehaving, downloads, crash):
     url = misbehaving.serve("/feed", CONTENT)
     one = switched(crash_at=crash)
     one.session()
@@ -156,7 +156,7 @@ def test_an_engine_that_is_killed_around_the_start_enqueues_one_task(switched, m
     assert len(again.tasks()) == 1
 
 
-def test_windows_survive_the_engine(host):
+def test_the_next_engine_keeps_the_windows_of_activities(host):
     one = host()
     one.session()
     for name, interval in [("a", HOUR), ("b", 24 * HOUR)]:

@@ -42,7 +42,7 @@ def background(url, downloads, **options):
     return fetching(url, downloads, quality_of_service="background", **options)
 
 
-def test_a_request_waits_for_power_within_its_window_and_runs_at_its_end(host, machine, misbehaving, downloads):
+def test_an_activitys_request_waits_for_power_and_runs_at_the_end_of_its_window(host, machine, misbehaving, downloads):
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
     one.session()
@@ -59,7 +59,7 @@ def test_a_request_waits_for_power_within_its_window_and_runs_at_its_end(host, m
     assert waits[0].ended_ms - waits[0].began_ms <= 3_500
 
 
-def test_with_power_the_request_runs_when_its_window_opens(host, machine, misbehaving, downloads):
+def test_with_power_an_activitys_request_runs_when_its_window_opens(host, machine, misbehaving, downloads):
     machine.plug(True)
     url = misbehaving.serve("/feed", CONTENT)
     one = host(environment=machine.environment)
@@ -71,7 +71,7 @@ def test_with_power_the_request_runs_when_its_window_opens(host, machine, misbeh
 
 
 @pytest.mark.parametrize("plugged", [True, False])
-def test_the_event_comes_with_power_or_else_at_the_end_of_the_window(host, machine, plugged):
+def test_the_event_of_an_activity_comes_with_power_or_at_the_end_of_the_window(host, machine, plugged):
     machine.plug(plugged)
     one = host(environment=machine.environment)
     one.session()

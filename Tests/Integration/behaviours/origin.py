@@ -6,14 +6,14 @@ from behaviours.script import Answer, Seen  # noqa: F401
 
 
 class Scripts:
-    """The rows that are being played. The first part of a request's path names the row."""
+    """The scripts of the rows that run now. The first part of a request's path names the row."""
 
     def __init__(self):
         self._played = {}
         self._lock = threading.Lock()
 
     def play(self, key, script, places):
-        """``places`` has the values of {base} and {other}."""
+        """Registers the script of a row. ``places`` has the values of {base} and {other}."""
         with self._lock:
             self._played[key] = ({path: list(answers) for path, answers in script.items()}, places, [])
 
@@ -22,7 +22,7 @@ class Scripts:
             return list(self._played[key][2])
 
     def early(self, seen):
-        """Returns how the next response is sent before the request's body has arrived, or None."""
+        """Returns how the next response is sent early, or None if it is sent after the request's body."""
         key, _, rest = seen.path.lstrip("/").partition("/")
         with self._lock:
             script = self._played.get(key, ({}, {}, []))[0]

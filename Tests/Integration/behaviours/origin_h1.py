@@ -81,10 +81,10 @@ def _send_early(connection, reader, seen, early, scripts):
     """Responds before the body is complete. Returns whether the connection can be used again."""
     size = int(seen.headers["content-length"])
     seen.body = reader.read(min(early.after, size))
-    # This is set before the request is added to the log.
+    # The player waits until this is false, so it is set before the request is in the log.
     seen.is_arriving = early.then == "read"
     can_be_used = _send(connection, seen, scripts.answer(seen))
-    # Where HTTP/2 sends RST_STREAM, HTTP/1.1 over TLS ends the connection.
+    # HTTP/1.1 has no RST_STREAM; over TLS the server ends the connection instead.
     match "close" if isinstance(connection, ssl.SSLSocket) and early.then == "reset" else early.then:
         case "read":
             try:
@@ -95,7 +95,8 @@ def _send_early(connection, reader, seen, early, scripts):
             return can_be_used and len(seen.body) == size
         case "close":
             connection.shutdown(socket.SHUT_WR)
-            # Waits until the client ends the connection. `recv` would return its unread bytes first.
+            # Waits until the client ends the connection. `recv` cannot be used, because it would return the unread
+            # bytes.
             _wait_for_hangup(connection)
         case "reset":
             sockets.settled(connection)
@@ -112,7 +113,7 @@ def _wait_for_hangup(connection):
 
 
 def _send(connection, seen, answer):
-    """Returns whether the connection can be used again."""
+    """Sends the response. Returns whether the connection can be used again."""
     if answer.silent:
         return _wait(connection)
     if answer.raw is not None:
@@ -170,5 +171,5 @@ def _head(status, reason, headers):
 
 
 def reset(connection):
-    """With a linger time of zero, close sends a reset (socket(7))."""
+    """Makes `close` send a reset: it sets a linger time of zero (socket(7))."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""Plays rows: servers, carriers, and one host that enqueues tasks and waits for their ends."""
+"""Runs the rows: the servers, and one host that enqueues the task of each row and waits for its end."""
 
 import json
 import time
@@ -10,12 +10,12 @@ from behaviours.origin import Scripts
 from behaviours.script import FORWARD, H1, H2, TUNNEL
 from testbed.settings import in_parts, policy
 
-#: Retries follow at once, and no request waits for longer than a row states.
+#: A retry follows after 1 or 2 ms. A request times out after 20 s, unless the row has another limit.
 QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "request_timeout_ms": 20_000, "maximum_attempts": 8}
 
 
 class Stage:
-    """The servers for all carriers."""
+    """The servers and proxies for all carriers."""
 
     def __init__(self, certificates, squid):
         self.scripts, self.certificates, self.squid = Scripts(), certificates, squid
@@ -50,7 +50,7 @@ class Player:
         self._application.close()
 
     def play(self, row, carrier):
-        """Returns the event of the task's end, and the requests that the servers received."""
+        """Runs one row. Returns the event of the task's end, and the requests that the servers received."""
         self._count += 1
         key = f"{row.name}-{carrier}-{self._count}"
         here, elsewhere = (f"{url}/{key}" for url in self.stage.urls[carrier])
@@ -112,7 +112,7 @@ class Player:
         return given
 
     def _end(self, session, cursor, task, answers, here, limit):
-        """Responds to challenges until the task has ended."""
+        """Responds to challenges until the task has ended. Returns the event of its end."""
         deadline = time.monotonic() + limit
         while (left := deadline - time.monotonic()) > 0:
             for event in session.poll(cursor, timeout=min(5, left)).items:
@@ -124,7 +124,7 @@ class Player:
                     return event
                 cursor = event.id
         info = session.task(task)
-        # The slot is needed for the rows that follow.
+        # The task is cancelled, because its slot is needed for the next rows.
         session.cancel(tasks=[task])
         raise AssertionError(f"the task did not end within {limit} s: {info}")
 

@@ -2,7 +2,7 @@
 
 from behaviours.script import UNCHANGED, Answer, Becomes, Early, Row
 
-#: More than the windows of HTTP/2 and the buffers of a connection hold together.
+#: The size of request bodies. It is larger than the windows of HTTP/2 and the buffers of a connection together.
 SIZE = 8 << 20
 PUT = {"body_size": SIZE}
 POST = {**PUT, "method": "POST"}
@@ -35,8 +35,8 @@ _ANSWERED = ({}, {"body": whole, "authorization": "Basic dXNlcjpwYXNzd29yZA=="})
 ROWS = [
     refused("early-413-reset", "responds with 413 during the upload and resets the stream with NO_ERROR", "reset",
             carriers=OVER_2, is_apart=True, source="RFC 9113, 8.1"),
-    # libcurl 7.88.1 drops the response in this case. A proxy that receives a reset drops the bytes that it has not
-    # forwarded, in each attempt.
+    # libcurl 7.88.1 drops the response in this case. The row has no proxy: a proxy that receives a reset drops the
+    # bytes that it has not forwarded, in each attempt.
     refused("early-413-reset-at-once", "responds with 413 during the upload and resets the stream with NO_ERROR in "
         "the same TLS record (the request is repeated once)",
         "reset", carriers=("h2",), times=2, source="RFC 9113, 8.1"),

@@ -8,7 +8,8 @@ FILE = Content()
 EMPTY = Content(0)
 GOOD = Becomes(file=FILE.data)
 GZIPPED = gzip.compress(FILE.data)
-#: A task that waits for the rest of a body does not end before its test ends.
+#: The request time-out is longer than the time limit of a row, so a row fails if its task waits for the rest of a
+#: body.
 PATIENT = {"request_timeout_ms": 300_000}
 
 ROWS = [

@@ -10,7 +10,7 @@ GOOD = Becomes(file=FILE.data)
 
 
 def first(*then, **first_answer):
-    """A script whose first response is cut off. The given responses follow."""
+    """Returns a script whose first response is cut off. The given responses follow it."""
     return {"file": (whole(FILE, drop_after=CUT, **first_answer), *then)}
 
 

@@ -7,7 +7,7 @@ GOOD = Becomes(file=FILE.data, http_status=200)
 #: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 10
 _MOVED = redirect("{base}/real").but(body=b"moved")
-#: Bodies of a redirect: name, words, response.
+#: Redirects whose body does not end: the end of the row's name, words for its text, and the response.
 UNENDED = (
     ("drips", "that arrives slowly and never ends", _MOVED.but(framing="chunked", drip=0.1)),
     ("endless", "that never ends", _MOVED.but(framing="chunked", drip=0)),

@@ -8,7 +8,7 @@ from behaviours.script import UNCHANGED, Answer, Becomes, Content, Row, whole
 FILE = Content(2_000)
 GOOD = Becomes(file=FILE.data, http_status=200)
 DRIPPING = Answer(404, {}, b"no", framing="chunked", drip=0.1)
-#: The carriers of rows that take long.
+#: The carriers of rows that take long: those without a proxy.
 DIRECT = ("h1", "h2")
 #: A limit in seconds, less than the request time-out of the table's sessions.
 SOON = 18

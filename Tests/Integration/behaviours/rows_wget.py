@@ -15,8 +15,8 @@ def test(name):
 
 
 def visits(*cookies, last):
-    """Returns a script with one path for each Set-Cookie, each of which redirects to the next. The last request fetches
-    the file."""
+    """Returns a script with one path for each Set-Cookie. Each path redirects to the next one, and the last request
+    fetches the file."""
     places = ["file", *(f"visit{number}" for number in range(1, len(cookies))), "real"]
     return {**{here: (Answer(302, {"Location": "{base}/" + then, "Set-Cookie": cookie}),)
                for here, then, cookie in zip(places, places[1:], cookies)}, "real": (last,)}

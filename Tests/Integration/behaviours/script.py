@@ -16,7 +16,7 @@ class Seen:
     #: Names are in lower case. The values of several fields with one name are joined with commas.
     headers: dict
     body: bytes = b""
-    #: Whether the server is still reading the body.
+    #: Whether the server still reads the body.
     is_arriving: bool = False
 
     @property
@@ -28,47 +28,48 @@ class Seen:
 
 @dataclass(frozen=True)
 class Early:
-    """A final response before the request's body has arrived: after so many bytes of the body, or with ``after=0`` in
-    place of 100 (Continue)."""
+    """A final response that the server sends before it has the whole request body: after ``after`` bytes of the body,
+    or with ``after=0`` in place of 100 (Continue)."""
 
-    #: "read": the server reads the rest. "close": it stops reading and ends its side of the connection. "reset": it
-    #: sends RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1); over HTTP/1.1 it resets the connection
-    #: when the client has the response. HTTP/2 has no "close".
+    #: What the server does next. "read": it reads the rest of the body. "close": it stops reading and ends its side
+    #: of the connection. "reset": it sends RST_STREAM with NO_ERROR after the response (RFC 9113, section 8.1); over
+    #: HTTP/1.1 it resets the connection when the client has the response. HTTP/2 has no "close".
     then: str
-    #: The default is the window of a stream: then no byte of the body is in flight when the server resets the stream.
+    #: The default is the first window of a stream: no byte of the body is in flight when the server resets the
+    #: stream.
     after: int = 65_535
-    #: RST_STREAM is sent in its own TLS record, after the response.
+    #: Whether RST_STREAM is sent in its own TLS record, after the response.
     is_apart: bool = False
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A response. ``{base}`` and ``{other}`` in a field's value are URLs of this row, at the requested server and at
-    another origin."""
+    """A response of a server. In the value of a field, ``{base}`` is the row's URL at the requested server, and
+    ``{other}`` its URL at another origin."""
 
     status: int = 200
     headers: dict = field(default_factory=dict)
     body: bytes = b""
-    #: "length" (Content-Length), "chunked", "close" (the body ends with the connection) or "none". HTTP/2 uses its own
-    #: framing.
+    #: How the end of the body is marked: "length" (Content-Length), "chunked", "close" (the body ends with the
+    #: connection) or "none". HTTP/2 uses its own framing.
     framing: str = "length"
     #: The value of Content-Length, if it differs from the body's length.
     length: int | None = None
-    #: The body is cut off after so many bytes.
+    #: The number of bytes after which the server cuts off the body.
     drop_after: int | None = None
-    #: The server stops sending after so many bytes.
+    #: The number of bytes after which the server stops sending, and keeps the connection open.
     stall_after: int | None = None
-    #: Interim responses before this one: (status, fields).
+    #: The interim responses before this response: (status, fields).
     interim: tuple = ()
     reason: str = "Because"
-    #: These bytes replace the response, and then the connection ends. Only over HTTP/1.1.
+    #: The bytes that the server sends in place of the response, before it ends the connection. Only over HTTP/1.1.
     raw: bytes | None = None
-    #: The server sends nothing.
+    #: Whether the server sends no response.
     silent: bool = False
-    #: After the body the server sends one more byte each so many seconds, without end; 0: without a pause. Not possible
-    #: with a length that the body reaches.
+    #: The pause in seconds before each further byte that the server sends after the body, without end; 0: no pause.
+    #: The body must not reach its announced length.
     drip: float | None = None
-    #: Only for an Answer of the script, not for a function that returns one.
+    #: Whether the response is sent early. Only an Answer in the script can have it, not one that a function returns.
     early: Early | None = None
 
     def but(self, **changes):
@@ -76,7 +77,7 @@ class Answer:
 
 
 class Content:
-    """Bytes that a seed determines, with their own strong entity tag."""
+    """Bytes that are determined by a seed, with a strong entity tag."""
 
     def __init__(self, size=60_000, seed=1):
         self.data = random.Random(f"{seed}:{size}").randbytes(size)
@@ -102,8 +103,8 @@ def whole(content, *, etag="its own", modified=None, **changes):
 
 def rest(content, *, etag="its own", modified=None, shift=0, size=None, status=206, headers=None, through=None,
          **changes):
-    """Returns the requested range, and ignores If-Range. ``shift``: the bytes begin at another offset than
-    Content-Range claims."""
+    """Returns a function that responds with the requested range, and ignores If-Range. With ``shift`` the bytes begin
+    at another offset than Content-Range claims."""
 
     def answer(seen):
         start = seen.offset or 0
@@ -141,15 +142,15 @@ class Becomes:
     says_not: str = ""
     response_body: bytes | None = None
     error_body: bytes | None = None
-    #: Seconds within which the task must end. The limit finds tasks that do not end; it measures nothing.
+    #: Seconds within which the task must end. The limit finds tasks that never end; it does not measure speed.
     within: float = 60
 
 
 H1, H2, FORWARD, TUNNEL = "h1", "h2", "forward", "tunnel"
 #: HTTP/1.1; HTTP/2 over TLS; HTTP/1.1 forwarded by squid; HTTP/2 over TLS in a tunnel through squid.
 EVERY = (H1, H2, FORWARD, TUNNEL)
-#: The carriers on which no proxy changes the exchange: a conforming proxy may respond itself, repeat requests or
-#: correct messages.
+#: The carriers on which no proxy changes the messages. A conforming proxy that reads them may respond itself, repeat
+#: requests or correct messages.
 UNCHANGED = (H1, H2, TUNNEL)
 
 
@@ -168,9 +169,9 @@ class Row:
     request: dict = field(default_factory=dict)
     #: Fields of backhaul.SessionConfiguration.
     session: dict = field(default_factory=dict)
-    #: For each request, in the order of arrival, a dict of "method", "path" and header fields. A value is the one that
-    #: the request must have; None: the field must be absent; a function: it must be true for the value. None for the
-    #: whole: not compared.
+    #: The expected requests, in the order of arrival. Each is a dict of "method", "path" and header fields. A value
+    #: is the expected one; None: the field must be absent; a function: it must return true for the value. None in
+    #: place of the tuple: requests are not compared.
     asked: tuple | None = None
     carriers: tuple = EVERY
     #: The document that describes the behaviour.

@@ -1,4 +1,5 @@
-"""Runs squid as Debian packages it. It caches and repeats nothing, and changes as little as a proxy may."""
+"""Runs squid as Debian packages it. Its configuration forbids a cache, retries, and every change of messages that a
+proxy need not make."""
 
 import os
 
@@ -40,7 +41,7 @@ class Squid:
         user = "cache_effective_user proxy\n" if os.geteuid() == 0 else ""
         configuration = self._folder / "squid.conf"
         configuration.write_text(user + _CONFIGURATION.format(port=port))
-        # Names of shared memory contain the service's name, and other instances of squid may run.
+        # Other instances of squid may run, and the names of shared memory contain this service name.
         return [listening.find("squid"), "-N", "-n", f"behaviours{port}", "-f", configuration]
 
     def __exit__(self, *_):

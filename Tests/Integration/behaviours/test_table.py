@@ -12,7 +12,7 @@ CASES = [pytest.param(row, carrier, id=f"{row.name}-{carrier}") for row in ROWS 
 
 
 @pytest.mark.parametrize(("row", "carrier"), CASES)
-def test_the_task_ends_as_the_row_says(player, row, carrier):
+def test_the_task_of_each_row_ends_as_the_row_states(player, row, carrier):
     event, seen = player.play(row, carrier)
     becomes = row.becomes
     said = f"{event.status.name}: {event.error_message}; asked {[(one.method, one.path) for one in seen]}"

@@ -9,7 +9,7 @@
         logind.prepare_for_sleep(True)
         assert logind.inhibitors() == [Inhibitor(what="sleep", who="Backhaul", …)]
 
-Each change is on the bus when the call returns. It needs dbus-daemon, busctl and python3-dbusmock. The system's
+A call returns when its change is on the bus. This module needs dbus-daemon, busctl and python3-dbusmock. The system's
 Python runs dbusmock, not the Python of the test environment.
 """
 
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIMIT = 120
-# The Python that Debian's python3-dbusmock is installed for.
+# The Python for which Debian installs python3-dbusmock.
 SYSTEM_PYTHON = "/usr/bin/python3"
 
 # NMMetered, https://networkmanager.dev/docs/api/latest/nm-dbus-types.html
@@ -101,7 +101,7 @@ class Inhibitor:
 
 
 class Bus:
-    """A private bus. Its end stops all services that were started on it."""
+    """A private bus. When it ends, all services that were started on it stop too."""
 
     def __init__(self):
         for program in ("dbus-daemon", "busctl", SYSTEM_PYTHON):
@@ -118,7 +118,7 @@ class Bus:
         self.start()
 
     def start(self):
-        """Starts the bus; after `stop` at the same address."""
+        """Starts the bus. A start after `stop` uses the same address."""
         configuration = self.folder / "bus.conf"
         configuration.write_text(CONFIGURATION.format(socket=self.socket))
         self.socket.unlink(missing_ok=True)
@@ -128,7 +128,8 @@ class Bus:
         wait(self.is_listening, "the bus did not start")
 
     def is_listening(self):
-        # Not `busctl status`, which reads the bus daemon's control group and fails on a machine without cgroup2.
+        # `busctl status` cannot be used: it reads the bus daemon's control group and fails on a machine without
+        # cgroup2.
         return self.socket.exists() and not subprocess.run(
             self.busctl("call", *BUS, "GetId"), capture_output=True, check=False).returncode
 
@@ -204,7 +205,7 @@ class Service:
         self.prepare()
 
     def prepare(self):
-        """Adds what the template of dbusmock lacks."""
+        """Adds the properties that the template of dbusmock lacks."""
 
     def stop(self):
         self.go_on()
@@ -264,12 +265,12 @@ class NetworkManager(Service):
         self.update(path=path, interface=ACTIVE, Id=("s", name))
 
     def hide(self):
-        """Removes its main object from the bus, the state of NetworkManager before it has started."""
+        """Removes the main object from the bus. NetworkManager has none until its start is complete."""
         self.mock("RemoveObject", "s", self.path, path="/org/freedesktop")
 
     def show(self):
-        """Adds the main object again, with a metered network. Only the object is announced, and no property, as
-        NetworkManager does."""
+        """Adds the main object again, with a metered network. As NetworkManager does, it announces only the object
+        and no property."""
         self.mock("AddObject", "ssa{sv}a(ssss)", self.path, self.interface, 4, "Metered", "u", YES, "Connectivity", "u",
                   FULL, "PrimaryConnection", "o", "/", "PrimaryConnectionType", "s", "", 0, path="/org/freedesktop")
         self.mock("EmitSignal", "sssav", "org.freedesktop.DBus.ObjectManager", "InterfacesAdded", "oa{sa{sv}}", 2,
@@ -319,7 +320,8 @@ def wait(condition, complaint):
 
 
 def serve(bus):
-    """Runs commands for tests in other languages. A line has words between tabs, such as `network connect Home gsm`.
+    """Runs commands for tests in other languages. Each line of the input is a command: words that are separated by
+    tabs, such as `network connect Home gsm`.
 
     A service is created when a line names it for the first time. Each line gets one line as its reply.
     """

@@ -1,4 +1,4 @@
-"""Fixtures for the tests of conditions. Plays run in their own worlds, many at the same time."""
+"""Fixtures for the tests of conditions. A play runs a scenario in its own world; many plays run at the same time."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def stage(request):
 
 @pytest.fixture
 def play(request, stage):
-    """The result of the play that the test names."""
+    """The result of the play that the test's parameter names."""
     try:
         return stage.result(request.param)
     except Unavailable as reason:

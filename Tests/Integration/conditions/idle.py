@@ -1,3 +1,4 @@
-"""How long the idle engine is watched: two minutes in the long runs."""
+"""How many seconds a test watches the idle engine. The option --idle-seconds changes it: the long runs use two
+minutes."""
 
 SECONDS = 35

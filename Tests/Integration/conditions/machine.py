@@ -10,8 +10,8 @@ TRIP_POINTS = {0: ("passive", 85), 1: ("critical", 100)}
 
 
 class Machine:
-    """An empty machine has no readable condition. `network` runs commands in the hosts' network namespace, which gets
-    the uevents."""
+    """A fake machine, which at first has no readable condition. `network` runs commands in the hosts' network
+    namespace, to which the uevents are sent."""
 
     def __init__(self, folder, network=None):
         self.folder, self._network = folder, network
@@ -50,7 +50,7 @@ class Machine:
             self.write(self.system, f"class/power_supply/{name}/{attribute}", value)
 
     def laptop(self, percent=80):
-        """A laptop with a battery that charges on external power."""
+        """Adds external power, and a battery that charges."""
         self._supply("BAT0", type="Battery", present=1, status="Charging", capacity=percent)
         self._supply("AC", type="Mains", online=1)
         self.tell("power_supply", "AC")
@@ -74,7 +74,8 @@ class Machine:
     # Heat
 
     def heat(self, degrees):
-        """One thermal zone: fair from 85 degrees on, serious from 90, critical from 97."""
+        """Sets the temperature of one thermal zone. Its state is fair from 85 degrees on, serious from 90, critical
+        from 97."""
         zone = "class/thermal/thermal_zone0"
         if not (self.system / zone).exists():
             for number, (kind, limit) in TRIP_POINTS.items():
@@ -87,8 +88,8 @@ class Machine:
     # Pressure
 
     def pressure(self, **percents):
-        """`cpu=40`: in 40 percent of the last ten seconds some process waited for a processor. No event reports a
-        change: the engine reads the pressure every 30 seconds."""
+        """Sets the pressure. With `cpu=40`, some process waited for a processor in 40 percent of the last ten
+        seconds. No event reports a change: the engine reads the pressure every 30 seconds."""
         for resource, percent in percents.items():
             self.write(self.processes, f"pressure/{resource}",
                        f"some avg10={percent:.2f} avg60=0.00 avg300=0.00 total=1\n"

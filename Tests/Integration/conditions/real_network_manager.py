@@ -22,7 +22,7 @@ path={folder}/connections
 enabled=false
 """
 
-# If /sys is read-only, NetworkManager does not wait for udev. The tmpfs mounts keep it away from the system's files.
+# If /sys is read-only, NetworkManager does not wait for udev. The tmpfs mounts hide the system's files from it.
 SCRIPT = """
 mount -t sysfs -o ro sysfs /sys && mount -t tmpfs tmpfs /run && mount -t tmpfs tmpfs /var/lib/NetworkManager &&
 exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="$0/none" --system-config-dir="$0/none" \
@@ -31,7 +31,8 @@ exec NetworkManager --no-daemon --config="$0/NetworkManager.conf" --config-dir="
 
 
 class RealNetworkManager:
-    """NetworkManager for the hosts' end of the cable. It is a service of the bus, and ends with it."""
+    """The real NetworkManager, which manages the hosts' end of the virtual cable. It is a service of the bus, and
+    stops with it."""
 
     def __init__(self, bus, network, folder):
         self.bus, self.network, self.folder = bus, network, folder / "network-manager"
@@ -58,12 +59,12 @@ class RealNetworkManager:
         return self.bus.has_owner(NETWORK_MANAGER) and self.devices()
 
     def devices(self):
-        """Returns the devices that it manages, with their states."""
+        """Returns the devices that NetworkManager manages, with their states."""
         lines = self.tell("--terse", "--fields", "DEVICE,STATE", "device").splitlines()
         return [line for line in lines if line.startswith("cable:") and not line.endswith(":unmanaged")]
 
     def tell(self, *words):
-        """Returns the output of `nmcli`."""
+        """Runs `nmcli` and returns its output."""
         done = subprocess.run([*self.network.prefix, "nmcli", *words], env=self.environment, capture_output=True,
                               text=True, timeout=LIMIT, check=False)
         assert done.returncode == 0, f"nmcli {' '.join(words)}: {done.stderr}"

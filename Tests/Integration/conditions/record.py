@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parent / "records"
 
 @dataclass
 class Record:
-    """A scenario that has run. Times are seconds since its begin. If the test sets the calendar, they are times of that
+    """A scenario that has run. Its times are seconds since its begin, or times of the calendar if the test sets the
     calendar."""
 
     name: str
@@ -32,8 +32,8 @@ class Record:
         self.steps.append([self._text(time.time() * 1_000 + (self._calendar.moved if self._calendar else 0)), what])
 
     def take(self, waits, whose=""):
-        """Adds the wait records of a task. Entries of earlier calls keep their times: the engine moves stored times
-        when the calendar is set."""
+        """Adds the wait records of a task. Records from earlier calls keep their times, because the engine moves
+        stored times when the calendar is set."""
         mine = [wait for wait in self.waits if wait[0] == whose]
         for number, wait in enumerate(waits):
             ended = self._text(wait.ended_ms) if wait.ended_ms else ""
@@ -54,7 +54,8 @@ class Record:
 
     @property
     def shape(self):
-        """Returns the parts that are equal in each run: without the numbers of seconds, bytes and percent."""
+        """Returns the steps and waits without their numbers of seconds, bytes and percent. The result is equal in
+        each run."""
         def without_numbers(text):
             return re.sub(r"\d[\d.,]*", "#", re.sub(r"\d+ [kM]?B/s", "# B/s", text))
         return [without_numbers(what) for _, what in self.steps], [

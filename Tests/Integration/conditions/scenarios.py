@@ -15,7 +15,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 
 def stop(world, record, change):
-    """Makes the change, waits until the transfer has stopped, and records how long bytes still came."""
+    """Makes the change, waits until the transfer has stopped, and records for how long bytes still arrived."""
     changed = time.monotonic()
     change()
     world.link.wait_until(lambda link: link.connections == 0)

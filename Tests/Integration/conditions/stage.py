@@ -1,5 +1,5 @@
-"""Runs slow plays at the same time. Most of their time is spent waiting, because a condition must last before it
-counts."""
+"""Runs plays at the same time. A play is a function that runs one scenario. It mostly waits, because the engine acts
+on a condition only after some time."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 PLAYS = {}
 #: The names of the plays that need a library whose calendar can be set.
 WITH_CALENDAR = {"overnight", "month"}
-#: The path of that library, under the key "library".
+#: The path of a library whose calendar can be set, under the key "library".
 CALENDAR = {}
 
 
@@ -25,7 +25,8 @@ LONGEST = ["pressure", "waiting_for_everything", "hot", "heat", "slow", "loose_p
 class Stage:
     """Runs all plays, as many at once as the machine can bear, and waits for them.
 
-    The environment must not change while programs are started, and pytest writes the name of each test into it.
+    It waits for all plays before the first test, because pytest writes the name of each test into the environment,
+    and the environment must not change while programs are started.
     """
 
     def __init__(self, names):

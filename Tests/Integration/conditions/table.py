@@ -1,5 +1,5 @@
-"""A readable part of the table of conditions, sessions, tasks and presets, from end to end. Tests/Unit/Model runs the
-whole table against the decision functions."""
+"""Tests of single conditions with the constraints of sessions, tasks and presets, from end to end. Tests/Unit/Model
+has the complete table, and tests it with the decision functions."""
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
@@ -16,7 +16,7 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @dataclass(frozen=True)
 class Row:
-    """One condition: how the test makes it bad and good again, and the constraints that depend on it."""
+    """One condition: how the test makes it bad and good again, and which constraints depend on it."""
 
     name: str
     reason: Reason
@@ -30,8 +30,8 @@ class Row:
     bus: bool = False
     #: Whether the row needs a calendar that can be set.
     calendar: bool = False
-    #: Whether no other level may run beside it: a response from beyond the uplink overrides what NetworkManager
-    #: reports.
+    #: Whether the task without a constraint is left out. Its response from beyond the uplink would override what
+    #: NetworkManager reports.
     alone: bool = False
 
 
@@ -107,7 +107,7 @@ def expected(row, level):
 
 
 def perform(row):
-    """Returns the outcome for each level."""
+    """Runs the row, and returns the outcome for each level."""
     with World(row.name, bus=row.bus, library=CALENDAR.get("library") if row.calendar else None) as world:
         row.spoil(world)
         host = world.host()

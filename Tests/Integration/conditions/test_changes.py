@@ -91,7 +91,8 @@ def network_changes_while_slow():
 
 @play
 def latest_start_of_a_sessions_task():
-    """The preset of the session is dropped at the task's latest start. A constraint that the session states is not."""
+    """At the latest start of a task, the preset of its session ends. A constraint that the session states itself does
+    not end."""
     with World("latest", library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-19 21:04")
         world.machine.laptop()
@@ -123,8 +124,8 @@ def earliest_start():
 
 @play
 def rescheduled():
-    """A task that was to start tomorrow is rescheduled to start now. One that was about to start is postponed, and
-    starts when the calendar is set to that time."""
+    """A task that was to start tomorrow is rescheduled to start now. Another task is postponed, and starts when the
+    calendar is set to its new time."""
     with World("rescheduled", library=CALENDAR["library"]) as world:
         world.calendar.set("2026-11-19 21:04")
         host = world.host(**QUICK)

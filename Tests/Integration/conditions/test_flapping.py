@@ -13,7 +13,8 @@ QUICK = {"first_delay_ms": 100, "longest_delay_ms": 200}
 
 @play
 def loose_plug():
-    """Unplugs and plugs in every 200 ms for 10 s. Returns the offsets of all requests and the wait records."""
+    """Unplugs and plugs in the power every 200 ms for 10 s. Returns the offsets of all requests and the wait
+    records."""
     with World("loose-plug") as world:
         world.machine.laptop()
         host = world.host(preset="discretionary", **QUICK)
@@ -31,7 +32,8 @@ def loose_plug():
 
 @play
 def sleep():
-    """Returns the offsets of all requests, and the offset of the transfer when the machine could sleep."""
+    """Announces a sleep during a download. Returns the offsets of all requests, and the offset at which the download
+    stopped."""
     with World("sleep", bus=True) as world:
         logind = world.bus.logind()
         host = world.host(**QUICK)

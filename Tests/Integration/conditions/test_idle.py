@@ -16,11 +16,11 @@ from conditions.stage import play
 from conditions.table import around_now
 from conditions.world import Download, World
 
-#: Seconds to let pass first: after the begin of the last wait the store syncs, and ten seconds after its start the
-#: engine releases the claims of clients that did not return.
+#: Seconds before the test watches the engine. In this time the store syncs the last wait, and the engine releases the
+#: claims of clients that did not return, ten seconds after its start.
 SETTLING = 12
-#: Calls belong to one burst unless so many seconds lie between them. Readings are 30 seconds apart; on a busy machine
-#: one reading may be interrupted for a while.
+#: Two calls belong to different bursts if more than this number of seconds lies between them. The engine reads
+#: conditions every 30 seconds; on a busy machine one reading may be interrupted for a while.
 PAUSE = 5
 #: A reading needs about 120 calls. An event loop that polls without a pause needs many more.
 MOST_CALLS = 1_000
@@ -49,7 +49,8 @@ class Burst:
 
 @play
 def waiting_for_everything():
-    """Returns the bursts of system calls of the engine's process."""
+    """Starts a task for each condition, so that each condition holds one. Returns the system calls of the engine's
+    process, as bursts."""
     with World("idle", bus=True) as world:
         world.bus.network_manager().connect("Ann's phone", "802-11-wireless", YES)
         world.bus.logind()
@@ -73,8 +74,8 @@ def waiting_for_everything():
 
 
 def bursts(text, begin, end):
-    """Returns the bursts between two times. Strace interrupts all blocked calls when it detaches, and the process
-    repeats them."""
+    """Returns the bursts between two times. Later calls are left out: strace interrupts all blocked calls when it
+    detaches, and the process repeats them."""
     found = []
     for moment, name, rest in CALL.findall(text):
         moment = float(moment)

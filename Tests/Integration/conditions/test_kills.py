@@ -28,7 +28,7 @@ def killed(hosting):
         one.kill_with_engine()
         download.host = world.host(hosting=hosting)
         download.waits_for(Reason.POWER)
-        # The power source has a new reading, which is still on battery.
+        # The battery has another level, but the machine is still on battery.
         world.machine.battery(60)
         until(download.host.conditions, lambda seen: any(
             one.kind is ConditionKind.BATTERY and one.value == 60 for one in seen))

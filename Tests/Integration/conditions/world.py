@@ -96,8 +96,8 @@ class World:
         self._stack.__exit__(*reason)
 
     def host(self, *, hosting=Hosting.EMBEDDED, **session):
-        """Returns a host with a session of this configuration, or attached to the session if it exists. Its process
-        runs the engine, unless `hosting` says otherwise."""
+        """Returns a host that creates a session with this configuration, or attaches to the session if it exists. The
+        host's process runs the engine, unless `hosting` has another value."""
         host = Host(self.store, environment=self.environment, prefix=self.network.prefix, hosting=hosting)
         self._hosts.append(host)
         host.open()
@@ -130,11 +130,11 @@ class Download:
         return self.host.task(self.id)
 
     def waits_for(self, reason, timeout=180):
-        """Returns the task's information once it waits for this reason, when its offset is final."""
+        """Waits until the task waits for this reason, when its offset is final. Returns the task's information."""
         return until(self.info, lambda task: task.reason is reason and task.state is TaskState.WAITING, timeout)
 
     def receives(self, more=200_000, timeout=180):
-        """Waits until so many more bytes have arrived."""
+        """Waits until `more` further bytes have arrived."""
         begin = self.info().offset
         until(self.info, lambda task: task.state is TaskState.SUCCEEDED or task.offset >= begin + more, timeout)
 
@@ -148,9 +148,9 @@ class Download:
         return self.world.server.log(self.path)
 
     def is_whole_and_nothing_was_fetched_twice(self, *offsets):
-        """Checks the requested offsets, each of which must be the length of the part file at that time.
+        """Checks the offsets of the requests. Each must be the length of the part file when the transfer stopped.
 
-        The link must have passed no more than the file, the heads, and what was in flight at each stop.
+        The link must have passed no more than the file, the heads, and the bytes that were in flight at each stop.
         """
         assert [asked.offset for asked in self.requests()] == [0, *offsets]
         most = self.content.size + (len(offsets) + 1) * 1_000 + len(offsets) * IN_FLIGHT

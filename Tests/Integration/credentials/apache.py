@@ -80,6 +80,6 @@ class Apache:
         return f"http://127.0.0.1:{self.port}"
 
     def log(self):
-        """Returns the status and the user of each request; "-" is no user."""
+        """Returns the status and the user of each request. The user is "-" if the request names none."""
         lines = (self.folder / "access.log").read_text().splitlines()
         return [tuple(line.split()[-2:]) for line in lines]

@@ -1,4 +1,4 @@
-"""Credentials that are kept or that expire, and challenges that are answered without a credential."""
+"""Credentials that are kept or that expire, and responses to challenges that have no credential."""
 
 import time
 
@@ -136,7 +136,7 @@ def test_default_handling_ends_tasks_with_their_http_status(host, server, downlo
     one.respond(challenge(one).id, headers=bearer("x"))
 
 
-def test_an_untried_task_that_needs_no_credential_succeeds(host, downloads):
+def test_after_default_handling_a_task_that_needs_no_credential_succeeds(host, downloads):
     with TokenServer() as server:
         server.refusal = (401, {"WWW-Authenticate": 'Bearer realm="api"'})
         private = server.serve("/files/private", Content(100))

@@ -43,12 +43,13 @@ def test_fifty_tasks_share_one_digest_credential_at_apache(one, apache, download
     assert all((downloads / str(number)).read_bytes() == Content(2_000, number).data for number in range(50))
     log = apache.log()
     assert [status for status, user in log if user == "user"].count("200") == 50
-    # A file needs at most two requests, and a wrong password two in all. Six tasks may have run at first.
+    # Each file needs at most two requests, and the wrong password two in all. Up to six tasks ran before the
+    # challenge.
     assert len(log) <= 50 * 2 + 2 + 6
 
 
 @pytest.mark.parametrize("algorithm", ["MD5", "SHA-256"])
-def test_the_password_is_not_sent(one, downloads, algorithm):
+def test_digest_does_not_send_the_password(one, downloads, algorithm):
     with DigestServer("user", "open-sesame", algorithm=algorithm, offers_basic=True) as server:
         for number in range(20):
             one.download(f"{server.url}/{number}", downloads / str(number))
@@ -72,7 +73,7 @@ def test_a_stale_nonce_is_not_a_failed_credential(one, downloads):
         assert one.challenges() == []
 
 
-def test_always_stale_nonces_end_after_a_few_requests(one, downloads):
+def test_nonces_that_are_always_stale_open_a_new_challenge_after_a_few_requests(one, downloads):
     with DigestServer("user", "password", uses=0) as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)
@@ -102,13 +103,13 @@ def test_a_wrong_password_is_tried_by_one_task_only(one, downloads):
         before = len(server.log)
         one.respond(asked.id, user="user", password="guess")
         again = challenge(one, 30, failures=1)
-        # One request without the password, to get a nonce, and one with it.
+        # The wrong password costs two requests: one without the password, to get a nonce, and one with the password.
         assert len(server.log) - before == 2
         one.respond(again.id, user="user", password="right")
         succeed(one, 30)
 
 
-def test_the_user_name_is_not_sent_by_another_session(host, one, downloads):
+def test_another_session_does_not_send_the_user_name(host, one, downloads):
     with DigestServer("user", "password") as server:
         one.download(f"{server.url}/a", downloads / "a")
         one.respond(challenge(one).id, **RIGHT)

@@ -21,7 +21,8 @@ def basic(user, password):
 
 @contextmanager
 def serving(answer, tls=None):
-    """Runs a server. `answer` gets the path and the request's fields, and returns a status, header fields and a body.
+    """Runs a server. `answer` is called with the path and the header fields of a request. It returns a status, header
+    fields and a body.
     """
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -73,7 +74,7 @@ def stored(store):
     return b"".join(path.read_bytes() for path in store.rglob("*") if path.is_file())
 
 
-def test_a_credential_that_a_server_repeats_is_not_stored(host, store, downloads):
+def test_the_store_has_no_credential_that_a_server_sent_back(host, store, downloads):
     wanted = basic("user", PASSWORD)
 
     def answer(_, fields):
@@ -135,7 +136,7 @@ def test_a_407_from_a_server_in_no_proxy_opens_no_challenge(host, proxy, downloa
     assert not proxy.log
 
 
-def test_a_407_through_a_tunnel_is_not_taken_for_the_proxys(host, proxy, certificates, downloads):
+def test_a_407_through_a_tunnel_is_a_failure_and_no_challenge_of_the_proxy(host, proxy, certificates, downloads):
     one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
     one.session(**ASKS, ca_file=str(certificates.authority))
     with serving(asking_as_a_proxy, certificates.server_context()) as url:

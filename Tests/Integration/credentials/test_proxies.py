@@ -17,7 +17,7 @@ def proxy():
 
 @pytest.fixture(params=["plain", "tunnel"])
 def way(request, nginx, proxy):
-    """Returns the address of the files, and the environment that routes requests for it through the proxy."""
+    """Returns the URL of the files, and the environment that routes requests for them through the proxy."""
     name, url = ("http_proxy", nginx.url) if request.param == "plain" else ("https_proxy", nginx.tls_url)
     return url, {name: proxy.url, "no_proxy": "", "NO_PROXY": ""}
 
@@ -42,7 +42,7 @@ def test_one_proxy_credential_is_used_for_all_tasks(host, way, proxy, certificat
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_headers_for_a_proxy_reach_no_server_through_its_tunnel(host, proxy, certificates, downloads):
+def test_headers_for_a_proxy_reach_no_server_through_the_tunnel(host, proxy, certificates, downloads):
     with MisbehavingServer(certificates.server_context()) as server:
         url = server.serve("/a", Content(5_000), authorization="Bearer inside")
         one = host(environment={"https_proxy": proxy.url, "no_proxy": "", "NO_PROXY": ""})
@@ -57,7 +57,7 @@ def test_headers_for_a_proxy_reach_no_server_through_its_tunnel(host, proxy, cer
         assert all({"authorization", "x-inside"}.isdisjoint(headers) for _, _, headers in proxy.log)
 
 
-def test_a_wrong_credential_and_a_refusal(host, way, proxy, certificates, served, downloads):
+def test_a_wrong_credential_and_then_a_refusal_fail_all_tasks(host, way, proxy, certificates, served, downloads):
     one = through(host, way, certificates, served, downloads, 5)
     one.respond(challenge(one, 5).id, user="porter", password="wrong")
     before = len(proxy.log)
@@ -83,7 +83,7 @@ def test_server_and_proxy_have_separate_challenges(host, way, proxy, certificate
     assert all(server not in headers.get("proxy-authorization", "") for _, _, headers in proxy.log)
 
 
-def test_without_the_option_a_407_is_a_failure(host, way, served, downloads, certificates):
+def test_without_the_option_for_credentials_a_407_is_a_failure(host, way, served, downloads, certificates):
     url, environment = way
     one = host(environment=environment)
     one.session(ca_file=str(certificates.authority))

@@ -32,8 +32,8 @@ def bearer(token):
 
 
 def answer_until_finished(one, answer):
-    """Responds to every challenge until the session is finished. Returns the number of challenges and the tasks'
-    events."""
+    """Responds to every challenge until all tasks have ended. Returns the number of challenges and the end events of
+    the tasks."""
     answered = set()
 
     def look():
@@ -115,7 +115,7 @@ def test_a_wrong_token_costs_one_request_and_counts_as_a_failure(one, server, do
     assert [event.state for event in ends(one.wait_for())] == [TaskState.SUCCEEDED] * 50
 
 
-def test_later_tasks_are_sent_with_their_own_headers(one, server, downloads):
+def test_later_tasks_send_their_own_headers(one, server, downloads):
     url = server.serve("/a", Content(100))
     server.allow("first")
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
@@ -127,7 +127,7 @@ def test_later_tasks_are_sent_with_their_own_headers(one, server, downloads):
     assert [asked.token for asked in server.log][-1] == "second"
 
 
-def test_a_refusal_fails_the_tasks_and_the_default_sends_them_unchanged(one, server, downloads):
+def test_a_refused_refresh_fails_its_tasks_and_default_handling_sends_them_unchanged(one, server, downloads):
     url = server.serve("/a", Content(100))
     for name in "ab":
         one.download(url, downloads / name, headers=bearer("old"), refresh="headers")
@@ -142,7 +142,7 @@ def test_a_refusal_fails_the_tasks_and_the_default_sends_them_unchanged(one, ser
     assert [event.error_body for event in events] == [b"no\n"] * 2
 
 
-def test_refreshed_headers_survive_the_engine(host, server, downloads):
+def test_refreshed_headers_are_used_by_the_next_engine(host, server, downloads):
     one = host()
     one.session(first_delay_ms=60_000)
     content = Content(3_000_000)
@@ -161,7 +161,7 @@ def test_refreshed_headers_survive_the_engine(host, server, downloads):
     assert server.log[-1].token == "new" and server.log[-1].offset > 0
 
 
-def test_a_refused_url_has_a_challenge_for_each_task_and_may_lead_to_another_server(one, server, downloads):
+def test_each_task_with_a_refused_url_has_a_challenge_and_may_continue_at_another_server(one, server, downloads):
     content = Content(6_000_000)
     server.refusal = (403, {})
     with TokenServer() as elsewhere:
@@ -197,7 +197,7 @@ def test_a_new_url_with_another_validator_starts_from_the_beginning(one, server,
         assert sha256_of(downloads / "a") == changed.sha256
 
 
-def test_a_refresh_accepts_only_what_it_requests(one, server, downloads):
+def test_a_response_to_a_refresh_with_other_values_than_requested_is_refused(one, server, downloads):
     url = server.serve("/a", Content(100))
     one.download(url, downloads / "a", headers=bearer("old"), refresh="headers")
     asked = challenge(one)

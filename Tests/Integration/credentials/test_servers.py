@@ -21,7 +21,7 @@ def private(nginx, served, downloads, count):
 
 
 def waiting_for(host, nginx, served, downloads, count, **options):
-    """Returns a host whose tasks all wait for one challenge, and the challenge."""
+    """Returns a host whose tasks all wait for one challenge, and that challenge."""
     one = host()
     one.session(**{**ASKS, **options})
     for url, destination in private(nginx, served, downloads, count):
@@ -64,7 +64,7 @@ def test_a_wrong_credential_costs_one_request_and_opens_a_new_challenge(host, ng
     assert all(event.state is TaskState.SUCCEEDED for event in ends(one.wait_for()))
 
 
-def test_a_refusal_fails_the_tasks(host, nginx, served, downloads):
+def test_a_refused_challenge_fails_its_tasks(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 10)
     one.respond(asked.id, refuse=True)
     events = one.wait_for()
@@ -102,7 +102,7 @@ def test_an_open_challenge_is_in_every_listing(host, nginx, served, downloads):
     assert [item.id for item in one.challenges()] == [asked.id]
 
 
-def test_a_challenge_survives_a_kill_of_its_engine(host, nginx, served, downloads):
+def test_the_next_engine_keeps_an_open_challenge_of_a_killed_engine(host, nginx, served, downloads):
     one, asked = waiting_for(host, nginx, served, downloads, 20)
     before = len(list(nginx.log()))
     one.kill_with_engine()
@@ -114,7 +114,7 @@ def test_a_challenge_survives_a_kill_of_its_engine(host, nginx, served, download
     assert all(event.state is TaskState.SUCCEEDED for event in ends(again.wait_for()))
 
 
-def test_without_the_option_a_401_is_a_failure(host, nginx, served, downloads):
+def test_without_the_option_for_credentials_a_401_is_a_failure(host, nginx, served, downloads):
     one = host()
     one.session()
     one.download(*private(nginx, served, downloads, 1)[0])
@@ -137,7 +137,7 @@ def test_a_token_is_sent_only_to_its_own_server(host, misbehaving, nginx, served
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
     one.download(away, downloads / "away")
     until(lambda: (downloads / "away").exists(), bool)
-    # The origin of the token gets it without another challenge.
+    # The origin that accepts the token gets it without another challenge.
     assert misbehaving.log("/away")[0].headers["authorization"] == "Bearer token"
 
 
@@ -154,7 +154,7 @@ def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
     one.kill_with_engine()
     again = host()
     again.attach()
-    # The credential was only in the memory of the killed engine.
+    # The credential was only in the memory of the killed engine, so it is given again.
     again.respond(challenge(again).id, **RIGHT)
     event = ends(again.wait_for())[0]
     assert event.state is TaskState.SUCCEEDED
@@ -164,7 +164,8 @@ def test_a_download_resumes_after_a_credential(host, misbehaving, downloads):
 
 
 def _checkpoints(one):
-    """Whether the last checkpoint is durable: it is after two seconds without a byte, as each second has one."""
+    """Whether the last checkpoint is durable. A task is listed as stalled after two seconds without a byte, and each
+    second has a checkpoint."""
     [task] = one.tasks()
     return task.reason is Reason.STALLED
 

@@ -38,7 +38,7 @@ def test_one_squid_credential_is_used_for_all_tasks(host, squid, address, certif
     assert all(sha256_of(downloads / name) == served.digests[name] for name in served.names[:20])
 
 
-def test_the_configuration_may_have_the_credential(host, squid, address, certificates, served, downloads):
+def test_the_configuration_of_a_session_may_have_the_credential(host, squid, address, certificates, served, downloads):
     one = through(host, squid, certificates, asks_for_credentials=False, proxy=Proxy(user="porter", password="key"))
     name = served.names[0]
     one.download(f"{address}/{name}", downloads / name)

@@ -1,4 +1,5 @@
-"""A server whose tokens are valid for a number of bytes, as a header or in the URL."""
+"""A server that accepts each token for a limited number of bytes. A request has its token in a header or in the
+URL."""
 
 import threading
 import time
@@ -64,7 +65,7 @@ class TokenServer:
         return self.url + path
 
     def allow(self, token, size=None):
-        """Makes the token valid for so many more bytes, or without a limit."""
+        """Makes the token valid for `size` further bytes, or without a limit."""
         self._budgets[token] = float("inf") if size is None else size
 
     def forbid(self, token):
@@ -108,7 +109,7 @@ class TokenServer:
         handler.end_headers()
         handler.wfile.write(body[:int(min(room, len(body)))] if allowed else body)
         if allowed and room < len(body):
-            # The sent bytes must arrive before the end of the connection.
+            # The client must receive the sent bytes before the connection ends.
             handler.wfile.flush()
             time.sleep(0.05)
             handler.close_connection = True

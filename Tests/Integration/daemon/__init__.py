@@ -1,1 +1,1 @@
-"""Tests of the daemon: it outlives hosts, it is killed, and it is idle."""
+"""Tests of the daemon: it continues after its hosts have ended, it is killed, and it is idle."""

@@ -8,7 +8,8 @@ from backhaul import Hosting
 from daemons import daemons_of, end_daemons
 from testbed.host import Host, until
 
-# Daemons are started detached, also if this user has a user manager. Tests/Integration/manager tests the services.
+# Without these variables daemons are started detached, even if the user has a user manager. Tests/Integration/manager
+# tests daemons as services.
 for name in ("DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "BACKHAUL_STORE"):
     os.environ.pop(name, None)
 
@@ -39,5 +40,5 @@ def program(library):
 
 @pytest.fixture
 def daemon(place, store):
-    """Returns the process id of the store's one daemon, after waiting for it."""
+    """Waits for the store's one daemon, and returns its process id."""
     return lambda: until(lambda: daemons_of(place), lambda found: len(found) == 1)[0]

@@ -20,7 +20,8 @@ CLONE_THREAD = 0x10000
 
 
 def open_and_create(store):
-    """Opens with daemon hosting and creates a session. Returns the error's name and message, or None."""
+    """Opens an application with daemon hosting and creates a session. Returns the name and message of the error, or
+    None."""
     try:
         with backhaul.Application("org.example.peculiar", store, timeout=20) as application:
             application.session("s").close()
@@ -30,8 +31,8 @@ def open_and_create(store):
 
 
 def own_handler(store):
-    """Counts SIGCHLD and reaps all children in the handler, as many programs do. Then lists children that it did not
-    start."""
+    """Counts SIGCHLD while the library starts the daemon. Reports whether the host's own child is the only child that
+    can be reaped."""
     seen = []
     signal.signal(signal.SIGCHLD, lambda *_: seen.append(1))
     child = os.fork()
@@ -53,13 +54,14 @@ def own_handler(store):
 
 
 def ignored_children(store):
-    """Ignores SIGCHLD, so that the kernel reaps its children: a wait for a child then gets no exit status."""
+    """Ignores SIGCHLD. The kernel then reaps all children, so a process cannot wait for the exit status of a
+    child."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     return {"error": open_and_create(store)}
 
 
 def waiting_thread(store):
-    """A second thread waits for any child all the time."""
+    """Waits for any child in a second thread, without a pause."""
     import threading
     stop, reaped = threading.Event(), []
 
@@ -79,7 +81,7 @@ def waiting_thread(store):
 
 
 def many_descriptors(store):
-    """Thousands of open files that a started program would inherit."""
+    """Opens thousands of files that a started program would inherit."""
     import resource
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 20_000), hard))
@@ -89,7 +91,7 @@ def many_descriptors(store):
 
 
 def small_limits(store):
-    """Small soft limits of a shell, which should not apply to a daemon."""
+    """Sets small soft limits, as a shell may. A daemon should not have them."""
     import resource
     for kind, value in ((resource.RLIMIT_NOFILE, 64), (resource.RLIMIT_FSIZE, 1 << 20), (resource.RLIMIT_CPU, 30)):
         resource.setrlimit(kind, (value, resource.getrlimit(kind)[1]))
@@ -97,7 +99,7 @@ def small_limits(store):
 
 
 def blocked_signals(store):
-    """Blocks all signals, and ignores some."""
+    """Blocks all signals, and ignores some of them."""
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
@@ -111,7 +113,7 @@ def forbid(*, action, system_call, unless_flags=0):
 
     steps = [step(LOAD, 0), step(EQUAL, NUMBERS[system_call], 0, 3 if unless_flags else 1)]
     if unless_flags:
-        # The low half of the first argument, in little endian.
+        # Loads the low half of the system call's first argument, in little endian.
         steps += [step(LOAD, 16), step(BITS_SET, unless_flags, 1, 0)]
     steps += [step(RETURN, action), step(RETURN, ALLOW)]
     code = b"".join(steps)

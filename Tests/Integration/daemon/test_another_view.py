@@ -1,4 +1,5 @@
-"""A daemon with another view of the file system than its host: it refuses paths at enqueue, and loses no file."""
+"""A daemon that sees other directories or has other permissions than its host. It refuses such paths at the enqueue,
+and loses no file."""
 
 import os
 import shutil
@@ -38,18 +39,18 @@ def test_a_directory_of_another_mount_namespace_is_refused(host, misbehaving, do
     assert str(downloads) in said
     assert one.tasks() == []
     assert misbehaving.log() == []
-    # Paths that are the same for both are still accepted.
+    # Paths that are the same for host and daemon are still accepted.
     both = downloads.parent / "both"
     both.mkdir()
     one.download(url, both / "a")
     assert one.wait_for()[0].path == str(both / "a")
 
 
-def test_a_directory_that_only_the_hosts_groups_may_write_is_refused(host, misbehaving, place):
+def test_a_directory_that_is_writable_only_by_the_hosts_groups_is_refused(host, misbehaving, place):
     needs_root()
     if shutil.which("setpriv") is None:
         pytest.skip("needs setpriv")
-    # Without these capabilities root needs the permissions of a group, as other users do.
+    # Without these capabilities root needs the permissions of a group, as every other user does.
     plain = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", "--inh-caps", "-all"]
     shared = place / "shared"
     shared.mkdir()

@@ -1,5 +1,5 @@
-"""Programs and daemons of 0.4 beside the current ones: a daemon hands over its store, and an engine that cannot be used
-is a clear error.
+"""Programs and daemons of 0.4 beside current ones. A daemon of 0.4 exits, so that a current daemon gets the store; an
+embedded engine of 0.4 is a clear error.
 
 The frames were recorded from 0.4; docs/wire.md has their form.
 """
@@ -14,9 +14,9 @@ from backhaul import BackhaulError, Status, TaskState
 from fake_engine import FakeEngine, read_frame
 from servers.content import Content
 
-#: The protocols of 0.4 before and after part files had checksums. The current protocol is 5, too.
+#: The two protocols of 0.4: without and with checksums of part files. The current protocol is number 5, too.
 PROTOCOLS = (4, 5)
-#: The reply of engines of 0.4 to a hello of 1.0: a welcome, and with the earlier protocol a goodbye.
+#: What engines of 0.4 send after a hello of 1.0: a welcome, and with protocol 4 also a goodbye.
 WELCOME = {
     4: "10000000416268756c040000040000{hosting}e1170000"
        "b600000044011f000500000000000000a500000054686520636c69656e742069732076657273696f6e20312e302e302077697468207072"
@@ -26,9 +26,9 @@ WELCOME = {
     5: "10000000416268756c050000040000{hosting}525e0000",
 }
 EMBEDDED, DAEMON = "00", "01"
-#: The begin of the frame that makes daemons of 0.4 exit. The versions of the sender follow it.
+#: The begin of the frame that makes daemons of 0.4 exit. The versions of the client follow in the same frame.
 LEAVE = bytes.fromhex("0b000000036268756c")
-#: The hello of a client of 0.4, before and after its process id.
+#: The hello of a client of 0.4: the bytes before its process id, and the bytes after it.
 HELLO = {
     4: ("2d000000016268756c04000004000092fc1686373292f369a108114e86d363080000006261636b6861756c", "0100"),
     5: ("31000000016268756c0500000400009790af89576ab60f14355490197a3b9a080000006261636b6861756c", "010000000000"),
@@ -44,7 +44,7 @@ def answer(protocol, hosting):
 
 def hello(protocol):
     before, behind = HELLO[protocol]
-    # The engine compares this process id with that of the connected process.
+    # The engine compares this process id with the process id of the connected process.
     return bytes.fromhex(before) + struct.pack("<i", os.getpid()) + bytes.fromhex(behind)
 
 
@@ -74,7 +74,7 @@ def test_a_daemon_of_0_4_exits_on_request_and_the_current_one_takes_its_store(
     assert daemon() != os.getpid()
 
 
-def test_an_embedded_engine_of_0_4_is_a_clear_error_and_stays(host, store):
+def test_an_embedded_engine_of_0_4_is_a_clear_error_and_is_not_made_to_exit(host, store):
     with FakeEngine(store, answer(4, EMBEDDED), leaves=False) as earlier:
         with pytest.raises(BackhaulError, match="version 0.4.0 with protocol 4") as told:
             host(opened=False).open(timeout=8)

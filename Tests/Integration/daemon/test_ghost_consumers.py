@@ -1,4 +1,4 @@
-"""Session claims of handles that were closed while no engine was running."""
+"""The claims of sessions whose handles were closed while no engine was running."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""The library starts the daemon from any host: with its own children and handlers, under filters, with low limits."""
+"""Any host can start the daemon: hosts with their own children and signal handlers, with filters of system calls,
+with low limits."""
 
 import json
 import os
@@ -17,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture
 def peculiar(store, place):
-    """Runs a host of programs.py to its end, and returns its result."""
+    """Returns a function that runs a host of programs.py to its end and returns its result."""
     def run(name, **environment):
         ended = subprocess.run([sys.executable, HERE / "programs.py", name, store], capture_output=True, text=True,
                                timeout=60, env={**os.environ, **environment})
@@ -30,7 +31,7 @@ def peculiar(store, place):
 
 @pytest.fixture
 def lasting(program, place):
-    """Returns the path of a daemon that stays, so that the test can examine it."""
+    """Returns the path of a daemon that does not exit when it is idle, so that the test can examine it."""
     path = place / "backhauld"
     path.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 60000\n")
     path.chmod(0o755)
@@ -70,7 +71,7 @@ def test_blocked_and_ignored_signals_are_not_inherited(peculiar, lasting, place)
     process = until(lambda: daemons_of(place), bool)[0]
     status = Path(f"/proc/{process}/status").read_text()
     assert "SigIgn:\t0000000000000000" in status
-    # The daemon reads its signals through a descriptor.
+    # The daemon blocks SIGTERM and reads it through a descriptor, so it must still exit.
     os.kill(process, 15)
     until(lambda: daemons_of(place), lambda found: found == [])
 

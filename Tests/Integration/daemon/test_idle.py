@@ -15,24 +15,26 @@ from backhaul import Request
 from testbed.host import until
 
 WAITING = 10_000
-#: The measured time. With BACKHAUL_IDLE_SECONDS=60 the test covers the documented minute.
+#: How long the test counts system calls, in seconds. With BACKHAUL_IDLE_SECONDS=60 it covers the documented minute.
 SECONDS = float(os.environ.get("BACKHAUL_IDLE_SECONDS", "4"))
 IS_LONG = SECONDS > 4
-#: Longer than the engine waits before it returns memory to the system.
+#: How long all threads must be quiet, in seconds. This is longer than the time after which the engine returns memory
+#: to the system.
 QUIET_SECONDS = 3
 
 
 def memory(process):
-    """Returns the resident and the private dirty kilobytes. Only the latter are the process's own.
+    """Returns the sizes of resident and of private dirty memory, in kilobytes. Only private dirty memory belongs to
+    the process alone.
 
-    The kernel can drop clean pages of files at any time, so their number depends on other programs.
+    The kernel can drop unchanged pages of files at any time, so the resident size depends on other programs.
     """
     sizes = dict(re.findall(r"^(\w+):\s+(\d+) kB$", Path(f"/proc/{process}/smaps_rollup").read_text(), re.M))
     return int(sizes["Rss"]), int(sizes["Private_Dirty"])
 
 
 def switches(process):
-    """Returns how often each thread has waited."""
+    """Returns for each thread how often it has waited."""
     found = {}
     for status in Path(f"/proc/{process}/task").glob("*/status"):
         with contextlib.suppress(OSError):
@@ -41,7 +43,8 @@ def switches(process):
 
 
 def until_quiet(process):
-    """Waits until no thread of the process runs. On a busy machine the work after a client's end may take a while."""
+    """Waits until no thread of the process runs. On a busy machine the engine may need some time for its work after a
+    client has ended."""
     before = switches(process)
     while True:
         time.sleep(QUIET_SECONDS)
@@ -52,7 +55,8 @@ def until_quiet(process):
 
 
 def system_calls(process, folder, seconds):
-    """Returns the system calls that strace sees after it has attached, without the waits that attaching interrupts."""
+    """Returns the system calls of a period that begins one second after strace has attached. So the calls that the
+    attaching interrupts are left out."""
     strace = subprocess.Popen(["strace", "-f", "-tt", "-o", folder / "calls", "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
@@ -85,6 +89,6 @@ def test_a_daemon_with_ten_thousand_waiting_tasks_needs_little_memory_and_makes_
     assert private < 7 << 10 and resident < 20 << 10, (resident, private)
     until_quiet(process)
     if IS_LONG:
-        # The transport closes its idle connections once in this time.
+        # In this time the transport closes its idle connections, which needs a system call.
         time.sleep(40)
     assert system_calls(process, place, SECONDS) == []

@@ -1,4 +1,4 @@
-"""Transfers continue after the death of the host, and after the death of the daemon."""
+"""Transfers continue after a host is killed, and after the daemon is killed."""
 
 import os
 import random
@@ -113,15 +113,15 @@ def test_the_daemon_exits_when_idle_and_is_started_again(host, place, daemon):
     assert daemon() != first
 
 
-def test_the_daemon_stays_while_a_task_waits_for_its_start(host, place, daemon, downloads):
+def test_the_daemon_stays_while_a_task_waits_for_its_next_attempt(host, place, daemon, downloads):
     one = host()
     one.session(first_delay_ms=3_600_000, longest_delay_ms=3_600_000)
     one.download("http://127.0.0.1:9/", downloads / "a", key="a")
     until(one.tasks, lambda tasks: tasks[0].reason.name == "RETRY")
     process = daemon()
     one.kill()
-    # A daemon of another store has no task, and starts to linger now. When it has exited, the same time has passed for
-    # the first daemon.
+    # The daemon of another store has no task, so it exits after its linger time. The first daemon must run longer
+    # than this.
     other = Host(place / "other", hosting=Hosting.DAEMON)
     try:
         other.open()
@@ -145,7 +145,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_eve
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(2_000)}
     one = host()
-    # Two connections at most, so that a fast machine does not finish before the daemon was killed a few times.
+    # Two connections make the transfers so slow that the daemon is killed several times on a fast machine, too.
     one.session(first_delay_ms=10, longest_delay_ms=50, connections_per_origin=2)
     one.enqueue([Request(f"{nginx.url}/{name}", downloads / key, key=key) for key, name in names.items()])
     done = threading.Event()
@@ -153,7 +153,8 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_eve
 
     def kill_again_and_again():
         while not done.wait(generator.uniform(0.1, 0.3)):
-            # On a busy machine a daemon may start slowly, so each is left alive until it has finished a file.
+            # On a busy machine a daemon may start slowly, so each one may run until it has finished a file, for up to
+            # three seconds.
             patience = time.monotonic() + 3
             while kills and len(os.listdir(downloads)) == kills[-1] and time.monotonic() < patience:
                 if done.wait(0.02):
@@ -178,7 +179,7 @@ def test_a_daemon_killed_every_few_hundred_milliseconds_loses_and_repeats_no_eve
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_host_and_daemon_are_both_killed_repeatedly(host, place, nginx, served, downloads, seed):
+def test_repeated_kills_of_host_and_daemon_lose_and_repeat_no_event(host, place, nginx, served, downloads, seed):
     generator = random.Random(seed)
     sources = small(served)
     names = {str(i): sources[i % len(sources)] for i in range(300)}

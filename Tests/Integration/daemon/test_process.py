@@ -20,7 +20,7 @@ from servers.content import Content, sha256_of
 from testbed.host import until
 
 
-#: With a journal, the log file has only errors.
+#: If there is a journal, the log file has only errors.
 without_journal = pytest.mark.skipif(os.path.exists("/run/systemd/journal/socket"), reason="the journal has the log")
 
 
@@ -38,7 +38,7 @@ def test_backhauld_checks_its_command_line(program, tmp_path):
     assert missing.returncode == 1 and "parent directory does not exist" in missing.stderr
 
 
-def test_of_daemons_started_at_once_one_stays_and_the_others_exit_with_0(program, store, place):
+def test_of_several_daemons_started_together_one_stays_and_the_others_exit_with_0(program, store, place):
     many = [child.start([program, "--store", store, "--linger", "60000"]) for _ in range(10)]
     try:
         until(lambda: [one.poll() for one in many], lambda codes: codes.count(0) == 9)
@@ -78,7 +78,7 @@ def test_a_signal_syncs_received_bytes_and_ends_the_daemon(host, misbehaving, do
 
 
 def test_hosts_that_open_while_the_daemon_exits_succeed(host, program, place, monkeypatch):
-    """With a linger time of 0 the daemon exits at each close, and each open meets another moment of its exit."""
+    """With a linger time of 0 the daemon exits at each close. So each open happens at another moment of an exit."""
     hasty = place / "backhauld"
     hasty.write_text(f"#!/bin/sh\nexec '{program}' \"$@\" --linger 0\n")
     hasty.chmod(0o755)
@@ -168,7 +168,7 @@ def test_a_socket_of_another_user_is_not_used(host, store):
 
 
 def hostile(store, payload):
-    """Returns a connection that sends this and stays open."""
+    """Returns a connection that has sent the payload and stays open."""
     peer = socket.socket(socket.AF_UNIX)
     peer.connect(str(store / "engine.socket"))
     with suppress(OSError):
@@ -195,7 +195,7 @@ def test_a_deleted_store_is_an_error_and_a_new_store_is_made_at_its_path(host, s
     one.session()
     first = daemon()
     while store.exists():
-        # The daemon removes its socket at the same time.
+        # The daemon may remove its socket at the same time.
         shutil.rmtree(store, ignore_errors=True)
     until(lambda: os.path.exists(f"/proc/{first}/exe"), lambda there: not there)
     with pytest.raises(BackhaulError):
@@ -221,7 +221,7 @@ def test_a_moved_store_works_at_its_new_path(host, store, place, downloads, daem
     assert [task.key for task in again.tasks()] == ["a"]
 
 
-def test_a_session_closed_without_a_daemon_is_free_in_the_next_one(store, place):
+def test_the_next_daemon_frees_a_session_that_was_closed_without_a_daemon(store, place):
     with Application("org.example.closing", store=store, hosting=Hosting.DAEMON) as application:
         for delay in (0, 0.0005, 0.002, 0.01):
             session = application.session("s")

@@ -74,7 +74,7 @@ def test_a_missing_store_is_reported_to_an_idle_host_and_not_replaced(host, stor
                 getattr(one, verb)()
             assert told.value.status is Status.STORE_UNAVAILABLE, verb
     assert not (store / "lock").exists()
-    # The new store at this path has another session with the same name.
+    # At this path there is now a new store, with another session of the same name.
     two = host()
     assert two.session() is True
     with pytest.raises(BackhaulError) as told:

@@ -18,19 +18,19 @@ from servers.misbehaving import MisbehavingServer
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "waiting.md"
 CALL = re.compile(r'^\d+<(?P<thread>[^>]+)> (?P<call>\w+)\((?P<arguments>.*)')
-#: Only absolute paths: other names are relative to an open directory.
+#: An absolute path. Relative names are left out, because they are relative to an open directory.
 PATH = re.compile(r'"(/[^"]*)"')
 
 
 def documented():
-    """Maps each thread to the text of its files in the document."""
+    """Maps each thread to the words of docs/waiting.md about its files."""
     rows = re.findall(r"^\| `([\w-]+)` \| [^|]+ \| ([^|]+) \|$", DOCUMENT.read_text(), re.MULTILINE)
     return {name: files.strip() for name, files in rows}
 
 
 @contextmanager
 def traced(process, file):
-    """Writes the system calls that name a file to `file`, with the names of the calling threads."""
+    """Writes to `file` all system calls with a file name, and the names of the threads that call them."""
     strace = subprocess.Popen(["strace", "-f", "-Y", "-s", "300", "-e", "trace=%file", "-o", file, "-p", str(process)],
                               stderr=subprocess.PIPE, text=True)
     first = strace.stderr.readline()
@@ -43,7 +43,7 @@ def traced(process, file):
 
 
 def touched(trace):
-    """Maps each thread, without the number in its name, to the absolute paths that it named."""
+    """Maps each thread, without the number in its name, to the absolute paths in its system calls."""
     found = defaultdict(set)
     for line in trace.read_text().splitlines():
         if match := CALL.match(line):
@@ -83,7 +83,7 @@ def test_each_thread_touches_only_the_listed_files(host, daemon, store, place, d
     assert {"bh-loop", "backhaul-disk", "backhaul-pem"} <= set(found)
     for thread, paths in found.items():
         allowed = [str(root) for words, roots in places.items() if words in list_of[thread] for root in roots]
-        # The kernel serves /proc and /sys, and always replies.
+        # Files in /proc and /sys are allowed, because the kernel serves them and never hangs.
         strangers = {path for path in paths
                      if not any(path == root or path.startswith(f"{root}/") for root in [*allowed, "/proc", "/sys"])}
         assert strangers == set(), f"{thread} opens files that docs/waiting.md does not list"

@@ -1,4 +1,4 @@
-"""Plays generated runs, or repeats one of them.
+"""Performs generated runs, or repeats one of them.
 
 Usage: scripts/in-venv python -m desync [--runs 10000] [--seed N] [--run NUMBER]
 The exit status is 1 if a task ended with bytes that were no response to its request.
@@ -19,7 +19,7 @@ from desync.runs import generate
 
 
 def replay(stage, seed, number):
-    """Plays one run, and prints what its server did."""
+    """Performs one run, and prints what its server did."""
     run = generate(seed, number)
     print(run)
     record, violations = stage.play(run)
@@ -31,7 +31,7 @@ def replay(stage, seed, number):
 
 
 def summary(seed, runs, failures, seconds):
-    """Prints the number of failing runs by carrier, and the shortest three."""
+    """Prints the three shortest failing runs, and the number of failing runs by carrier."""
     failures = sorted(failures, key=lambda failure: (len(failure.run.steps), len(failure.record.entries)))
     for failure in failures[:3]:
         print(failure.described(seed))

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from desync.record import Answered, Injected
 from desync.runs import ALWAYS, BEFORE_TUNNEL, BEHIND_TUNNEL
 
-#: Statuses with which a task may fail if all new connections, or a proxy's tunnel, begin with junk.
+#: Statuses with which a task may fail if each new connection, or the tunnel of a proxy, begins with junk.
 _BROKEN = {"BAD_RESPONSE", "CONNECTION_LOST", "CONNECTION_FAILED", "TLS_FAILED"}
-#: The most bytes of an error's body that an event contains.
+#: The largest number of bytes of an error's body that an event contains.
 _ERROR_BODY = 4_096
 
 
@@ -21,7 +21,8 @@ class Violation:
 
 
 def check(run, record):
-    """Returns the violations of a run: tasks that ended with bytes that are no response to their request."""
+    """Returns the violations of a run: tasks that did not end, and tasks whose end does not match a response to their
+    request."""
     racing = record.racing()
     found = []
     for number in range(len(run.steps)):
@@ -67,8 +68,8 @@ def _is_outcome(run, step, response, outcome, record):
 
 
 def _earlier(run, step, record):
-    """Returns the possible file contents of a task with a conditional request: those that the earlier tasks have
-    left."""
+    """Returns the possible file contents after a task with a conditional request: the files of earlier tasks at its
+    destination."""
     tasks = [run.task(number) for number, other in enumerate(run.steps)
              if number == step.of or other.of == step.of and other is not step]
     return [record.outcomes[task].data for task in tasks if task in record.outcomes]

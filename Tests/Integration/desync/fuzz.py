@@ -1,4 +1,4 @@
-"""Plays many runs in parallel lanes."""
+"""Performs many runs in parallel lanes."""
 
 import shutil
 import tempfile
@@ -21,7 +21,7 @@ class Failure:
     violations: tuple
 
     def described(self, seed=None):
-        """Returns the run, what its server did, and the violations, as text."""
+        """Returns a text with the run, its violations, and what its server did."""
         lines = [f"run {self.run.number} over {self.run.carrier}: {len(self.violations)} violations"]
         lines += [f"  {violation}" for violation in self.violations]
         lines += [f"    {entry}" for entry in described(self.record)]
@@ -31,7 +31,7 @@ class Failure:
 
 
 def described(record):
-    """Yields a line for each step of the server."""
+    """Yields a line for each entry of the record."""
     for entry in record.entries:
         words = [f"connection {entry.connection}: {type(entry).__name__.lower()}"]
         for name in ("task", "what"):
@@ -42,11 +42,11 @@ def described(record):
 
 
 class Stage:
-    """``with Stage(certificates) as stage: stage.play(run)``: one engine in this process."""
+    """``with Stage(certificates) as stage: stage.play(run)``. A stage has one engine, in this process."""
 
     def __init__(self, certificates, folder=None):
         self._certificates = certificates
-        # Each run makes files of a few bytes that are synced, so they are in memory where possible.
+        # Each run syncs several files of a few bytes, so the files are in memory if possible.
         memory = Path("/dev/shm")
         self._place = Path(tempfile.mkdtemp(prefix="desync-", dir=folder or (memory if memory.is_dir() else None)))
 
@@ -63,11 +63,11 @@ class Stage:
         return Lane(self._application, name, self._place, self._certificates)
 
     def play(self, run):
-        """Plays one run. Returns its record and its violations."""
+        """Performs one run. Returns its record and its violations."""
         return self._first.play(run)
 
     def fuzz(self, seed, numbers, lanes=LANES, progress=lambda count: None):
-        """Plays the runs with these numbers. Returns those that have violations."""
+        """Performs the runs with these numbers. Returns the runs with violations."""
         remaining, failures, errors = iter(numbers), [], []
         lock = threading.Lock()
 

@@ -4,7 +4,7 @@ import random
 
 
 def marked(mark):
-    """A text that is in each body below, and in no response to a request."""
+    """A text that is in each body below, and in no response of a server to a request."""
     return f"junk {mark}".encode()
 
 

@@ -1,4 +1,4 @@
-"""Plays runs one after the other: enqueues their tasks, and runs their servers meanwhile."""
+"""Performs runs one after the other: enqueues the tasks of a run, and serves their requests until they have ended."""
 
 import shutil
 import ssl
@@ -30,7 +30,7 @@ def contexts(certificates):
         if carrier == TLS12:
             context.maximum_version = version
         else:
-            # The server may request a client certificate later, and requires none.
+            # The server can request a client certificate later, but requires none.
             context.post_handshake_auth = True
             context.verify_mode = ssl.CERT_OPTIONAL
             context.load_verify_locations(certificates.authority)
@@ -40,7 +40,7 @@ def contexts(certificates):
 
 
 class Lane:
-    """Plays one run at a time. Each run has its own ports, so that the next run cannot reuse its connections."""
+    """Performs one run at a time. Each run has its own port, so that the next run cannot reuse its connections."""
 
     def __init__(self, application, name, folder, certificates):
         self._application, self._name, self._folder = application, name, Path(folder)
@@ -48,7 +48,7 @@ class Lane:
         self._sessions, self._cursors = {}, {}
 
     def play(self, run):
-        """Returns the record of the run and its violations."""
+        """Performs the run. Returns its record and its violations."""
         folder = self._folder / f"{self._name}-{run.number}"
         folder.mkdir()
         with Server(run, self._contexts) as server:
@@ -64,7 +64,8 @@ class Lane:
         return record, check(run, record)
 
     def _session(self, run, server):
-        """Returns a session, which is used for many runs. The session of a proxy gets the run's port."""
+        """Returns a session, which many runs use. If the run has a proxy, the session gets the port of this run's
+        proxy."""
         name = f"{self._name}.{run.carrier}.{run.connections}.{int(run.alpn)}.{int(run.early is not None)}"
         options = dict(_OPTIONS, connections_per_origin=run.connections, ca_file=self._certificates.authority,
                        proxy=Proxy(url="none"))
@@ -73,7 +74,7 @@ class Lane:
         if run.carrier in (FORWARD, TUNNEL):
             options["proxy"] = Proxy(url=f"http://127.0.0.1:{server.port}")
         if run.early is not None:
-            # The junk comes before a request is sent, so each task may be retried.
+            # The junk is sent before the response to any request, so each task may be retried.
             every = RetryErrors(0)
             for one in RetryErrors:
                 every |= one
@@ -129,7 +130,7 @@ def _request(run, number, url, folder):
         earlier = run.task(step.of)
         return Request(f"{url}/{earlier}", folder / earlier, headers=headers, if_exists="replace", if_changed=True)
     method = None if step.method == RESUME else step.method
-    # The validators are stored if a later task makes a conditional request.
+    # The file's validators are stored only if a later task makes a conditional request for it.
     is_asked_again = any(other.of == number for other in run.steps)
     return Request(f"{url}/{task}", folder / task, method=method, headers=headers, if_exists="replace",
                    if_changed=is_asked_again)

@@ -1,4 +1,4 @@
-"""What a server did in one run, and the ends of the run's tasks."""
+"""What a server did in one run, and how the run's tasks ended."""
 
 from dataclasses import dataclass, field
 
@@ -7,7 +7,7 @@ from desync.responses import Response
 
 @dataclass(frozen=True)
 class Asked:
-    """A complete request arrived."""
+    """Entry of a record: a complete request arrived."""
 
     connection: int
     task: str
@@ -15,21 +15,21 @@ class Asked:
 
 @dataclass(frozen=True)
 class Answered:
-    """A response was sent."""
+    """Entry of a record: the server sent a response."""
 
     connection: int
     task: str
     response: Response
-    #: The tasks that were running at that time.
+    #: The tasks that were running when the response was sent.
     live: frozenset = frozenset()
 
 
 @dataclass(frozen=True)
 class Injected:
-    """Junk was sent.
+    """Entry of a record: the server sent junk.
 
-    `is_atomic`: it was sent in one call together with bytes that the client needed before it could send another
-    request on this connection, so no request can have been in flight.
+    `is_atomic` means: no request can have been in flight when the junk was sent. For example, the junk was sent in
+    one call with bytes that the client needed before its next request on this connection.
     """
 
     connection: int
@@ -62,7 +62,7 @@ class Outcome:
 
 @dataclass
 class Record:
-    """All entries of one run, in the order of the server."""
+    """All entries of one run, in the order in which the server made them."""
 
     entries: list = field(default_factory=list)
     outcomes: dict = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Record:
         return [entry.response for entry in self.entries if isinstance(entry, Answered) and entry.task == task]
 
     def racing(self):
-        """Returns the tasks whose request may have been sent before junk arrived on its connection.
+        """Returns the tasks whose request may have been sent before junk arrived on the request's connection.
 
         The client cannot distinguish such junk from a response, so these tasks may end with it.
         """
@@ -85,7 +85,7 @@ class Record:
                         found.add(entry.task)
                 case Answered():
                     asking.pop(entry.connection, None)
-                    # If the response's task had ended before, the response is junk for the other tasks.
+                    # If the task of the response had ended before, the response is junk for the other tasks.
                     if entry.task in found or entry.task not in entry.live:
                         at |= entry.live
                 case Injected(is_atomic=False):

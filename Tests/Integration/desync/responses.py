@@ -27,21 +27,21 @@ class Request:
 
 @dataclass(frozen=True)
 class Response:
-    """A response, and the content that its task ends with if no other response follows."""
+    """A response. `content` is what its task ends with, unless another response follows."""
 
     status: int
     #: The file, the body that an upload's event carries, or the body of an error.
     content: bytes = b""
-    #: The message's own body.
+    #: The body of this message, which may be only a range of the content.
     body: bytes = b""
     framing: str = "length"
     fields: tuple = ()
-    #: The server closes the connection after so many bytes of the body.
+    #: The number of bytes of the body after which the server closes the connection.
     drop_after: int | None = None
 
     @property
     def is_final(self):
-        """False if another attempt follows."""
+        """Whether no further attempt follows this response."""
         return self.drop_after is None and self.status != 503
 
     def encoded(self):
@@ -66,7 +66,7 @@ class Response:
 
 
 def content_of(task, attempt, size):
-    """Returns a body that no other response has."""
+    """Returns a body that differs from the bodies of all other responses."""
     start = f"body of {task}, attempt {attempt}\n".encode()
     return start + (_LETTERS * (size // len(_LETTERS) + 1))[:size]
 
@@ -116,7 +116,7 @@ def _part(request, content, attempt, tag):
 
 
 def _unchanged(run, step, request):
-    """Returns a 304: the file of an earlier task stays."""
+    """Returns a 304, so that the file of an earlier task stays."""
     fields = (f"ETag: {request.headers['if-none-match']}",)
     if step.framing == "unchanged-with-length":
         fields += (f"Content-Length: {len(content_of(run.task(step.of), 0, run.steps[step.of].size))}",)

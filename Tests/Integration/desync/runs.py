@@ -1,14 +1,16 @@
-"""Runs as plain values: a carrier, tasks in order, the server's responses, and the junk that the server adds."""
+"""Runs as plain values: a carrier, tasks in order, the server's responses, and the junk that the server sends."""
 
 import random
 from dataclasses import dataclass, replace
 
 from desync import junk
 
-#: HTTP/1.1 without TLS; over TLS 1.2; over TLS 1.3; through a forwarding HTTP proxy; over TLS in a proxy's tunnel.
+#: The carriers: HTTP/1.1 without TLS; over TLS 1.2; over TLS 1.3; through a forwarding HTTP proxy; over TLS in the
+#: tunnel of a proxy.
 PLAIN, TLS12, TLS13, FORWARD, TUNNEL = CARRIERS = ("plain", "tls12", "tls13", "forward", "tunnel")
 
-#: Downloads; a download that the server cuts off and that resumes; a conditional download; uploads.
+#: The kinds of tasks: downloads; a download that the server cuts off and that resumes; a conditional download;
+#: uploads.
 GET, HEAD, RESUME, CHANGED, PUT, POST = METHODS = ("GET", "HEAD", "RESUME", "CHANGED", "PUT", "POST")
 UPLOADS = (PUT, POST)
 
@@ -22,14 +24,16 @@ FRAMINGS = {
     POST: ("length", "empty", "chunked", "no-content", "missing"),
 }
 
-#: Junk in the send call that ends the response; in its own call after the response; after the task has ended.
+#: The points at which junk is sent: in the send call that ends the response; in its own call after the response;
+#: after the task has ended.
 WITH, BEHIND, IDLE = POINTS = ("with", "behind", "idle")
 
-#: In place of junk, with TLS 1.3: a record between two responses that the protocol allows.
+#: A kind of injection that is no junk: between two responses, the server sends a TLS 1.3 record that the protocol
+#: allows.
 QUESTION = "question"
 
-#: Junk when a connection is accepted; with the server's last message of a TLS 1.2 handshake; before and after the
-#: response to CONNECT, in the same call.
+#: The points at which junk is sent on a new connection: when it is accepted; with the server's last message of a TLS
+#: handshake; before or after the response to CONNECT, in the same send call.
 ACCEPT, HANDSHAKE, BEFORE_TUNNEL, BEHIND_TUNNEL = ("accept", "handshake", "before-tunnel", "behind-tunnel")
 EARLY_POINTS = {
     PLAIN: (ACCEPT,), FORWARD: (ACCEPT,), TLS12: (HANDSHAKE,), TLS13: (HANDSHAKE,),
@@ -44,11 +48,12 @@ class Injection:
 
     point: str
     kind: str
-    #: Below TLS: bytes on the socket that form no record.
+    #: Whether the junk is sent below TLS: as bytes on the socket that form no record.
     is_raw: bool = False
-    #: Only with WITH: in one TLS record with the end of the response, so that no byte of it waits in the socket.
+    #: Only with WITH: whether the junk is in one TLS record with the end of the response. The client's socket then
+    #: has no unread byte of it.
     shares_record: bool = False
-    #: The server closes the connection after the junk.
+    #: Whether the server closes the connection after the junk.
     closes: bool = False
     #: How long the connection is idle before the junk, in milliseconds.
     pause_ms: int = 0
@@ -60,7 +65,7 @@ class Early:
 
     point: str
     kind: str
-    #: The number of the run's connections that get junk.
+    #: The number of connections of the run that begin with junk.
     connections: int = 1
 
 
@@ -78,9 +83,9 @@ class Step:
     #: The delay of the response, in milliseconds.
     late_ms: int = 0
     injection: Injection | None = None
-    #: Whether the task is enqueued together with the next one.
+    #: Whether the task is enqueued together with the task of the next step.
     with_next: bool = False
-    #: Only of CHANGED: the number of the step whose file the conditional request is for.
+    #: Only with CHANGED: the number of the step whose file the conditional request is about.
     of: int | None = None
 
 
@@ -101,7 +106,7 @@ class Run:
         group, groups = [], []
         for number, step in enumerate(self.steps):
             group.append(number)
-            # A task with a conditional request is enqueued after the task that made the file.
+            # A task with a conditional request is enqueued after the task that downloads the file.
             last = number == len(self.steps) - 1
             if last or not step.with_next or self.steps[number + 1].method == CHANGED:
                 groups.append(tuple(group))
@@ -109,12 +114,12 @@ class Run:
         return groups
 
     def task(self, number):
-        """Returns the name of a step's task, which no other task has."""
+        """Returns the name of a step's task. The name is unique in all runs."""
         return f"r{self.number}t{number}"
 
 
 def generate(seed, number):
-    """Returns the same run for the same seed and number."""
+    """Returns a run. The same seed and number give the same run."""
     source = random.Random(f"{seed}:{number}")
     carrier = source.choice(CARRIERS)
     connections = source.choice((1, 1, 2))

@@ -1,4 +1,5 @@
-"""The server of one run, or the proxy before it. It has no thread: the lane that plays the run calls `turn`."""
+"""The server of one run, or the proxy in front of it. It has no thread: the lane of the run calls `turn` again and
+again."""
 
 import heapq
 import select
@@ -27,7 +28,7 @@ from desync.wire import Wire
 
 _CONNECTED = b"HTTP/1.1 200 Connected\r\n\r\n"
 _INTERIM = b"HTTP/1.1 103 Early Hints\r\nLink: </a>; rel=preload\r\n\r\n"
-#: How long responses to tasks that are enqueued together wait for the requests of the others, in seconds.
+#: How long responses to tasks that are enqueued together wait for the requests of all these tasks, in seconds.
 _TOGETHER = 0.5
 _LIMIT = 10
 
@@ -40,10 +41,11 @@ class Server:
         self.record = Record()
         self._wires, self._tickets = {}, {}
         self._count = self._marks = self._early = 0
-        #: Times, with the actions that are due then.
+        #: A heap of actions, each with the time at which it is due.
         self._due = []
         self._waiting = []
-        #: The running tasks, and those of them whose requests get their responses together.
+        #: `live` has the running tasks. `together` has the tasks whose requests must arrive before any of them gets
+        #: its response.
         self.live, self.together = set(), set()
         self._injected = set()
         self._watched = None
@@ -70,15 +72,15 @@ class Server:
         return f"{'http' if self._run.carrier == PLAIN else 'https'}://127.0.0.1:{self.port}"
 
     def watch(self, descriptor):
-        """Ends a call of `turn` also when this descriptor is readable."""
+        """Makes `turn` also return when this descriptor is readable."""
         self._watched = descriptor
         self._poll.register(descriptor, select.POLLIN)
 
     # The loop
 
     def turn(self, seconds):
-        """Does what is due on connections. Returns False if nothing was due until the time was over or the watched
-        descriptor became readable."""
+        """Waits until a connection is ready or an action is due, and then handles all of these. Returns False if
+        neither happened, because the time was over or the watched descriptor became readable."""
         if self._due:
             seconds = max(0, min(seconds, self._due[0][0] - time.monotonic()))
         ready = {descriptor for descriptor, _ in self._poll.poll(seconds * 1_000)}
@@ -95,7 +97,7 @@ class Server:
         return is_busy
 
     def settle(self):
-        """Waits until each request has its response, and the client's kernel has all sent bytes."""
+        """Waits until each request has its response, and the client's kernel has all bytes that were sent."""
         deadline = time.monotonic() + _LIMIT
         while time.monotonic() < deadline:
             if self.turn(0.2 if self._due else 0) or self._due:
@@ -107,7 +109,7 @@ class Server:
                 return
 
     def _guarded(self, action, number, wire, *arguments):
-        """Runs the action. The client may close any connection at any time."""
+        """Runs the action, and forgets the connection if the action fails: the client may close it at any time."""
         if not wire.is_open:
             return
         try:
@@ -175,7 +177,7 @@ class Server:
             return False
         if self._run.late_tickets and self._run.carrier != TLS12:
             self._tickets[number] = last
-        # The server sends the last message only in a full handshake of TLS 1.2.
+        # In TLS 1.2 the server sends the last message only in a full handshake, so `last` may be empty.
         elif last and self._takes_early(HANDSHAKE):
             self._inject_early(number, wire, last, self._run.carrier == TLS12)
         else:
@@ -236,7 +238,7 @@ class Server:
     # Junk
 
     def inject_idle(self, task):
-        """Sends the step's junk on all connections, which are idle."""
+        """Sends the junk of the task's step on all connections. All of them are idle."""
         injection = self._step(task).injection
         if injection is None or injection.point != IDLE or task in self._injected:
             return

@@ -1,4 +1,4 @@
-"""The checker finds each kind of violation in falsified records."""
+"""The checker finds each kind of violation in records that the test falsifies."""
 
 import pytest
 
@@ -60,7 +60,7 @@ def test_a_failed_task_with_a_good_response_is_a_violation():
     assert problems(RUN, record) == [("r0t1", "it failed although its response is good")]
 
 
-def test_a_task_that_ended_before_its_request_arrived_is_a_violation():
+def test_a_task_that_ended_before_its_response_was_sent_is_a_violation():
     record = record_of(RUN)
     record.entries = [entry for entry in record.entries if entry.task != "r0t2"]
     assert problems(RUN, record) == [("r0t2", "it ended before the server had answered")]
@@ -73,7 +73,7 @@ def test_a_task_that_did_not_end_is_a_violation():
 
 
 @pytest.mark.parametrize("is_atomic, found", [(True, True), (False, False)])
-def test_junk_that_may_have_come_after_the_request_is_no_violation(is_atomic, found):
+def test_junk_is_a_violation_unless_it_may_have_come_after_the_request(is_atomic, found):
     record = record_of(RUN)
     record.entries.insert(0, Injected(0, "0.1", "ok at accept", is_atomic, frozenset({"r0t0"})))
     record.outcomes["r0t0"].data = b"junk 0.1"
@@ -92,7 +92,7 @@ def test_the_same_seed_and_number_generate_the_same_run():
     assert generate(3, 1) != generate(4, 1)
 
 
-def test_a_304_leaves_the_file_of_the_task_before():
+def test_after_a_304_only_the_file_of_the_earlier_task_is_no_violation():
     run = Run(PLAIN, (Step(), Step(CHANGED, "unchanged", of=0)))
     record = record_of(run)
     record.entries[3] = Answered(0, "r0t1", Response(304, framing="none"), frozenset({"r0t1"}))

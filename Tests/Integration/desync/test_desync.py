@@ -35,7 +35,8 @@ ENCRYPTED = (TLS12, TLS13, TUNNEL)
 
 @pytest.fixture
 def play(stage):
-    """Returns a function that plays steps over a carrier, and returns the record if there is no violation."""
+    """Returns a function that performs steps over a carrier, checks that there is no violation, and returns the
+    record."""
     def run(carrier, *steps, **options):
         record, violations = stage.play(Run(carrier, steps, **options))
         assert not violations, "\n".join(map(str, violations))
@@ -45,7 +46,7 @@ def play(stage):
 
 
 def connections(record):
-    """Returns the connections of the requests, in their order."""
+    """Returns the number of each request's connection, in the order of the requests."""
     return [entry.connection for entry in record.entries if isinstance(entry, Asked)]
 
 
@@ -86,7 +87,8 @@ def test_bytes_after_the_end_of_a_response_are_not_used_for_the_next_task(play, 
     GOOD, Step(framing="chunked"), Step(framing="empty"), Step(framing="no-content"), Step(HEAD), Step(POST),
 ], ids=lambda step: f"{step.method}-{step.framing}")
 def test_bytes_in_the_last_tls_record_of_a_response_are_not_used_for_the_next_task(play, carrier, pieces, step):
-    """Where the head comes first, a client that reads only the body leaves the junk in the buffer of its TLS library.
+    """With two pieces the head is sent first. Then a client that reads exactly the body leaves the junk in the buffer
+    of its TLS library.
     """
     injection = Injection(WITH, "ok", shares_record=True)
     play(carrier, Step(step.method, step.framing, pieces=pieces, injection=injection), GOOD, GOOD)
@@ -118,7 +120,7 @@ def test_bytes_that_are_no_tls_record_do_not_fail_the_next_task(play, carrier, p
 
 
 @pytest.mark.parametrize("carrier", [TLS13, TUNNEL])
-def test_a_tls_record_without_response_data_fails_no_task(play, carrier):
+def test_a_request_for_a_client_certificate_between_responses_fails_no_task(play, carrier):
     play(carrier, Step(injection=Injection(IDLE, QUESTION)), Step(POST), GOOD)
 
 

@@ -1,4 +1,4 @@
-"""One accepted connection: its requests as they arrive, and send calls whose bytes the caller chooses."""
+"""One accepted connection. It returns the requests that arrive, and sends bytes in calls that the caller chooses."""
 
 import fcntl
 import socket
@@ -27,13 +27,14 @@ class Wire:
         self._text = bytearray()
 
     def encrypt(self, context):
-        """Starts TLS: the peer's next bytes begin a handshake."""
+        """Starts TLS. The next bytes of the peer must begin a handshake."""
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
         self.is_shaking = True
 
     def shake(self):
-        """Continues the handshake. At its end it returns the last bytes, which the caller sends; before that None."""
+        """Continues the handshake. Returns None until the handshake is complete, and then the last bytes, which the
+        caller must send."""
         try:
             self._tls.do_handshake()
         except ssl.SSLWantReadError:
@@ -43,7 +44,7 @@ class Wire:
         return self._outgoing.read()
 
     def sealed(self, data):
-        """Returns the bytes as they are sent over the socket."""
+        """Returns the bytes as they must be sent over the socket: encrypted if TLS has started."""
         if self._tls is None:
             return data
         if data:
@@ -63,7 +64,7 @@ class Wire:
             self.socket.sendall(data)
 
     def receive(self):
-        """Reads what has arrived. Returns False at the end of the connection."""
+        """Reads bytes that have arrived. Returns False at the end of the connection."""
         data = self.socket.recv(_BLOCK)
         if not data:
             return False
@@ -74,7 +75,7 @@ class Wire:
         return True
 
     def next_request(self):
-        """Returns a complete request that has arrived, or None."""
+        """Returns a complete request if one has arrived, or None."""
         self._decrypt()
         end = self._text.find(b"\r\n\r\n")
         if end < 0:
@@ -99,23 +100,24 @@ class Wire:
                 self._text += data
         except ssl.SSLWantReadError:
             pass
-        # Sends what the TLS library produced while reading, such as alerts.
+        # Sends what the TLS library produced while it was reading, such as alerts.
         self.send(self._outgoing.read())
 
     def settle(self):
-        """Waits until the peer's kernel has all sent bytes. On loopback its process can then read each byte."""
+        """Waits until the peer's kernel has all sent bytes. On loopback the peer's process can then read all of
+        them."""
         deadline = time.monotonic() + _LIMIT
         while _unacknowledged(self.socket) and time.monotonic() < deadline:
             time.sleep(0.0005)
 
     def close(self):
-        """Closes the connection in order."""
+        """Closes the connection without a reset."""
         self.is_open = False
         self.socket.close()
 
     def reset(self):
         self.is_open = False
-        # With a linger time of zero, close sends a reset (socket(7)).
+        # With a linger time of zero, `close` sends a reset (socket(7)).
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.socket.close()
 

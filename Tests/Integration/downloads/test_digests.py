@@ -62,7 +62,7 @@ def test_a_wrong_file_is_followed_by_a_right_one_in_the_second_attempt(one, misb
     assert sha256_of(downloads / "a") == CONTENT.sha256
 
 
-def test_a_mismatch_is_remembered_across_a_kill(host, store, misbehaving, downloads):
+def test_after_a_kill_the_next_engine_knows_of_the_checksum_mismatch(host, store, misbehaving, downloads):
     first = host()
     first.session(first_delay_ms=3_000)
     first.download(misbehaving.serve("/a", OTHER), downloads / "a", checksum=checksum(CONTENT))
@@ -131,7 +131,7 @@ def test_invalid_digest_fields_are_ignored(one, misbehaving, downloads, value):
     assert event.state is TaskState.SUCCEEDED and event.checksum is None
 
 
-def test_the_digest_of_a_part_is_not_taken_for_the_digest_of_the_file(one, misbehaving, downloads):
+def test_the_digest_of_a_partial_response_is_not_used_for_the_whole_file(one, misbehaving, downloads):
     content = Content(3_000_000, seed=5)
     rest = Behaviour(headers={"Content-Digest": digest(OTHER), "Repr-Digest": digest(content)})
     one.download(misbehaving.serve("/a", content, [Behaviour(drop_after=2_000_000), rest]), downloads / "a")
@@ -149,7 +149,7 @@ def test_another_size_fails_before_the_body(one, misbehaving, downloads):
 
 
 @pytest.mark.parametrize("size", [CONTENT.size - 1, CONTENT.size + 1])
-def test_another_size_fails_also_without_content_length(one, misbehaving, downloads, size):
+def test_a_download_with_another_size_fails_also_without_content_length(one, misbehaving, downloads, size):
     one.download(misbehaving.serve("/a", CONTENT, otherwise=Behaviour(chunked=True)), downloads / "a",
                  expected_size=size)
     assert end_of(one).status is Status.SIZE_MISMATCH

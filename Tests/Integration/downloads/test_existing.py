@@ -1,4 +1,5 @@
-"""A file that exists at the destination: it is kept if it verifies, or if the server has no newer one."""
+"""A file that exists at the destination is kept if it has the stated checksum or size, or if the server has no newer
+representation."""
 
 import os
 
@@ -27,7 +28,7 @@ def acknowledge_all(host):
     host.acknowledge_through(host.wait_for()[-1].id)
 
 
-# Kept if it verifies
+# Files with the stated checksum or size
 
 
 @pytest.mark.both_hostings
@@ -88,13 +89,13 @@ def test_enqueueing_the_same_list_again_fetches_nothing_twice(host, nginx, serve
     assert len(list(nginx.log())) == before
 
 
-def test_skipping_needs_a_checksum_or_a_size(one, misbehaving, downloads):
+def test_if_exists_skip_needs_a_checksum_or_a_size(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / "a", if_exists="skip")
     assert raised.value.status is Status.INVALID_ARGUMENT and "checksum" in str(raised.value)
 
 
-# One file, two paths
+# Two paths to one file
 
 
 def test_two_paths_to_one_file_conflict(one, misbehaving, downloads, place):
@@ -176,7 +177,7 @@ def test_another_url_or_another_session_makes_no_conditional_request(one, misbeh
     assert all("if-none-match" not in asked.headers for asked in misbehaving.log())
 
 
-def test_the_validators_survive_a_kill(host, misbehaving, downloads):
+def test_the_next_engine_after_a_kill_uses_the_stored_validators(host, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT, [Behaviour(), NOT_MODIFIED])
     first = host()
     first.session()
@@ -187,7 +188,7 @@ def test_the_validators_survive_a_kill(host, misbehaving, downloads):
     assert if_changed(second, url, downloads / "a").http_status == 304
 
 
-def test_a_task_without_the_flag_stores_no_validators(one, misbehaving, downloads):
+def test_a_task_without_if_changed_stores_no_validators(one, misbehaving, downloads):
     url = misbehaving.serve("/a", CONTENT)
     one.download(url, downloads / "a")
     acknowledge_all(one)

@@ -1,4 +1,4 @@
-"""Destinations on a hung disk: tasks with another disk continue, and no files are mixed up when the disk comes back."""
+"""Destinations on a hung disk: tasks with another disk continue. When the disk works again, each file is complete."""
 
 import os
 
@@ -62,7 +62,7 @@ def test_a_hung_disk_does_not_delay_other_disks(host, hosting, disk, server, dow
     assert left and {sha256_of(path) for path in left} == {CONTENT.sha256}
 
 
-def test_an_engine_closes_beside_a_frozen_disk_and_the_next_one_uses_new_part_files(
+def test_closing_does_not_wait_for_a_frozen_disk_and_the_next_engine_uses_new_part_files(
         host, disk, server, downloads):
     one = host()
     disk.freeze()

@@ -60,7 +60,7 @@ def test_many_tasks_may_put_files_into_one_directory(one, misbehaving, downloads
     assert {path.name for path in downloads.iterdir()} == {str(number) for number in range(20)}
 
 
-def test_an_existing_name_is_a_failure_before_the_body(one, misbehaving, downloads):
+def test_a_download_whose_file_name_exists_fails_before_its_body(one, misbehaving, downloads):
     (downloads / "x").write_text("mine")
     url = misbehaving.serve("/a", Content(30_000_000), otherwise=named("attachment; filename=x"))
     event = get(one, url, downloads)
@@ -85,14 +85,14 @@ def test_a_resumed_file_keeps_the_name_from_its_first_response(one, misbehaving,
 
 
 @pytest.mark.parametrize("directory", ["gone", "file"])
-def test_the_directory_must_exist(one, misbehaving, downloads, directory):
+def test_the_directory_for_a_servers_file_name_must_exist(one, misbehaving, downloads, directory):
     (downloads / "file").write_text("no directory")
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), downloads / directory, named_by_server=True)
     assert raised.value.status is Status.DESTINATION_UNAVAILABLE
 
 
-def test_without_the_flag_a_directory_is_refused_as_destination(one, misbehaving, downloads):
+def test_a_directory_is_refused_as_destination_unless_the_server_names_the_file(one, misbehaving, downloads):
     with pytest.raises(BackhaulError) as raised:
         one.download(misbehaving.serve("/a", CONTENT), f"{downloads}/")
     assert raised.value.status is Status.INVALID_ARGUMENT

@@ -1,4 +1,5 @@
-"""Part files that another program changed while the engine did not write: a changed file is never continued."""
+"""Part files that another program changes while the engine does not write them. A download never continues from a
+changed part file."""
 
 import os
 import stat
@@ -17,7 +18,7 @@ STALL = 600_000
 
 
 class StallingServer(PacedServer):
-    """Stops during the first response until `go_on` is set."""
+    """A server that stops in the middle of its first response until `go_on` is set."""
 
     def __init__(self):
         super().__init__(CONTENT, 100_000_000, self._stall)

@@ -1,4 +1,4 @@
-"""A full disk makes a task wait. It is no failure and uses no attempt."""
+"""A full disk makes a task wait. This is no failure, and does not count towards the limit of attempts."""
 
 import subprocess
 
@@ -41,7 +41,7 @@ def test_a_file_that_does_not_fit_is_not_started_and_sends_no_request_while_it_w
     task = waiting(one)
     assert task.state is TaskState.WAITING and "free some space" in task.error_message
     assert task.reason_text and task.next_attempt is not None
-    # While it waits it only checks the disk, and sends no request.
+    # The waiting task only checks the disk, and sends no request.
     for _ in range(3):
         one.resume()
         until(one.tasks, lambda tasks: tasks[0].reason is Reason.DISK_FULL)
@@ -88,7 +88,7 @@ def test_a_response_without_a_length_waits_for_space_too(one, misbehaving, disk)
     assert sha256_of(disk / "a") == content.sha256
 
 
-def test_small_files_do_not_use_the_reserve(one, misbehaving, disk):
+def test_small_files_leave_the_reserved_space_of_a_disk_free(one, misbehaving, disk):
     for number in range(100):
         one.download(misbehaving.serve(f"/{number}", Content(100_000, seed=number)), disk / str(number))
     until(one.tasks, lambda tasks: all(task.state is TaskState.SUCCEEDED or task.reason is Reason.DISK_FULL

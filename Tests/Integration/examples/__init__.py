@@ -1,1 +1,1 @@
-"""Tests of the examples. Each is also killed in the middle of its work."""
+"""Tests of the examples. Each example is also killed in the middle of its work."""

@@ -49,8 +49,8 @@ class Images:
         return sorted(path.name for path in self.folder.iterdir()) if self.folder.exists() else []
 
     def processes(self):
-        """Returns the ids of all its processes, also of those that a daemon started. Each has its home in the
-        environment."""
+        """Returns the ids of all processes of the program, also of those that a daemon started. Each of them has the
+        program's home directory in its environment."""
         return processes_at(self.home)
 
     def end(self):

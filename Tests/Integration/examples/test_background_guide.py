@@ -1,4 +1,5 @@
-"""Apple's guide to background networking as a program: it exits at once, and is launched when its file has arrived."""
+"""A program that follows Apple's guide to background networking. It exits at once, and is launched when its file has
+arrived."""
 
 import os
 import signal
@@ -28,7 +29,8 @@ def program():
 
 
 class Home:
-    """The home directory of the program. Its processes, which all have it in their environment, are found by it."""
+    """The home directory of the program. All its processes have this directory in their environment, so `processes`
+    finds them by it."""
 
     def __init__(self, path):
         self.path, self.data = path, path / "data"

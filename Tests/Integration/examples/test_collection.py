@@ -1,4 +1,4 @@
-"""The program of the demo is started three times in a row and killed once: each start ends as the README says."""
+"""The program of the demo is started three times and killed once. Each start ends as the README says."""
 
 import os
 import re

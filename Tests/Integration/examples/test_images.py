@@ -32,7 +32,7 @@ def python_program():
 
 
 def swift_program():
-    # All that uses the Swift package shares one build folder, so that the package is compiled once.
+    # All users of the Swift package share one build folder, so that the package is compiled once.
     scratch = BUILD / "swift" / "package"
     built = subprocess.run(["swift", "build", "--package-path", PROJECT / "examples" / "swift" / "images",
                             "--scratch-path", scratch], capture_output=True, text=True, check=False)
@@ -152,7 +152,8 @@ def test_pressing_download_again_keeps_an_existing_picture(images, server, sunse
 def test_a_failed_picture_is_reported_and_the_others_arrive(images, server, sunset):
     assert images("get", f"{server.url}/nowhere.png", sunset) == ["handed over nowhere.png", "handed over sunset.jpg"]
     server.release()
-    # The first task may have ended, and its round may have finished, before the second one was enqueued.
+    # The first task and its round may end before the second task is enqueued, so the test expects no particular
+    # round.
     log = until(images.log, lambda log: USED[0] in log and log[-1] == USED[-1])
     (lost,) = [line for line in log if "nowhere" in line and line.startswith("launched")]
     assert re.fullmatch(r"launched: nowhere\.png does not come: .*404.*", lost)

@@ -1,4 +1,4 @@
-"""The gallery with a browser: its button, its progress, its pictures, and its end."""
+"""The gallery with a browser: its button, its progress, its pictures, and how it ends."""
 
 import http.client
 import json

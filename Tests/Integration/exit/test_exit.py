@@ -1,4 +1,4 @@
-"""A host may return from main at any time: the clean-up of OpenSSL at exit must not meet a running transfer."""
+"""A host may return from main at any time. At exit OpenSSL frees its data, and no transfer may use OpenSSL then."""
 
 import shutil
 import subprocess
@@ -17,7 +17,7 @@ def nginx(tmp_path_factory):
     folder = tmp_path_factory.mktemp("nginx")
     files = folder / "files"
     files.mkdir()
-    # At the pace of /slow/ the file takes minutes, so that the exit is always during the transfer.
+    # At the pace of /slow/ the file takes minutes, so the host always exits during the transfer.
     (files / "long.bin").write_bytes(bytes(64 << 20))
     with Nginx(folder / "server", files, make_certificates(folder), logging=False) as nginx:
         yield nginx

@@ -43,7 +43,8 @@ def test_enqueue_distinguishes_acknowledged_ends_from_pending_ones(session, requ
     assert {one.state for one in found} == {TaskState.SUCCEEDED} and all(one.has_ended for one in found)
     assert [one.event_id for one in found] == [None, ends["1"].id, ends["2"].id, None, ends["4"].id]
     assert [one.is_acknowledged for one in found] == [True, False, False, True, False]
-    # So a program that counts the ends here, and then those of its events, counts each task once.
+    # A program may count the acknowledged ends in these results, and then the ends in its events. It counts each task
+    # once.
     assert sum(one.is_acknowledged for one in found) + len(list(session.events(timeout=0))) == COUNT
 
 

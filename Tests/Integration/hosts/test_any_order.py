@@ -21,7 +21,8 @@ some_keys = st.lists(keys, min_size=1, max_size=4, unique=True)
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Tasks change only by the model's operations: the server never responds, or they are suspended."""
+    """The operations, with their expected results. Only these operations change tasks, because each task is suspended
+    or waits for a server that never responds."""
 
     def __init__(self, server, folder, hosting):
         super().__init__()

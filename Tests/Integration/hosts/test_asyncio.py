@@ -175,7 +175,8 @@ def test_waiting_for_events_does_not_block_the_loop(store, misbehaving, download
 
 
 def test_waiting_costs_no_processor_time_with_unread_events_of_another_session(store, misbehaving, hosting):
-    """The application's descriptor stays readable because of the other session's events. No code may spin on it."""
+    """The application's descriptor stays readable because of the other session's events. A wait must not check it in
+    a loop."""
 
     async def scenario():
         async with await Application.open_async(IDENTIFIER, store, hosting=hosting) as application:

@@ -204,8 +204,8 @@ def test_excessive_counts_and_sizes_are_refused(session, count, size):
     assert list(session.tasks()) == []
 
 
-#: The structs of parameters, and the structs that requests point to. A bh_error of a wrong size counts as NULL, which
-#: Tests/C checks.
+#: The structs that hosts fill: those that are parameters, and those to which requests point. bh_error is left out:
+#: Tests/C checks that one of a wrong size counts as NULL.
 FILLED = sorted({struct.__name__ for struct in _ctypes.GROWING for _, parameters in FUNCTIONS.values()
                  if POINTER(struct) in parameters} - {"bh_error"} | {"bh_part", "bh_policy"})
 GIVEN = {
@@ -239,7 +239,7 @@ def request(**fields):
     return byref(_ctypes.bh_request(SIZE, GOOD_URL.encode(), **fields))
 
 
-def test_the_list_has_each_struct_that_hosts_fill():
+def test_these_tests_cover_each_struct_that_hosts_fill():
     assert FILLED == sorted(GIVEN)
 
 
@@ -255,7 +255,7 @@ def test_a_size_that_ends_inside_a_pointer_is_refused_with_both_sizes(applicatio
             call(function, *arguments)
         numbers = {int(number) for number in re.findall(r"\d+", sentence(caught.value))}
         assert f"struct_size {size}," in str(caught.value) and len(numbers) > 1, caught.value
-        # For a size below the first version's, the message names the smallest and the largest size.
+        # If the size is smaller than in the first version, the message names the smallest and the largest size.
         assert sizeof(struct) in numbers or "can be" in str(caught.value), caught.value
 
 

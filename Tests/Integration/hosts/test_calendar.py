@@ -1,4 +1,5 @@
-"""A calendar that is set while tasks wait. The engine measures times by the clock that starts with the machine.
+"""A calendar that is set while tasks wait. The engine measures times by the boot clock, which does not change when
+the calendar is set.
 
 Debug builds let tests set the calendar (BACKHAUL_CLOCK).
 """

@@ -25,8 +25,9 @@ AFTER_THE_TRANSFER = {"afterIntent", "afterRename", "afterPlace", "afterEnd"}
 
 
 def work(one, requests):
-    """Does all that a host does, until the work is done or the host is dead. Returns the ids of the acknowledged
-    events, all seen events by id, and whether the work is done."""
+    """Opens the application, enqueues the requests, and acknowledges all events, until the round has finished or the
+    host is killed. Returns the ids of the acknowledged events, all seen events by id, and whether the round has
+    finished."""
     acknowledged, seen = set(), {}
     try:
         one.open()
@@ -47,7 +48,7 @@ def work(one, requests):
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("passing", [1, 4])
 @pytest.mark.parametrize("point", POINTS)
-def test_a_kill_at_this_step_loses_nothing(debug_library, host, misbehaving, downloads, point, passing):
+def test_a_kill_at_this_step_loses_and_repeats_nothing(debug_library, host, misbehaving, downloads, point, passing):
     contents = {str(number): Content(20_000, number) for number in range(8)}
     # These files are large and slow enough for at least one checkpoint each.
     contents.update({f"large-{number}": Content(5_000_000, 100 + number) for number in range(4)})

@@ -141,8 +141,8 @@ def values(struct, paths):
 
 
 def kept(given, struct, but=()):
-    """Fills the struct, for which `given` must have a value for every field, and returns the values that are
-    compared."""
+    """Fills the struct, and returns the values that a later engine must return. `given` must have a value for each
+    field that is not in `but`."""
     assert set(leaves(struct)) - set(but) == set(given), "a field has neither a value nor a reason here"
     return values(fill(struct, given), given)
 
@@ -179,7 +179,7 @@ def test_every_field_of_a_networks_settings_is_stored(hosts):
 
 
 def test_every_field_of_an_activity_is_stored(hosts):
-    # These fields are not compared: the request is enqueued, and by then the next window is another one.
+    # These fields are not compared, because a listing returns no request, and the engine sets the other fields.
     not_kept = {"request", "first_ms", "next_ms", "next_ends_ms", "last_started_ms", "last_task", "url"}
     expected = kept(ACTIVITY, _ctypes.bh_activity, but=not_kept)
     first, session = hosts(), _ctypes.bh_session()
@@ -201,8 +201,8 @@ def test_every_listed_field_of_a_launch_command_is_stored(hosts):
     assert values(back, LAUNCH) == expected
 
 
-# The engine compares requests itself. With the same idempotency key, another value of a field is a conflict, unless a
-# verb can change the field later.
+# The engine compares a repeated request with the stored one. With the same idempotency key, another value of a field
+# is a conflict, unless a verb can change the field later.
 
 POLICY = {**PARTS, "bytes_per_second": 4_321}
 DATA = b"any\0bytes"
@@ -233,7 +233,8 @@ OTHER_POLICY = {
 }
 MAY_CHANGE = {"earliest_start_ms", "latest_start_ms", "priority"}
 LISTED = {*MAY_CHANGE, "url", "idempotency_key", "group", "expected_bytes_received", "expected_bytes_sent"}
-#: Fields that depend on another field, and `expires_ms`, which only says when the other one must be refreshed.
+#: Fields that the test does not change alone: those that belong to another field, and `expires_ms`, the time at which
+#: headers or the URL must be refreshed.
 TOGETHER = {"expires_ms", "header_count", "user_data_size", "body_size", "part_count", "idempotency_key", "destination",
             "body_file", "parts", "body_source", "policy"}
 
@@ -253,7 +254,7 @@ def request_with(changes, policy):
 
 @pytest.fixture
 def enqueued(hosts):
-    """Returns a host with a later engine, whose store has the request with every field."""
+    """Stores a request that has a value in every field. Returns a host whose engine was started after that."""
     assert set(leaves(_ctypes.bh_request)) == set(REQUEST)
     assert set(leaves(_ctypes.bh_policy)) == set(POLICY)
     first, session = hosts(), _ctypes.bh_session()

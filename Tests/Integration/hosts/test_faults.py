@@ -16,7 +16,7 @@ from testbed.host import until
 CONTENT = Content(200_000)
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 50}
 
-#: Faults that a server stops showing: the task succeeds in the end.
+#: Faults that a server shows only for some time, so that the task succeeds in the end.
 PASSING = {
     "the connection ends early": Behaviour(drop_after=1_000),
     "the connection ends before the answer": Behaviour(raw=b""),
@@ -32,7 +32,7 @@ PASSING = {
     "504": Behaviour(status=504),
 }
 
-#: Faults that stay, with the status and the HTTP status with which the task ends.
+#: Faults that a server shows for ever, with the status and the HTTP status with which the task ends.
 LASTING = {
     "400": (Behaviour(status=400, body=b"bad"), Status.HTTP_STATUS, 400),
     "401": (Behaviour(status=401), Status.HTTP_STATUS, 401),

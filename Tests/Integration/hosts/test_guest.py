@@ -1,4 +1,4 @@
-"""The library as a guest in a host's process: it survives what hosts do, and leaves no trace."""
+"""The library in a host's process: it survives what hosts do, and does not disturb the process."""
 
 import os
 import signal
@@ -60,7 +60,7 @@ def test_a_forked_child_may_open_the_application_again(host, store):
     assert one.configuration().identifier == "gallery"
 
 
-def test_a_host_that_closes_every_descriptor_survives_and_the_next_one_finishes(host, misbehaving, downloads):
+def test_after_a_host_closes_every_descriptor_the_next_host_finishes_its_transfer(host, misbehaving, downloads):
     one = host()
     one.session(first_delay_ms=50)
     one.download(misbehaving.serve("/a", CONTENT, [STALLED]), downloads / "a", key="a")
@@ -103,7 +103,7 @@ def test_the_last_close_ends_all_threads_and_closes_all_descriptors(host, misbeh
         one.close()
         assert one.thread_names() == threads
         left.append(one.open_descriptors())
-    # libuv opens one pipe for the whole life of a process. More than that would grow with each open.
+    # libuv keeps one pipe open until the process exits. Other descriptors that stay open would increase the number.
     assert left[0] == left[1] == left[2]
 
 
@@ -243,7 +243,7 @@ def test_ctrl_c_interrupts_a_wait_for_events(store):
         assert process.wait(20) == 42
 
 
-def test_a_role_ends_with_its_handle(host):
+def test_a_closed_application_releases_its_session_for_another_consumer(host):
     one, other = host(), host()
     one.session()
     one.close()

@@ -1,7 +1,7 @@
 """What a kill of the engine costs a download: 32 KiB, or the bytes of 10 ms if that is more.
 
-A kill during a write costs these bytes, too. The engine is stopped first, so that its received bytes do not change
-while the test reads their number from the kernel (tcp(7)).
+A kill during a write may also cost the bytes of that write. The test stops the engine before it kills it. So the
+received bytes do not change while the test reads their number from the kernel (tcp(7)).
 """
 
 import os
@@ -20,17 +20,17 @@ from testbed.host import HostEnded, stopped, until
 
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
 HELD, HELD_SECONDS = 32 << 10, 0.01
-#: Bytes that libcurl passes on at once: the engine writes when the next ones exceed HELD.
+#: The largest number of bytes that libcurl passes on in one call. The engine writes when they would exceed HELD.
 AT_ONCE = 16 << 10
-#: For bytes between libcurl and the disk, and for late timers on a busy machine.
+#: An allowance for bytes between libcurl and the disk, and for late timers on a busy machine.
 ALLOWANCE = 64 << 10
-#: The most bytes that the engine and libcurl hold in memory, however late the disk's thread runs.
+#: The largest number of bytes that the engine and libcurl have in memory, however late the disk's thread runs.
 MEMORY = 1 << 20
 
 
 class Killer:
-    """Kills the engines one after the other, each when a certain number of the file's bytes was sent, and records how
-    many each had received."""
+    """Kills the engines one after the other, and records how many bytes each had received. An engine is killed when
+    the server has sent a certain number of the file's bytes."""
 
     def __init__(self, points):
         self._points = list(points)
@@ -42,7 +42,7 @@ class Killer:
         if not self._points or delivery.start + delivery.sent < self._points[0]:
             return False
         self._points.pop(0)
-        # The next engine may start the download before its process id is known here.
+        # The next engine may start the download before its process id is in the queue, so this call waits.
         with stopped(self.engines.get(timeout=30)) as kill:
             sockets.settled(delivery.connection)
             self.received.append(delivery.taken)
@@ -78,8 +78,8 @@ def download_with_kills(host, downloads, hosting, content, rate, points):
 def is_kept(losses, promised, rate):
     """Whether the losses are within the limits.
 
-    A loss may be negative, because the kernel may not have acknowledged all of the last write that the process has
-    read. One kill of five may cost more: it may come while other processes keep the disk's thread from running.
+    A loss may be negative: the process may have read bytes of the last write before the kernel acknowledges them. One
+    kill of five may cost more, because other processes may keep the disk's thread from running.
     """
     *most, worst = sorted(losses)
     return (min(losses) > -rate * WRITE and statistics.median(losses) <= promised + AT_ONCE

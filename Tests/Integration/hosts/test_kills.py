@@ -43,7 +43,7 @@ def test_a_kill_during_enqueue_loses_no_confirmed_task_and_repeats_none(host, pl
     assert len(again.tasks()) == 20_000
 
 
-def test_a_confirmed_enqueue_survives_an_immediate_kill(host, misbehaving, downloads):
+def test_a_confirmed_enqueue_is_kept_after_an_immediate_kill(host, misbehaving, downloads):
     for number in range(5):
         one = host()
         one.session()
@@ -58,7 +58,7 @@ def test_a_confirmed_enqueue_survives_an_immediate_kill(host, misbehaving, downl
         str(number): Content(5_000, number).sha256 for number in range(5)}
 
 
-def test_a_confirmed_acknowledgement_survives_an_immediate_kill(host, misbehaving, downloads):
+def test_a_confirmed_acknowledgement_is_kept_after_an_immediate_kill(host, misbehaving, downloads):
     one = host()
     one.session()
     one.enqueue([Request(misbehaving.serve(f"/{i}", Content(100, i)), downloads / str(i)) for i in range(7)])
@@ -73,7 +73,7 @@ def test_a_confirmed_acknowledgement_survives_an_immediate_kill(host, misbehavin
 
 
 def test_a_finished_file_is_not_fetched_again_after_a_kill(host, misbehaving, downloads):
-    """The task's end was committed, and its event was never read."""
+    """The engine is killed when the task's end is committed, and before the host reads the event."""
     one = host()
     one.session()
     one.download(misbehaving.serve("/a", Content(100_000)), downloads / "a")

@@ -41,7 +41,7 @@ def emptied(store):
 
 
 def deleted(store):
-    # The engine may create its socket again meanwhile.
+    # Meanwhile the engine may create its socket again.
     while store.exists():
         shutil.rmtree(store, ignore_errors=True)
 
@@ -66,7 +66,8 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
     assert refused.value.status is Status.STORE_UNAVAILABLE
     assert "open" in str(refused.value)
     one.kill()
-    # The files that are now at the path can be used. Only commits without their database are refused.
+    # The next host uses the files that are now at the path. It refuses only a WAL file with commits whose database is
+    # missing.
     two = host(opened=False)
     try:
         until(lambda: opened(two), lambda done: done)
@@ -81,7 +82,7 @@ def test_an_enqueue_into_a_store_that_was_removed_or_replaced_is_refused(host, s
 
 @pytest.mark.both_hostings
 def test_an_enqueue_into_a_store_whose_files_were_all_removed_is_refused(host, store, downloads):
-    """A daemon may have noticed the loss by itself. The next daemon then does not know the session."""
+    """A daemon may notice the loss by itself and exit. The next daemon then does not know the session."""
     one = host()
     one.session()
     emptied(store)
@@ -90,7 +91,7 @@ def test_an_enqueue_into_a_store_whose_files_were_all_removed_is_refused(host, s
 
 
 def opened(one):
-    """Opens the host. Returns False while the previous engine still has the store."""
+    """Opens the host. Returns False if the previous engine still has the store."""
     try:
         one.open()
     except StoreError as error:
@@ -135,7 +136,7 @@ def test_a_store_whose_database_was_emptied_after_a_kill_is_refused(host, store,
 
 @pytest.fixture
 def filled(host, store, downloads):
-    """Returns the bytes of a database with 260 tasks that no process has open."""
+    """Returns the bytes of a database with 260 tasks. No process has the database open."""
     one = host()
     one.session()
     one.enqueue([request(number, downloads) for number in range(260)])
@@ -165,7 +166,7 @@ def tasks_or_damage(host, store, content):
         one.end()
 
 
-def test_64_random_bytes_in_the_database_lose_no_task_silently(host, store, filled):
+def test_64_random_bytes_in_the_database_lose_no_task_without_an_error(host, store, filled):
     for seed in range(12):
         chosen = random.Random(seed)
         content = bytearray(filled)

@@ -31,7 +31,7 @@ def current(host):
     return found[0] if found else None
 
 
-def test_usage_of_a_network_is_counted_and_survives_the_engine(host, outside, misbehaving, downloads):
+def test_usage_of_a_network_is_counted_and_kept_for_the_next_engine(host, outside, misbehaving, downloads):
     one = host()
     one.session()
     before = current(one)

@@ -214,7 +214,7 @@ def test_attempts_of_an_unknown_task_are_not_found(host):
     assert one.history() == []
 
 
-def test_a_configuration_with_one_changed_field_keeps_the_others(host):
+def test_a_change_of_one_field_of_a_configuration_keeps_the_other_fields(host):
     one = host()
     one.session(proxy=Proxy(url="http://127.0.0.1:3128"), headers={"A": "b"})
     one.set_configuration(dataclasses.replace(one.configuration(), bytes_per_second=7))

@@ -1,4 +1,4 @@
-"""Live progress for watchers: the newest reading of each task, which never delays an event."""
+"""Live progress: a host that watches a session gets the newest reading of each task, which never delays an event."""
 
 import asyncio
 
@@ -73,12 +73,12 @@ def test_asyncio_hosts_get_progress_and_events_at_the_same_time(store, hosting, 
     assert counted and set(counted) == {1}
 
 
-def test_without_a_watch_there_is_no_progress(session, url):
+def test_a_host_that_does_not_watch_gets_no_progress(session, url):
     session.download(url)
     assert session.poll_progress(timeout=1) == []
 
 
-def test_a_progress_stream_can_be_ended(session, url):
+def test_watching_with_an_interval_of_0_ends_the_progress(session, url):
     session.download(url)
     session.watch_progress(0.1)
     assert session.poll_progress(timeout=20)

@@ -1,4 +1,5 @@
-"""After a power loss only synced bytes are trusted. A switch of debug builds sets the id of the boot (BACKHAUL_BOOT).
+"""After a power loss only synced bytes are trusted. In debug builds the variable BACKHAUL_BOOT sets the id of the
+boot.
 """
 
 import os
@@ -30,7 +31,8 @@ def synced_offset(store):
 
 @pytest.fixture
 def interrupted(host, debug_library, misbehaving, downloads, store):
-    """A download whose host was killed in the middle. Returns a function that opens its store in a given boot."""
+    """A download whose host was killed in the middle. Returns a function that opens its store in the boot with this
+    id."""
     def start(boot):
         return host(environment={"BACKHAUL_LIBRARY": str(debug_library), "BACKHAUL_BOOT": boot})
 
@@ -54,7 +56,7 @@ def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehav
     synced = synced_offset(store)
     part = part_file(downloads)
     assert 1 << 20 <= synced <= PART
-    # A state that a power cut may leave: the length of the written file, but other bytes.
+    # A power cut may leave this state: a file of another length, with wrong bytes after the synced ones.
     with open(part, "r+b") as file:
         file.truncate(PART + 100_000)
         file.seek(synced)
@@ -66,7 +68,7 @@ def test_an_unsynced_tail_of_another_boot_is_fetched_again(interrupted, misbehav
 
 def test_a_part_file_that_lost_its_tail_resumes_from_its_remaining_length(
         interrupted, misbehaving, downloads, store):
-    """The file system has lost more bytes than it had promised to keep."""
+    """The file system has lost some of the synced bytes, too."""
     os.truncate(part_file(downloads), 700_000)
     finish(interrupted("second-boot"))
     assert sha256_of(downloads / "a") == CONTENT.sha256

@@ -1,4 +1,4 @@
-"""A partial download resumes only if the resource is provably the same."""
+"""A partial download resumes only if a validator shows that the resource is the same."""
 
 import os
 
@@ -14,13 +14,13 @@ pytestmark = pytest.mark.both_hostings
 
 CONTENT = Content(6_000_000)
 OTHER = Content(6_000_000, seed=99)
-#: Beyond the first checkpoint, which is due at about 1 MiB or after a second.
+#: The number of received bytes. It is beyond the first checkpoint, which is due at about 1 MiB or after a second.
 PART = 4_000_000
 QUICK = {"first_delay_ms": 50, "longest_delay_ms": 100}
 
 
 def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The server cuts off the first response in the middle; then it follows `behaviours`."""
+    """The server cuts off the first response in the middle. Its later responses are those of `behaviours`."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(drop_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -29,7 +29,8 @@ def interrupted_by_the_server(host, misbehaving, downloads, store, behaviours=()
 
 
 def interrupted_by_a_kill(host, misbehaving, downloads, store, behaviours=(), **resource):
-    """The host and the engine are killed while the server stalls the first response; the next host attaches."""
+    """The server stalls the first response, and then the host and the engine are killed. The next host attaches the
+    session."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(stall_after=PART), *behaviours], **resource)
     one = host()
     one.session(**QUICK)
@@ -122,7 +123,7 @@ def test_a_changed_resource_is_fetched_completely(interrupted, misbehaving, down
 
 
 def test_416_at_the_exact_end_completes_the_file(host, misbehaving, downloads):
-    """All bytes had come, but the first response had promised one more."""
+    """All bytes had arrived, but the first response had announced one more."""
     url = misbehaving.serve("/a", CONTENT, [Behaviour(length_lie=1)])
     one = host()
     one.session(**QUICK)

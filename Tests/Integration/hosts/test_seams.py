@@ -1,7 +1,7 @@
-"""A large download from a server that cuts every connection, moves to other addresses and once replaces the resource,
-by an engine that is killed several times. Only at kills may bytes of a representation be read twice.
+"""A large download by an engine that is killed several times. The server cuts every connection, moves to other
+addresses, and replaces the resource once. Only a kill may cause bytes of a representation to be read twice.
 
-The suite soak-seams of `make soak` downloads 1 GiB. Here it is a sixth of that.
+The suite soak-seams of `make soak` downloads 1 GiB. Otherwise the test downloads about a sixth of that.
 """
 
 import os
@@ -20,10 +20,10 @@ from servers.moving import MovingServer, Script
 from testbed.host import Host, HostEnded, stopped
 
 MEGABYTE = 1_000_000
-#: The most bytes that a kill may cost.
+#: The largest number of bytes that a kill may cost.
 SEAM = 1 << 20
 QUICK = {"first_delay_ms": 20, "longest_delay_ms": 100}
-#: Runs a host that reads a file of the test in place of /etc/hosts.
+#: Runs a host with a file of the test mounted in place of /etc/hosts.
 VIEW = 'mount --bind "$1" /etc/hosts && shift && exec "$@"'
 UNSHARE = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--map-root-user", "--mount"]
 
@@ -35,12 +35,13 @@ def size(request):
 
 @pytest.fixture
 def server(place, size):
-    # A smaller download has shorter connections, so that there are several.
+    # A smaller download gets shorter connections, so that it still needs several of them.
     scale = 1 if size >= 1 << 30 else 2
     script = Script(
         seed=20_251, shortest=20 * MEGABYTE // scale, longest=60 * MEGABYTE // scale,
         contents=[LargeContent(size, 1), LargeContent(size, 2)], replaced_at=[int(size * 0.4)],
-        # For each of the two contents: soon after its begin, before the first sync, and in the middle.
+        # The kills. Each of the two contents has one soon after its begin, before the first sync, and one in its
+        # middle.
         kills=[(0, 3 << 19), (0, int(size * 0.3)), (1, 3 << 19), (1, int(size * 0.7))])
     with MovingServer(script, place) as running:
         yield running
@@ -48,15 +49,15 @@ def server(place, size):
 
 @pytest.fixture
 def start(host, server):
-    """Returns a function that starts hosts, which look names up in the server's file."""
+    """Returns a function that starts hosts, which resolve names by the server's file."""
     if shutil.which("unshare") is None or subprocess.run([*UNSHARE, "true"], check=False).returncode:
         pytest.skip("the test's names need a mount namespace, which this user may not create")
     return lambda: host(prefix=[*UNSHARE, "sh", "-c", VIEW, "sh", server.hosts])
 
 
 def seams(deliveries):
-    """Yields for each response how the one before it ended, and how many of its bytes had been read already. No
-    response may leave out bytes."""
+    """Yields for each response how the previous response for its content ended, and how many of its bytes had been
+    read already. Fails if a response leaves out bytes."""
     furthest, before = {}, {}
     for delivery in deliveries:
         reached = furthest.get(delivery.etag, 0)
@@ -67,7 +68,7 @@ def seams(deliveries):
 
 
 class Downloader:
-    """Runs the host that downloads, and the next one when the engine's kill ends it."""
+    """Runs the host that downloads. If the kill of an engine ends the host, it starts the next host."""
 
     def __init__(self, start, place):
         self._start, self._place, self._host = start, place, None

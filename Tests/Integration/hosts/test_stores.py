@@ -216,7 +216,7 @@ def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
         task = one.download(url, downloads / "a")
         until(lambda: one.task(task), lambda info: info.offset >= 400_000)
         filler = fill(small_disk)
-        # First the space that the database has reserved in its files must be used up.
+        # The database has unused space in its files, which must be used up first.
         with pytest.raises(StoreError):
             for number in range(10_000):
                 one.enqueue([Request("http://127.0.0.1:9/", downloads / str(number), suspended=True,
@@ -232,8 +232,8 @@ def test_a_download_waits_while_its_store_is_full_and_then_succeeds(
 
 
 def seen(one, task):
-    """Returns the task, or None if the store could not commit the read together with a write for which there is no
-    space."""
+    """Returns the task, or None if the call failed. The store may commit the read together with a write for which
+    there is no space."""
     try:
         return one.task(task)
     except StoreError:

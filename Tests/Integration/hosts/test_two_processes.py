@@ -1,4 +1,4 @@
-"""Several processes on one store: one of them, or the daemon, is the engine, and all behave alike."""
+"""Several processes use one store. The engine is one of them or the daemon, and all processes behave alike."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ CONTENT = Content(2_000_000)
 
 
 def engine_threads(one):
-    """Returns the names of the threads that only the process of the engine has."""
+    """Returns the names of those threads that exist only in the engine's process."""
     return [name for name in one.thread_names() if name.startswith(("bh-", "backhaul"))]
 
 
@@ -85,7 +85,7 @@ def test_a_verb_in_flight_when_the_engine_dies_is_applied_once(host, misbehaving
         results = other.finish()
         assert [result.disposition.name for result in results] == ["NEW"] * 500
         assert len(other.tasks()) == 500 * (round_ + 1)
-        # The other process is the engine now; the next round exchanges the roles.
+        # The other process is the engine now, so the roles change for the next round.
         engine, other = other, host()
         engine.close_session()
         other.attach()

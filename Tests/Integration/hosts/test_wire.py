@@ -1,5 +1,5 @@
-"""Two processes: consumers that wait for a session, pushed events, stopped hosts, progress, and large enqueues in
-little memory."""
+"""Several processes on one socket: consumers that wait for a session, pushed events, stopped hosts, progress, and
+large enqueues that need little memory."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from testbed.host import until
 
 
 def resident(pid, field="VmRSS"):
-    """Returns KiB."""
+    """Returns the resident memory of a process in KiB, or another field of its status."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith(field):
             return int(line.split()[1])
@@ -24,7 +24,7 @@ def resident(pid, field="VmRSS"):
 
 
 def cancelled(session, count):
-    """Makes so many events at once."""
+    """Makes `count` events at the same time."""
     session.enqueue([Request("http://127.0.0.1:9/a", suspended=True) for _ in range(count)])
     session.cancel()
 
@@ -68,7 +68,7 @@ def test_a_consumer_that_dies_with_the_engine_loses_its_claim(host):
     waiter.take_attached()
 
 
-def test_a_released_wait_does_not_claim_the_session(host):
+def test_a_released_ticket_ends_the_wait_for_a_session(host):
     engine, waiter = host(), host()
     engine.session()
     waiter.started_attach("gallery", Role.CONSUME_WHEN_FREE)

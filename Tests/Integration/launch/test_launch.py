@@ -130,7 +130,7 @@ def test_two_applications_are_launched_separately(stage, hosts):
     assert [info.state for info in hosts.start(observes=True).launches()] == [LaunchState.NONE] * 2
 
 
-def test_a_pending_launch_survives_the_engine(stage, hosts):
+def test_the_next_engine_performs_a_pending_launch(stage, hosts):
     host = hosts.start(launch=stage.command(first_delay_ms=3_000, longest_delay_ms=3_000))
     finish_round(host)
     engine = hosts.engine_process(host)

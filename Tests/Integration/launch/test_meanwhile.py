@@ -1,4 +1,4 @@
-"""Other events while an application is launched: the user starts the program too, or hosts are stopped."""
+"""Other events while an application is launched: the user also starts the program, or hosts are stopped."""
 
 import signal
 import time
@@ -121,7 +121,7 @@ def test_listings_show_since_when_a_consumer_has_been_stopped(stage, hosts):
     until(lambda: looker.all_sessions()[0].consumer_stopped_ms, lambda moment: moment == 0)
 
 
-def test_the_time_of_a_stop_counts_from_the_first_event(stage, hosts):
+def test_a_consumer_counts_as_stopped_from_the_first_event_that_it_does_not_read(stage, hosts):
     host, other = hosts.start(), hosts.start()
     host.session()
     other.attach(role=Role.PRODUCE)
@@ -163,7 +163,7 @@ def test_a_consumer_that_is_stopped_for_too_long_does_not_prevent_a_launch(stage
     assert session.consumer_stopped_ms > 0
 
 
-def test_a_consumer_that_stops_after_its_round_is_noticed_without_another_event(stage, hosts):
+def test_a_consumer_that_is_stopped_after_its_round_causes_a_launch_without_another_event(stage, hosts):
     host = hosts.start(launch=stage.command())
     host.session(launch_if_stopped_ms=1_000)
     host.cancel([host.download("http://127.0.0.1:9/file", suspended=True)])

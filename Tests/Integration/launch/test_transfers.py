@@ -1,4 +1,5 @@
-"""Launches with real transfers: enqueued, killed in the middle, finished by the engine, launched, read."""
+"""Launches with real transfers. A host enqueues and is killed, the engine finishes the transfers, and the launched
+host reads the events."""
 
 import os
 import signal

@@ -1,1 +1,1 @@
-"""Tests of what runs when, and how fast: limits of engine, session and task, priorities, groups."""
+"""Tests of the limits of engine, session and task, of priorities, and of groups."""

@@ -1,4 +1,4 @@
-"""Fixtures: those of the host tests, a server with large files, and one that accepts uploads."""
+"""Fixtures for limits: those of the host tests, a server with large files, and a server that accepts uploads."""
 
 import shutil
 

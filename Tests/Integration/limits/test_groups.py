@@ -60,7 +60,7 @@ def test_a_group_with_new_tasks_finishes_again(host, misbehaving):
     assert one.wait_for(timeout=0) == []
 
 
-def test_groups_survive_host_and_engine(host, misbehaving):
+def test_the_next_engine_keeps_the_groups_of_a_killed_engine(host, misbehaving):
     one = host()
     one.session()
     good = misbehaving.serve("/good", Content(100))

@@ -1,6 +1,6 @@
 """Rate limits in bytes per second.
 
-The clock shows that a limit is not exceeded. That it is reached is left to the bench, as a machine may be busy.
+The tests measure that a limit is not exceeded. They do not measure that it is reached, because a machine may be busy.
 """
 
 import dataclasses
@@ -13,7 +13,7 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: The most bytes that may exceed the limit: the credit of a quarter of a second, and one chunk.
+#: The largest number of bytes that may exceed the limit: the credit of a quarter of a second, and one chunk.
 AHEAD = 20_000
 
 
@@ -142,7 +142,7 @@ def test_a_rate_limited_task_has_its_own_connection(host, nginx, certificates):
         before += 3
 
 
-def test_a_rate_limit_survives_the_engine(host, nginx):
+def test_the_next_engine_keeps_the_rate_limit_of_a_task(host, nginx):
     one = host()
     one.session()
     task = one.download(f"{nginx.url}/100m", suspended=True)

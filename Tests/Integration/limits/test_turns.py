@@ -1,4 +1,4 @@
-"""How many tasks run at a time, and which of them first."""
+"""How many tasks run at a time, and which tasks run first."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from testbed.host import until
 
 pytestmark = pytest.mark.both_hostings
 
-#: The response begins, and never ends.
+#: A response that begins and never ends.
 STUCK = Behaviour(stall_after=1_000)
 
 

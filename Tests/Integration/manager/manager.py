@@ -64,7 +64,7 @@ class UserManager:
             raise
 
     def start(self):
-        # A separate control group, so that the manager's groups are not created among those of the machine.
+        # The manager has a separate control group, so that its groups are not among those of the machine.
         self.groups = self.unified() / f"backhaul-test-{os.getpid()}"
         try:
             self.groups.mkdir()
@@ -83,8 +83,8 @@ class UserManager:
             time.sleep(0.05)
 
     def unified(self):
-        """Returns the mount point of control groups version 2, and mounts them if they are not mounted (in a plain
-        chroot)."""
+        """Returns the mount point of control groups version 2. In a plain chroot they are not mounted, and this
+        function mounts them."""
         for line in Path("/proc/self/mountinfo").read_text().splitlines():
             fields, _, kind = line.partition(" - ")
             if kind.startswith("cgroup2 "):
@@ -101,7 +101,7 @@ class UserManager:
         return self("systemctl", "--user", "is-system-running", check=False).stdout.strip() in ("running", "degraded")
 
     def first_process(self):
-        """Returns the process id, outside of the namespace, of the namespace's process 1."""
+        """Returns the process id that process 1 of the namespace has outside of the namespace."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         return int(children[0]) if children else None
 
@@ -147,7 +147,7 @@ class UserManager:
 
 
 def until(condition, what):
-    """Waits until another process has met the condition."""
+    """Waits until the condition is true, and returns its value. `what` names the condition in the error."""
     limit = time.monotonic() + LIMIT
     while not (result := condition()):
         assert time.monotonic() < limit, f"{what} did not happen"

@@ -15,15 +15,15 @@ SCRATCH = PROJECT / "build" / "swift" / "debug"
 
 @pytest.fixture(scope="session")
 def swift_tests():
-    """The tests are built outside of the namespaces, because a build inside would start from nothing for each
-    manager."""
+    """Builds the Swift tests outside of the namespaces, and returns their path. A build inside would compile
+    everything again for each manager."""
     subprocess.run(["swift", "build", "--package-path", PROJECT, "--scratch-path", SCRATCH, "--build-tests"],
                    check=True, capture_output=True, timeout=500)
     return str(SCRATCH / "debug" / "BackhaulPackageTests.xctest")
 
 
 def test_the_swift_tests_pass_under_a_user_manager(manager, swift_tests):
-    # `swift test` would wait until no other process uses its folder.
+    # The program of the tests is started directly. `swift test` would wait until no other process uses its folder.
     ended = manager(swift_tests, "--testing-library", "swift-testing", "--filter", "UserManagerTests", check=False,
                     timeout=120, BACKHAUL_TEST_USER_MANAGER="1")
     said = ended.stdout + ended.stderr

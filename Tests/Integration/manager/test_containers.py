@@ -1,4 +1,5 @@
-"""Hosts in containers. A host is process 1 of a process namespace, whose end kills all processes in it."""
+"""Hosts in containers. Each host is process 1 of a process namespace. When it ends, the kernel kills all processes in
+the namespace."""
 
 import os
 import subprocess

@@ -12,7 +12,8 @@ pytestmark = pytest.mark.skipif(DAEMON is not None and not os.path.exists(DAEMON
 
 @pytest.fixture
 def doctor(backhaul):
-    """Returns what it reports, as a mapping from subject to (level, text and advice)."""
+    """Returns a function that runs `backhaul doctor`. It maps each subject to its level, and to the text and the
+    advice."""
     def look(code=0, **variables):
         if DAEMON:
             variables.setdefault("BACKHAUL_DAEMON", DAEMON)
@@ -81,13 +82,13 @@ def test_a_missing_daemon_program_is_an_error_that_names_the_searched_paths(doct
     (lambda store: store.write_text("x"), "not a directory"),
     (lambda store: (store.mkdir(0o700), os.chown(store, 65534, 65534)), "belongs to user 65534"),
 ])
-def test_a_store_that_cannot_be_used_ends_with_6(doctor, store, spoil, words):
+def test_doctor_exits_with_6_if_the_store_cannot_be_used(doctor, store, spoil, words):
     spoil(store)
     said = doctor(code=6)
     assert said["store"][0] == "error" and words in said["store"][1]
 
 
-def test_a_store_that_does_not_survive_a_reboot_is_a_warning(manager, backhaul):
+def test_a_store_that_a_reboot_would_delete_is_a_warning(manager, backhaul):
     manager("mkdir", "-m", "700", "/run/store")
     line = next(line for line in backhaul("--store", "/run/store", "doctor").stdout.splitlines() if " store " in line)
     assert line.startswith("warning") and "tmpfs" in line

@@ -10,7 +10,7 @@ from manager.manager import COMMAND, PROJECT, until
 from manager.test_hosts import DAEMON, is_whole, processes, server  # noqa: F401  (a fixture)
 
 PROGRAM = DAEMON or str(PROJECT / "build" / "libexec" / "backhaul" / "backhauld")
-# The environment variables that a service of the user manager has, and a system service does not.
+# Removes the environment variables that a service of the user manager has and a system service does not have.
 SYSTEM = "[Service]\nUnsetEnvironment=XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS\n"
 
 
@@ -22,7 +22,8 @@ def documented():
 
 @pytest.fixture
 def photos(manager, tmp_path, server):  # noqa: F811
-    """Installs the named files. The program fetches a file into its store's folder."""
+    """Returns a function that installs the unit files with these names. Their program fetches a file into the test's
+    folder."""
     script = tmp_path / "photos"
     script.write_text(f"#!/bin/sh\nexec '{COMMAND}' get --output '{tmp_path}/file' {server.url}/file\n")
     script.chmod(0o755)
@@ -87,7 +88,7 @@ def test_with_a_separate_daemon_service_a_stop_of_the_host_stops_no_transfer(
     systemctl(manager, "stop", "photos.service")
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
     assert len(server.log) == 1
-    # The daemon's service does not end with the last task, so the next start of the host finds it.
+    # The daemon's service does not stop after the last task, so the next start of the host finds it.
     assert manager.property("photos-transfers.service", "ActiveState") == "active"
 
 

@@ -1,4 +1,4 @@
-"""Hosts that are services: their transfers when the service is stopped."""
+"""Hosts that are services, and their transfers when the service is stopped."""
 
 import os
 
@@ -10,7 +10,7 @@ from manager.manager import COMMAND, until
 SPEED = 3 << 20
 SIZE = 2 * SPEED
 
-# The path of the daemon if it is not at its usual place. Only runs without scripts/in-venv set it.
+# The path of the daemon if it is not in its usual place. It is set only in runs without scripts/in-venv.
 DAEMON = os.environ.get("BACKHAUL_DAEMON")
 
 
@@ -26,7 +26,8 @@ def server(tmp_path):
 
 @pytest.fixture
 def host(manager, backhaul, store, tmp_path, server):
-    """Starts `backhaul get` as a service, and waits until it has received a part of its file."""
+    """Returns a function that starts `backhaul get` as a service, and waits until it has received a part of its
+    file."""
     unit = f"host-{tmp_path.name[-20:].replace('_', '-')}.service"
 
     def start(*options):
@@ -42,7 +43,7 @@ def host(manager, backhaul, store, tmp_path, server):
 
 
 def processes(manager, unit):
-    """Returns process ids in the manager's namespace."""
+    """Returns the process ids of a unit, as they are in the manager's namespace."""
     group = manager.property(unit, "ControlGroup")
     return [int(line) for line in manager("cat", f"/sys/fs/cgroup{group}/cgroup.procs").stdout.split()] if group else []
 
@@ -60,7 +61,7 @@ def test_a_transfer_continues_when_the_service_of_its_host_is_stopped(
     manager("systemctl", "--user", "stop", unit)
     assert not is_whole(tmp_path, server)
     until(lambda: is_whole(tmp_path, server), "the end of the transfer")
-    # One request: stopping the host has not broken the connection.
+    # There is only one request, so the stop of the host has not broken the connection.
     assert len(server.log) == 1
     # The daemon exits when only an unread event is left.
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")

@@ -1,6 +1,7 @@
 """A daemon that is killed repeatedly.
 
-The long run kills it more often than its user manager starts it again: five times in a minute (DaemonProcess.swift).
+The user manager starts the daemon again only five times in a minute (DaemonProcess.swift). The long run kills it more
+often.
 """
 
 import pytest
@@ -31,7 +32,7 @@ def test_all_files_arrive_after_restarts_by_the_manager_or_a_host(manager, backh
     unit = backhaul.json("service", "status", code=3)["unit"]
     killed = set()
     while len(killed) < kills:
-        # Each daemon is a new one. The manager starts it, or a host after the manager has given up.
+        # The manager starts the next daemon. When the manager has given up, this command starts it.
         backhaul("tasks", **daemon)
         process = until(lambda: {manager.property(unit, "MainPID")} - killed - {"0", ""}, "the next daemon").pop()
         manager("kill", "-KILL", process, check=False)

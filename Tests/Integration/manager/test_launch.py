@@ -9,7 +9,7 @@ from manager.manager import until
 
 @pytest.fixture
 def program(tmp_path):
-    """A program that records its environment and control group, and stays."""
+    """A program that records its environment and control group, and does not exit."""
     made = tmp_path / "photos"
     made.write_text(f"#!/bin/sh\nenv >'{tmp_path}/environment'\ncat /proc/self/cgroup >'{tmp_path}/group'\n"
                     f"pwd >'{tmp_path}/directory'\necho $$ >'{tmp_path}/number'\nexec sleep 600\n")
@@ -42,14 +42,14 @@ def test_a_launched_program_has_its_own_unit_and_environment(manager, launched, 
     assert (tmp_path / "directory").read_text().strip() == str(manager.home)
 
 
-def test_a_launched_host_survives_the_daemon(manager, backhaul, launched):
+def test_a_launched_host_continues_when_the_daemon_is_stopped(manager, backhaul, launched):
     daemon = backhaul.json("service", "status", code=3)["unit"]
     manager("systemctl", "--user", "stop", daemon)
     assert manager.property(launched, "ActiveState") == "active"
     assert backhaul.json("launches")["state"] == "running"
 
 
-def test_a_stopped_unit_ends_the_launch_and_it_is_launched_again(manager, backhaul, launched, tmp_path):
+def test_a_program_whose_unit_is_stopped_is_launched_again(manager, backhaul, launched, tmp_path):
     first = (tmp_path / "number").read_text()
     manager("systemctl", "--user", "stop", launched)
     until(lambda: (tmp_path / "number").read_text().strip() not in ("", first.strip()), "the next launch")

@@ -20,7 +20,8 @@ def server(tmp_path):
 
 @pytest.fixture
 def launched(manager, backhaul, store, tmp_path, server):
-    """Registers a program that runs the script, and enqueues a file. Returns when the program has finished its work."""
+    """Returns a function that registers a program with a script, enqueues a file, and waits until the program has
+    finished its work. It returns the program's unit."""
     daemon = {"BACKHAUL_DAEMON": DAEMON} if DAEMON else {}
     words = ["--application", APPLICATION]
 
@@ -57,7 +58,7 @@ def test_a_launched_host_has_its_own_service_which_is_removed_after_it_has_compl
     until(lambda: state(manager, unit) == "inactive", "its end")
     assert backhaul.json("launches", *launched.words)["state"] == "none"
     assert "warning  launch" not in backhaul("doctor").stdout
-    # A stored launch command alone does not keep the daemon running.
+    # The daemon does not stay for a stored launch command alone.
     until(lambda: backhaul.json("service", "status", code=3)["state"] in (None, "inactive"), "the daemon's leaving")
 
 

@@ -11,7 +11,7 @@ from manager.manager import COMMAND, until
 
 @pytest.fixture
 def daemon(tmp_path):
-    """A fake daemon, which records its arguments and stays."""
+    """A fake daemon, which records its arguments and does not exit."""
     program = tmp_path / "the daemon 100%"
     program.write_text(f"#!/bin/sh\nprintf '%s\\n' \"$@\" >'{tmp_path}/arguments'\nexec sleep 600\n")
     program.chmod(0o755)
@@ -76,7 +76,7 @@ def test_two_paths_to_one_store_are_one_service(backhaul, store, tmp_path):
 
 def test_status_shows_lingering(manager, backhaul):
     note = "/var/lib/systemd/linger/root"
-    # In a separate mount namespace, so that the file of the machine does not change.
+    # The command runs in a separate mount namespace, so that the file of the machine does not change.
     script = (f"mount -t tmpfs tmpfs /var/lib/systemd && mkdir /var/lib/systemd/linger && touch {note} && "
               f"exec '{COMMAND}' service status --json")
     ended = manager("unshare", "--mount", "sh", "-c", script, check=False)

@@ -15,9 +15,9 @@ FILES = {
     "lib/libbackhaul.so.1", "lib/pkgconfig/backhaul.pc", "libexec/backhaul/backhauld",
 }
 VERSION = "import backhaul; print(backhaul.version())"
-#: Variables that name the built library, without which an installed one has to be found.
+#: Variables that name the built library. Without them a program must find the installed library.
 TOLD = {"BACKHAUL_LIBRARY", "BACKHAUL_COMMAND", "LD_LIBRARY_PATH"}
-# Only the test sees what is written to these folders.
+# Only processes of the test see what is written to these folders.
 LAYERS = """
 mount -t tmpfs tmpfs "$1"
 for folder in /usr/local /etc /var/cache; do

@@ -10,7 +10,8 @@ PROJECT = Path(__file__).resolve().parents[3]
 LIBRARY = PROJECT / "build" / "lib" / "libbackhaul.so.1"
 HEADER = PROJECT / "include" / "backhaul.h"
 
-# Every machine that can use the library has these. Swift's runtime is linked in.
+# Libraries that every machine has on which the library runs. The Swift runtime is not among them: it is linked
+# statically.
 MAY_NEED = {"libcurl.so.4", "libcrypto.so.3", "libuv.so.1", "libsqlite3.so.0", "libstdc++.so.6", "libm.so.6",
             "libgcc_s.so.1", "libc.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
 
@@ -43,7 +44,7 @@ def test_the_library_has_no_search_path_for_libraries():
 
 
 def test_no_swift_runtime_lock_that_stores_a_thread_id_is_linked_in():
-    """Forked children would wait for ever (Sources/BackhaulPlatform/Once.swift)."""
+    """With such a lock, forked children would wait for ever (Sources/BackhaulPlatform/Once.swift)."""
     symbols = output("nm", "--demangle", LIBRARY)
     assert "once_slow" in symbols
     assert "ulock_get_tid" not in symbols

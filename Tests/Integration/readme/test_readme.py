@@ -90,7 +90,7 @@ def swift_host(localised, tmp_path):
     host = package / "Sources" / "host" / "main.swift"
     host.parent.mkdir(parents=True, exist_ok=True)
     host.write_text(localised(the_block("swift")))
-    # The build folder of the Swift package, which is compiled once.
+    # All users of the Swift package share this build folder, so that the package is compiled once.
     scratch = BUILD / "swift" / "package"
     run("swift", "build", "--package-path", package, "--scratch-path", scratch)
     return [scratch / "debug" / "host"]
@@ -130,9 +130,10 @@ def test_a_host_fetches_its_file_also_after_a_kill_and_when_run_again(
     # The killed host finds the file when it is started again, because the daemon has continued.
     assert str(mine) in host()
     first = [request.status for request in server.requests()]
-    # If the daemon had finished before, the host has sent a conditional request.
+    # If the daemon had finished before, the second start has sent a conditional request.
     assert first in ([200], [200, 304])
-    # After it has read the end, a further start sends a conditional request, and fetches the file only if it changed.
+    # The host has read the end, so a further start sends a conditional request. It fetches the file only if it
+    # changed.
     assert str(mine) in host()
     assert mine.read_bytes() == PHOTO
     photo.write_bytes(PHOTO[::-1])

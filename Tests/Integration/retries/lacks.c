@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-// While it is armed, it counts calls. The calls from number `first` on fail, `count` of them.
+// Counts calls while it is armed. `count` calls fail, beginning with call number `first`.
 struct lack {
     atomic_long first, count, calls;
 };
@@ -63,7 +63,7 @@ static int has_no_memory(const void *caller) {
     return 1;
 }
 
-// The C library's own, under the names that it keeps for those who replace them.
+// The C library's own allocator, under the names that it keeps for programs that replace it.
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);

@@ -1,6 +1,7 @@
 """An HTTP/2 server that refuses streams before it processes them (RFC 9113, section 8.7).
 
-It writes frames as bytes. Of HPACK (RFC 7541) it has only what a response needs: fields without compression.
+It writes frames as bytes. It uses only the parts of HPACK (RFC 7541) that a response needs: fields without
+compression.
 """
 
 import ssl
@@ -47,7 +48,7 @@ class RefusingServer(AcceptingServer):
         if self.refused < self.refusals:
             self.refused += 1
             if self._goes_away:
-                # The last processed stream is the one before.
+                # GOAWAY names the last stream that the server has processed: the stream before this one.
                 secured.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", max(0, number - 2), 0)))
             else:
                 secured.sendall(frame(RST_STREAM, 0, number, struct.pack(">I", REFUSED_STREAM)))

@@ -1,4 +1,4 @@
-"""Tasks without a network wait, which uses no attempt, until the network is back."""
+"""Tasks without a network wait until the network is back. The wait uses no attempt."""
 
 import time
 
@@ -50,7 +50,7 @@ def test_a_task_waits_for_its_network_without_using_an_attempt(one, network, ser
 
 def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, server, downloads):
     task = one.download(server.serve("/a", CONTENT), downloads / "a")
-    # The first check found no network, so the next one by timer would be late.
+    # A timer would start the next check more than eight seconds later. Only an event of the kernel starts it earlier.
     look = until(lambda: waiting(one, task), lambda seen: seen.next_attempt_ms - time.time() * 1_000 > 8_000)
     network.plug()
     assert one.wait_for()[0].state is TaskState.SUCCEEDED
@@ -58,7 +58,7 @@ def test_a_waiting_task_starts_at_once_when_the_network_is_back(one, network, se
     assert attempt.started_ms < look.next_attempt_ms - 3_000
 
 
-def test_a_link_loss_during_a_download(one, network, server, downloads):
+def test_a_download_continues_after_the_loss_of_its_link(one, network, server, downloads):
     network.plug()
     content = Content(6_000_000)
     task = one.download(

@@ -18,7 +18,7 @@ QUICK = {"first_delay_ms": 1, "longest_delay_ms": 2, "maximum_attempts": 0}
 CONTENT = Content(300_000)
 #: The number of consecutive calls that fail.
 IN_A_ROW = 2
-#: The number of runs for one download: each fails at another call between its enqueue and its event.
+#: The number of runs. In each run another call fails between the enqueue of a download and its event.
 POINTS = 20
 
 
@@ -99,7 +99,8 @@ def test_a_socket_that_cannot_be_watched_ends_no_task(lacking, server, session):
         succeeds(lacking, server, destination)
 
 
-#: The engine's own calls before and after the three calls of libuv, which would end the process (docs/daemon.md).
+#: The numbers of the engine's own calls. The three calls between them are of libuv, which ends the process if they
+#: fail (docs/daemon.md).
 @pytest.mark.parametrize("first", [*range(1, 10), 13, 14, 15])
 def test_an_epoll_failure_at_start_is_an_error_of_open(preloaded, first):
     with new_place() as place:

@@ -74,7 +74,7 @@ def test_a_bad_response_is_retried_on_request(host, misbehaving, downloads):
     nonsense = [Behaviour(raw=b"nonsense\r\n\r\n")]
     one = host()
     one.session(**SOON)
-    # They are enqueued together, so that there is one round.
+    # Both requests are enqueued in one call, so that there is one round.
     one.enqueue([
         Request(misbehaving.serve("/no", CONTENT, nonsense), downloads / "no", key="no"),
         Request(misbehaving.serve("/yes", CONTENT, nonsense), downloads / "yes", key="yes",
@@ -86,7 +86,7 @@ def test_a_bad_response_is_retried_on_request(host, misbehaving, downloads):
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_respected(host, misbehaving, downloads, form):
-    # A date has whole seconds.
+    # A date has whole seconds, so it may be up to a second too early.
     value = "2" if form == "seconds" else formatdate(time.time() + 3, usegmt=True)
     url = misbehaving.serve("/a", CONTENT, [retry_after(value)])
     one = host()
@@ -125,7 +125,7 @@ def test_a_tasks_own_resource_timeout_is_paused_while_it_is_suspended(host, misb
     one.resume([second])
     ended = one.wait_for(2)[1]
     assert (ended.task_id, ended.status) == (second, Status.RESOURCE_TIMEOUT)
-    # After it was resumed, it had all of its time.
+    # After the resume the task had its whole resource time-out, which allows several attempts.
     assert len(one.attempts(second)) > 3
 
 

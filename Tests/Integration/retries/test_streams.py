@@ -12,7 +12,7 @@ from retries.streams import RefusingServer
 def test_a_refused_stream_is_sent_again_at_once_and_uses_no_attempt(host, certificates, downloads, goes_away, method):
     with RefusingServer(certificates, 3, goes_away=goes_away) as server:
         one = host()
-        # A retry of the policy would wait for an hour, and there is only one attempt.
+        # Only a repeated stream can succeed: one attempt is allowed, and a retry would wait for an hour.
         one.session(ca_file=str(certificates.authority), maximum_attempts=1, first_delay_ms=3_600_000,
                     longest_delay_ms=3_600_000)
         one.download(server.url + "/a", downloads / "a", method=method)

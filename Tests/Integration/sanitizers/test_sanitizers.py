@@ -9,7 +9,7 @@ from story import kill_and_finish, serve
 
 PROJECT = Path(__file__).resolve().parents[3]
 OPTIONS = {
-    # The sanitizer searches for leaks at the end of the host, which has closed everything before.
+    # The sanitizer searches for leaks when the host exits. By then the host has closed all handles.
     "address": {"ASAN_OPTIONS": "detect_leaks=1:detect_stack_use_after_return=1"},
     "thread": {"TSAN_OPTIONS": "second_deadlock_stack=1"},
 }

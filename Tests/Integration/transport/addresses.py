@@ -1,4 +1,4 @@
-"""A network with addresses that drop all packets, and names for addresses of both kinds."""
+"""A network with addresses that drop all packets, and names that have such addresses and others."""
 
 import subprocess
 
@@ -13,8 +13,8 @@ SILENT_6 = "2001:db8:1::101"
 
 
 class SilentNetwork(Network):
-    """The servers' side has routes to both networks that drop packets, so that no ICMP message ends a connection
-    attempt."""
+    """The servers' side drops packets to the silent addresses of IPv4 and IPv6, so that no ICMP message ends a
+    connection attempt."""
 
     address = SERVER
 
@@ -38,7 +38,7 @@ class SilentNetwork(Network):
         self.name({})
 
     def name(self, addresses):
-        """Sets the addresses of each name. The resolver returns those of one kind in this order."""
+        """Sets the addresses of each name. The resolver returns the addresses of one family in this order."""
         lines = ["127.0.0.1 localhost", *(f"{one} {name}" for name, several in addresses.items() for one in several)]
         self._hosts.write_text("\n".join(lines) + "\n")
 

@@ -64,9 +64,9 @@ def serve():
 
 
 class SharedHosts:
-    """Hosts that many tests share, because starting one takes longer than most tests.
+    """Hosts that many tests share, because the start of a host takes longer than most tests.
 
-    There is one for each hosting and environment. The engine has the host's environment.
+    There is one host for each hosting and environment, because an engine has its host's environment.
     """
 
     def __init__(self, stack, library):
@@ -109,7 +109,7 @@ def fetch(shared_hosts, downloads):
             assert events, f"the task has not ended, and these are its last attempts: {one.attempts(task)[-3:]}"
             return events[0]
         except AssertionError:
-            # No other test may get a host with an outstanding reply or task.
+            # The host is ended, because no other test may get a host with an outstanding reply or task.
             one.end()
             raise
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from transport.scripted import ScriptedServer
 from transport.violating import ViolatingServer
 
-#: The number of bytes to send before the server reads again what the client has sent.
+#: The number of bytes that the server sends before it reads again what the client has sent.
 _BLOCK = 65_536
 
 
@@ -18,9 +18,9 @@ class Flood:
 
     start: bytes
     part: bytes
-    #: Whether the server reads what the client sends meanwhile.
+    #: Whether the server reads what the client sends during the flood.
     reads: bool = True
-    #: The most bytes in a TLS record.
+    #: The largest number of bytes in a TLS record.
     record: int = _BLOCK
 
 
@@ -69,7 +69,7 @@ class FloodingServer(ScriptedServer):
 
 
 class FloodingHTTP2Server(ViolatingServer):
-    """``with FloodingHTTP2Server(flood, context) as server``. `flood` is called with the stream.
+    """``with FloodingHTTP2Server(flood, context) as server``. `flood` is called with the number of a stream.
 
     It returns frames to send, or a `Flood`. After a `Flood` the server reads no more requests.
     """

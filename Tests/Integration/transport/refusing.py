@@ -9,7 +9,7 @@ from servers.accepting import AcceptingServer
 
 
 class RefusingServer(AcceptingServer):
-    """Refuses so many streams, then responds to each request with its own method and body.
+    """Refuses `refusals` streams, and then responds to each request with the request's method and body.
 
     Without a context it uses HTTP/2 without TLS from the start (prior knowledge).
     """

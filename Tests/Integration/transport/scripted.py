@@ -36,7 +36,7 @@ class ScriptedServer(AcceptingServer):
 
 
 def read_head(connection):
-    """Reads up to the empty line. Raises EOFError at the connection's end."""
+    """Reads the head of a request up to the empty line. Raises EOFError at the end of the connection."""
     head = b""
     while not head.endswith(b"\r\n\r\n"):
         byte = connection.recv(1)
@@ -73,6 +73,6 @@ def close(connection):
 def reset(connection):
     """Resets TCP after the client has read all sent bytes."""
     sockets.wait_until_all_taken(connection)
-    # With a linger time of zero, close sends a reset (socket(7)).
+    # With a linger time of zero, `close` sends a reset (socket(7)).
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.close()

@@ -53,13 +53,13 @@ def test_a_hung_certificate_file_does_not_delay_other_tasks(host, serve, authori
     assert ended(one).state is TaskState.CANCELLED
 
 
-def test_an_engine_closes_beside_a_hung_certificate_file(host, serve, authority, downloads, hung):
+def test_an_engine_closes_while_a_certificate_file_hangs(host, serve, authority, downloads, hung):
     server = serve(authority.context())
     one = host()
     one.session(ca_file=hung, **QUICK)
     one.download(server.url + "/a", downloads / "stuck")
     one.close()
-    # The store is free, and a new engine works in the same process.
+    # The store is free, so a new engine can start in the same process.
     one.open()
     one.session("other", ca_file=authority.file, **QUICK)
     one.download(server.url + "/a", downloads / "free")

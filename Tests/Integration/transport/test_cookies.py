@@ -77,7 +77,7 @@ def test_cookies_of_the_next_engine_by_policy(host, misbehaving, downloads, poli
     assert sent(misbehaving, "/a") == [None, "id=7", later]
 
 
-def test_cookies_survive_a_kill_half_a_second_later(host, misbehaving, downloads, store):
+def test_cookies_are_stored_if_the_engine_is_killed_half_a_second_later(host, misbehaving, downloads, store):
     url = misbehaving.serve("/a", Content(10), [sets("id=7; Max-Age=1000")])
     slow = misbehaving.serve("/slow", Content(400_000), [Behaviour(pace=200_000)])
     one = host()

@@ -28,7 +28,7 @@ class Refused:
 
 
 def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, misbehaving, downloads):
-    """The time is five seconds. Both hostings are tested at once."""
+    """The slot is occupied for five seconds. Both hostings are tested at the same time."""
     with ExitStack() as stack:
         servers, refused = [], []
         for hosting in (Hosting.EMBEDDED, Hosting.DAEMON):
@@ -39,7 +39,7 @@ def test_a_dripping_error_page_occupies_its_slot_for_a_short_time(shared_hosts, 
         assert [(end.state, end.status, end.http_status) for end in ends] == [
             (TaskState.FAILED, Status.HTTP_STATUS, 404)] * 2
         for each in refused:
-            # Bytes arrive all the time.
+            # Bytes arrive all the time, so the task is never stalled.
             assert Reason.STALLED not in each.reasons
             each.one.turn_to(each.name)
             until(lambda one=each.one, task=each.next: one.task(task),

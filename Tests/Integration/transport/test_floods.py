@@ -35,10 +35,11 @@ from transport.violating import (
 )
 
 MEGABYTE = 1_000_000
-#: The most by which the engine's resident memory may grow: a flooded transfer and another one have buffers.
+#: The largest growth of the engine's resident memory, in bytes. It allows for the buffers of a flooded transfer and
+#: of another transfer.
 LARGEST_GROWTH = 16 * MEGABYTE
-#: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured, and `TurnGuard`
-#: gives a flood 0.3 s.
+#: The most processor time that the engine's process may use before a verb returns. 0.1 s were measured.
+#: `FrameFloodGuard` ends a flood after 0.3 s.
 LONGEST_VERB_SECONDS = 1
 #: The most processor time before the other download has ended. 0.5 s were measured.
 LONGEST_DOWNLOAD_SECONDS = 3
@@ -89,7 +90,7 @@ HTTP_2 = {
     "CONTINUATION": lambda stream: Flood(frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream)),
     "CONTINUATION of fields": lambda stream: Flood(
         frame(HEADERS, 0, stream, fields(STATUS)), frame(CONTINUATION, 0, stream, fields(("x-a", "b" * 1_000)))),
-    # RST_STREAM for a stream that has ended, which is the one of the redirect.
+    # RST_STREAM for the stream of the redirect, which has ended.
     "RST_STREAM": lambda stream: REDIRECT if stream == 1 else Flood(
         headers(stream, STATUS), frame(RST_STREAM, 0, 1, number(8))),
     "GOAWAY": lambda stream: Flood(headers(stream, STATUS), frame(GOAWAY, 0, 0, number(stream) + number(0))),
@@ -102,8 +103,8 @@ class BusyEngine(AssertionError):
 
 
 class Engine:
-    """The daemon of a host, with the processor time that it uses. Unlike elapsed time, this does not depend on other
-    programs of the machine."""
+    """The daemon of a host, with the processor time that it uses. Processor time does not depend on other programs of
+    the machine, as elapsed time does."""
 
     def __init__(self, one):
         self.one, self.process = one, one.engine().process_id
@@ -113,7 +114,8 @@ class Engine:
         return processor_seconds(self.process)
 
     def call(self, name, *arguments, limit=LONGEST_VERB_SECONDS, **options):
-        """Calls a method of the host. Fails if the engine has used so much time and the method has not returned."""
+        """Calls a method of the host. Fails if the engine uses `limit` seconds of processor time before the method
+        returns."""
         end = self.seconds + limit
         self.one.begin(name, *arguments, **options)
         while not self.one.answers_within(0.05):
@@ -128,14 +130,16 @@ class Engine:
 
 @pytest.fixture
 def survive(shared_hosts, misbehaving, downloads):
-    """Downloads from a flooding server and from another one with one engine. Returns the end of the flooded task."""
+    """With one engine, downloads from a flooding server and from another server. Returns the end of the flooded
+    task."""
     engine = Engine(shared_hosts.host(Hosting.DAEMON))
 
     def run(server, **options):
         try:
             return survived(server, options)
         except AssertionError:
-            # No other test may get a host with an outstanding reply, or an engine with a flooded task.
+            # The host and the engine are ended: no other test may get a host with an outstanding reply, or an engine
+            # with a flooded task.
             engine.end()
             raise
 

@@ -169,7 +169,7 @@ REFUSALS = {
 
 @pytest.mark.parametrize("refuse", REFUSALS.values(), ids=REFUSALS)
 def test_a_server_with_only_http_2_gets_http_2_again_after_a_cut_body(fetch, authority, downloads, refuse):
-    """The request after a cut body uses HTTP/1.1, which such a server does not support."""
+    """The request after a cut body uses HTTP/1.1. A server that supports only HTTP/2 does not accept this request."""
     def cut(stream):
         return begun(stream) + LARGE["DATA"](stream)
 

@@ -1,4 +1,4 @@
-"""Idle connections that their server has closed are closed by the engine, too."""
+"""If a server closes an idle connection, the engine closes it, too."""
 
 import threading
 from contextlib import suppress
@@ -14,12 +14,14 @@ from transport.conftest import QUICK
 from transport.dripping import DrippingServer
 
 CONNECTIONS = 20
-#: A limit in seconds. An idle connection that nothing watches stays for 30 seconds.
+#: A limit in seconds. It is shorter than the 30 seconds for which the engine keeps an idle connection that it does
+#: not watch.
 SOON = 12
 
 
 class ClosingServer(AcceptingServer):
-    """Responds to one request on each connection once all connections have one, and closes them on request.
+    """Responds to one request on each connection when all connections have one. Closes the connections when the test
+    calls `close_connections`.
 
     The responses do not announce the end of the connection, so the client keeps it.
     """
@@ -36,8 +38,8 @@ class ClosingServer(AcceptingServer):
         super().__exit__(*details)
 
     def close_connections(self):
-        """Closes the connections. Call it after the client has read the responses, because it keeps no connection that
-        ends before."""
+        """Closes the connections. The test calls it after the client has read the responses: the client does not keep
+        a connection that ends earlier."""
         self._closing.set()
 
     def _serve(self, connection):
@@ -59,7 +61,7 @@ def closing():
 
 
 def fetch_all(one, closing, downloads):
-    """Leaves connections in the engine that their server has closed. Returns the engine's process id."""
+    """Downloads over several connections, which the server then closes. Returns the engine's process id."""
     engine = one.engine().process_id
     one.session("idle", connections_per_origin=CONNECTIONS, maximum_running_tasks=CONNECTIONS, **QUICK)
     for number in range(CONNECTIONS):

@@ -56,7 +56,7 @@ def test_every_attempt_has_its_own_metrics(host, misbehaving, downloads):
     assert all(attempt.protocol == "http/1.1" and attempt.tls_version is None for attempt in found)
 
 
-def test_metrics_are_those_of_the_last_redirect(host, misbehaving, downloads):
+def test_the_metrics_of_a_redirected_download_are_those_of_its_last_request(host, misbehaving, downloads):
     url = misbehaving.serve("/old", Content(10), [redirect("/new")])
     new = misbehaving.serve("/new", Content(20))
     one = host()

@@ -1,4 +1,5 @@
-"""Proxies with an odd response to CONNECT: no internal error, no file of the proxy's bytes, and few requests."""
+"""Proxies with an odd response to CONNECT. The engine reports no internal error, makes no file of the proxy's bytes,
+and sends few requests."""
 
 import os
 import socket

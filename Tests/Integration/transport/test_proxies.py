@@ -45,7 +45,7 @@ def test_the_configured_proxy_is_used(fetch, squid, server, authority):
         assert "GET " + server.url in squid.lines()[before]
 
 
-def test_environment_proxy_and_its_exceptions(fetch, squid, server, authority):
+def test_the_proxy_of_the_environment_is_used_unless_it_is_excluded(fetch, squid, server, authority):
     environment = {**CLEAN, "http_proxy": squid.url, "https_proxy": squid.url}
     trusted = {"ca_file": authority.file}
     nobody = "http://127.0.0.1:1"
@@ -108,7 +108,7 @@ def test_a_credential_of_one_session_opens_no_tunnel_for_another(host, guarded, 
 
 
 def test_a_bypassed_server_is_contacted_directly(host, serve, downloads):
-    """Its 401 is its own challenge, and the proxy's credentials are not sent to it."""
+    """The server's 401 opens a challenge of the server, and the proxy's credentials are not sent to the server."""
     server = MisbehavingServer()
     with server, Proxy("porter", "key") as proxy:
         url = server.serve("/a", Content(10), authorization="Basic dXNlcjpwYXNzd29yZA==")
@@ -136,7 +136,7 @@ def test_headers_for_the_server_never_reach_the_proxy_of_a_tunnel(fetch, serve, 
 
 
 def test_the_error_of_a_refused_tunnel_names_the_proxy_and_its_status(fetch, squid, authority):
-    # No server listens there.
+    # No server listens at the requested URL.
     way = backhaul.Proxy(url=squid.url)
     event = fetch("https://127.0.0.1:1/a", ca_file=authority.file, proxy=way, environment=CLEAN)
     assert (event.state, event.status) == (TaskState.FAILED, Status.CONNECTION_FAILED)

@@ -17,7 +17,8 @@ from transport.dripping import DrippingServer
 
 ONE_TRY = {"maximum_attempts": 1, **QUICK}
 SHORT, LONG = Content(20_000), Content(400_000)
-#: The pace of a response that takes four seconds. A transport that checks its sockets once a second does so meanwhile.
+#: The pace of a response that takes four seconds. In this time a transport that checks its sockets once a second
+#: checks them several times.
 PACE = Behaviour(pace=100_000)
 #: The resolver returns all addresses of a name in /etc/hosts (host.conf(5)).
 RESOLVE_ALL = {"RESOLV_MULTI": "on"}
@@ -70,7 +71,7 @@ def test_a_silent_address_disturbs_no_download_of_another_session(one, dripping,
     task = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 0)
     connect_in_vain(one, downloads)
-    # Two more seconds of the download, or another request of it.
+    # This number is reached after two more seconds of the download, or after another request of it.
     enough = dripping.dripped + 40
     until(lambda: dripping.dripped, lambda count: count > enough or one.task(task).state.has_ended)
     dripping.finish()
@@ -84,7 +85,7 @@ def test_a_silent_address_disturbs_no_running_post(one, dripping, downloads):
     one.upload(dripping.url + "/post", body=b"once", method="POST")
     until(lambda: dripping.requests, lambda seen: seen == ["POST"])
     connect_in_vain(one, downloads)
-    # A download with the same settings measures two more seconds.
+    # The test needs to wait for two more seconds, which a download with the same settings measures.
     one.session("meanwhile", **ONE_TRY)
     other = one.download(dripping.url + "/a", downloads / "a")
     until(lambda: dripping.dripped, lambda count: count > 40 or one.task(other).state.has_ended)

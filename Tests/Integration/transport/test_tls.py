@@ -104,7 +104,8 @@ def test_the_client_key_may_be_in_a_separate_file(fetch, choosy, authority, tmp_
 
 def test_without_a_client_certificate_the_error_names_the_option(request, fetch, choosy, authority):
     event = fetch(choosy.url + "/a", ca_file=authority.file)
-    # With TLS 1.3 the client's handshake ends before the server refuses it, and the reset may overtake the reason.
+    # With TLS 1.3 the client's handshake ends before the server refuses the client. The reset may then arrive before
+    # the reason.
     if event.status is not Status.CONNECTION_LOST or "1.2" in request.node.name:
         fails(event, choosy.url, "client_certificate")
     assert choosy.log() == []

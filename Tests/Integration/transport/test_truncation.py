@@ -24,8 +24,8 @@ TOLERANT = {"tolerances": Tolerances.MISSING_CLOSE_NOTIFY}
 
 @pytest.fixture(params=[ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3], ids=["TLS 1.2", "TLS 1.3"])
 def start(request, authority):
-    """Starts a server that gives the responses in order, and repeats the last one. Each has its own end of the
-    connection."""
+    """Starts a server that gives the responses in order, and repeats the last one. Each response is a pair of bytes
+    and a function that ends the connection."""
     context = authority.context()
     context.minimum_version = context.maximum_version = request.param
     started = []
@@ -48,8 +48,8 @@ def start(request, authority):
 
 @pytest.fixture(params=["direct", "tunnel"])
 def download(request, fetch, authority, downloads):
-    """Downloads with the default rules of retries, through a proxy's tunnel or without one. Returns the event and the
-    digests of the existing files."""
+    """Downloads with the default rules of retries, either through the tunnel of a proxy or directly. Returns the
+    event and the digests of the files in the folder."""
     def run(server, **options):
         def fetched(**way):
             event = fetch(server.url + "/a", ca_file=authority.file, environment=CLEAN,

@@ -1,4 +1,4 @@
-"""The version of HTTP that is used, and addresses of both kinds."""
+"""The version of HTTP that is used, and URLs with addresses of IPv6."""
 
 import pytest
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def watch_peak(process):
-    """Resets the peak, so that `peak` counts from now. Returns the resident memory in bytes."""
+    """Resets the peak, so that `peak` measures from this call on. Returns the resident memory in bytes."""
     Path(f"/proc/{process}/clear_refs").write_text("5")
     return _resident(process, "VmRSS")
 

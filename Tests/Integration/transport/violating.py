@@ -29,8 +29,8 @@ class ViolatingServer(ScriptedServer):
     """``with ViolatingServer(context, *responses) as server`` gives the responses in order, and repeats the last one.
 
     The server keeps the connection. A response is a function that returns the frames for a stream. Without a context
-    the server uses HTTP/2 without TLS from the start. `refuse` is called with a connection that does not begin with
-    HTTP/2, and the connection is closed then.
+    the server uses HTTP/2 without TLS from the start. If a connection does not begin with HTTP/2, `refuse` is called
+    with it, and then the connection is closed.
     """
 
     def __init__(self, context, *responses, refuse=None):

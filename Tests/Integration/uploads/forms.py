@@ -38,10 +38,10 @@ class FormReceiver:
     """``with FormReceiver() as forms: … forms.url("/a") … forms.sent``"""
 
     sent: list = field(default_factory=list)
-    #: The statuses of the responses, in order; then 200.
+    #: The statuses of the first responses, in order. All later responses have 200.
     statuses: list = field(default_factory=list)
     answer: bytes = b'{"id": 7}'
-    #: Each number cuts off one response after so many bytes of its body.
+    #: For each number, one response is cut off after that number of bytes of its body.
     drops: list = field(default_factory=list)
     #: The server reads no body until this is set.
     reads: threading.Event = field(default_factory=threading.Event)
@@ -79,7 +79,7 @@ class FormReceiver:
             request_queue_size = 128
 
             def handle_error(self, *_):
-                """A client that is killed breaks its connections, which is no error here."""
+                """Ignores the error: a client that is killed breaks its connections."""
 
         self._server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self._server.serve_forever, daemon=True).start()

@@ -35,7 +35,7 @@ def test_a_form_of_files_and_values_is_read_by_pythons_parser(host, forms, sourc
 
 
 @pytest.mark.parametrize("method", ["PUT", "POST", "PATCH"])
-def test_a_small_body_from_memory_survives_its_host(host, forms, method):
+def test_a_small_body_from_memory_is_sent_after_its_host_has_ended(host, forms, method):
     one = host()
     one.session()
     # The task is suspended until its host has ended.

@@ -1,4 +1,4 @@
-"""A store whose database was lost or is an old copy: the files that hosts have handed over are not removed."""
+"""A store whose database was lost or is an old copy: request bodies that hosts have enqueued are not removed."""
 
 import os
 import shutil
@@ -76,14 +76,14 @@ def test_files_that_an_old_copy_of_the_database_does_not_know_are_set_aside(host
     assert [sent.body for sent in forms.sent] == [b"known"]
     told = subprocess.run([os.environ["BACKHAUL_COMMAND"], "doctor", "--store", store], capture_output=True, text=True)
     assert f"{store}/bodies/lost has 1 file that the database does not know" in told.stdout
-    # The file is still there after further starts.
+    # After further starts of the engine, the file still exists.
     one.kill_with_engine()
     host().attach()
     assert contents(store / "bodies" / "lost") == [b"later"]
 
 
 def test_files_with_another_name_and_copies_are_removed(host, forms, sources, store):
-    """A crash before the commit leaves such files; their hosts still have them."""
+    """A crash before the commit leaves such files in the store. Their hosts still have the originals."""
     one = host()
     one.session()
     consume(one, forms, sources / "known", b"known")

@@ -153,7 +153,7 @@ def test_a_file_whose_name_could_not_be_removed_is_not_consumed(host, forms, sou
 
 
 def test_a_name_that_cannot_be_removed_at_once_is_removed_later(host, forms, sources, store):
-    """chattr(1) forbids the removal even to root. The stored record of it survives the engine."""
+    """chattr(1) forbids the removal even to root. The next engine finds the record of the name in the store."""
     (sources / "a").write_bytes(b"mine")
     one = host()
     one.session()

@@ -5,7 +5,7 @@
  *
  * `fill` enqueues BODIES suspended uploads of a file that the store copies. `use` opens the store again, so that the
  * engine lists its bodies; it downloads URL, cancels the uploads and acknowledges every event. With DAEMON that program
- * is the engine, without it this process. The exit status is 0 if every call succeeded.
+ * is the engine; without it the engine runs in this process. The exit status is 0 if every call succeeded.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <backhaul.h>
@@ -55,7 +55,7 @@ static void enqueue_download(bh_session *session, const char *url, const char *f
     check(bh_session_enqueue(session, &request, 1, PATIENCE, NULL, &error), "enqueue a download");
 }
 
-/* Reads events until the tasks have ended. Returns the number of those that succeeded. */
+/* Reads events until the tasks have ended. Returns how many tasks succeeded. */
 static int read_events(bh_session *session, int tasks) {
     int succeeded = 0;
     uint64_t last = 0;

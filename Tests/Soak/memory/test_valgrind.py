@@ -1,7 +1,7 @@
 """Runs hosts with many descriptors, and engines whose stores have many bodies, under valgrind, in both hostings.
 
-Memory must be accessed only inside its blocks. With many files, a listing fills the C library's buffer to its last
-byte, which shows reads past the end of an entry.
+The tests check that memory is accessed only inside its blocks. With many files, a listing fills the C library's
+buffer to its last byte, so a read past the end of an entry is found.
 """
 
 import os
@@ -21,7 +21,8 @@ from servers.nginx import Nginx
 PROJECT = Path(__file__).resolve().parents[3]
 LIBRARIES = PROJECT / "build" / "lib"
 DAEMON = PROJECT / "build" / "libexec" / "backhaul" / "backhauld"
-#: More entries of /proc/self/fd than fit into the 32 KiB that readdir(3) reads at once.
+#: The number of open descriptors. /proc/self/fd then has more entries than fit into the 32 KiB that readdir(3) reads
+#: in one call.
 DESCRIPTORS = 1_400
 WRONG = 99
 PATIENCE = 900

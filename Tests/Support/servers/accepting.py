@@ -14,8 +14,8 @@ class AcceptingServer:
     """``with AServer() as server: server.url``. A subclass has `_serve`, which runs for each connection in its own
     thread.
 
-    The connection is closed when `_serve` returns, or raises OSError or EOFError. All connections end with the
-    server.
+    The connection is closed when `_serve` returns, or when it raises OSError or EOFError. When the server ends, all
+    connections end.
     """
 
     def __init__(self, tls=None, address="127.0.0.1"):
@@ -45,7 +45,7 @@ class AcceptingServer:
         raise NotImplementedError
 
     def _listen(self, address, port=0):
-        """Returns the port."""
+        """Listens at the address, and returns the port."""
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         listener = socket.create_server((address, port), family=family, backlog=_BACKLOG)
         for _ in range(100):

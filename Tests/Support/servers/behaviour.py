@@ -8,41 +8,42 @@ from servers.content import Content
 
 @dataclass(frozen=True)
 class Behaviour:
-    """One response. Without any field it is correct: ranges, If-Range, validators, the right length."""
+    """One response. If no field is set, the response is correct: it has ranges, If-Range, validators and the right
+    length."""
 
-    #: Replaces 200, 206 or 416; the body is then ``body``.
+    #: The status in place of 200, 206 or 416. The body is then ``body``.
     status: Optional[int] = None
-    #: The body of a response with its own status.
+    #: The body of a response with ``status``.
     body: bytes = b""
     #: Header fields to add or replace; a value of None leaves the field out.
     headers: dict = field(default_factory=dict)
-    #: The resource is replaced by this content.
+    #: The content that replaces the resource.
     content: Optional[Content] = None
-    #: Responds to a range request with 200 and the complete content.
+    #: Whether the server responds to a range request with 200 and the complete content.
     ignores_range: bool = False
-    #: Serves a range without checking If-Range.
+    #: Whether the server sends a range without a check of If-Range.
     ignores_if_range: bool = False
-    #: Sends the bytes from this offset, whatever the requested range, with the Content-Range that was requested.
+    #: The offset of the first sent byte, whatever range was requested. Content-Range has the requested range.
     shifted: int = 0
-    #: Content-Length is this much larger than the body (smaller if negative).
+    #: By how many bytes Content-Length exceeds the body. It is too small if the number is negative.
     length_lie: int = 0
-    #: No Content-Length; the body ends with the connection.
+    #: Whether Content-Length is left out. The body ends with the connection.
     without_length: bool = False
-    #: Uses Transfer-Encoding: chunked.
+    #: Whether the body has Transfer-Encoding: chunked.
     chunked: bool = False
-    #: Ends the connection after so many bytes of the body.
+    #: The number of bytes of the body after which the connection ends.
     drop_after: Optional[int] = None
-    #: Ends it with a reset instead of an orderly end.
+    #: Whether the connection ends with a reset.
     reset: bool = False
-    #: Stops sending after so many bytes of the body, and keeps the connection open.
+    #: The number of bytes of the body after which the server stops sending. The connection stays open.
     stall_after: Optional[int] = None
-    #: Sends nothing, not even a status line.
+    #: Whether the server sends nothing, not even a status line.
     silent: bool = False
     #: The rate in bytes per second.
     pace: Optional[int] = None
-    #: Bytes to send in place of a response; then the connection ends.
+    #: The bytes that are sent in place of a response, before the connection ends.
     raw: Optional[bytes] = None
-    #: Sends a header that never ends.
+    #: Whether the server sends a header that never ends.
     endless_header: bool = False
 
 

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-# The signal is requested first (setpriv), and then the parent is checked: it may be dead already.
+# setpriv first requests the signal. Then the shell checks its parent, which may have ended before that.
 _LEASH = '[ $PPID = "$0" ] && exec "$@"'
 
 
@@ -14,7 +14,7 @@ def start(command, **options):
 
 
 def end(process, timeout=10):
-    """Ends a process: with SIGTERM, and after a time with SIGKILL."""
+    """Ends a process with SIGTERM, or with SIGKILL if it has not ended after the time-out."""
     if process.poll() is None:
         process.terminate()
         try:

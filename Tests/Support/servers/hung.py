@@ -62,7 +62,7 @@ class FreezingDisk:
 
     def __exit__(self, *_):
         self.thaw()
-        # Processes that have open files there keep them.
+        # Processes keep the files that they have opened on the disk.
         self._run("umount", "--lazy", self.folder)
 
     @staticmethod

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 _BLOCK = 1 << 20
-#: Each block is one of so many windows onto the same random bytes.
+#: The number of different blocks. Each block is a window onto the same random bytes.
 _WINDOWS = 65_521
 
 
@@ -26,7 +26,7 @@ class LargeContent:
         return memoryview(random.Random(f"large {self.seed}").randbytes(_BLOCK + _WINDOWS))
 
     def pieces(self, start, end):
-        """Yields views of the bytes from start to end, in order, of at most 1 MiB each."""
+        """Yields views of the bytes from start to end, in order. A view has at most 1 MiB."""
         while start < end:
             number, within = divmod(start, _BLOCK)
             window = number * 25_931 % _WINDOWS

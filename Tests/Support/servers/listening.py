@@ -30,10 +30,11 @@ def free_port():
 
 
 def start(command, ports=1, *, log=None, **options):
-    """Runs what `command` returns for so many ports. Returns the process and its ports.
+    """Calls `command` with `ports` free ports, and runs the command line that it returns. Returns the process and its
+    ports.
 
-    Another program may take a port first and listen in the program's place; then other ports are tried. `log` is a
-    file in which the program writes why it does not start.
+    If another program takes a port first, other ports are tried. `log` is a file in which the program writes why it
+    does not start.
     """
     for _ in range(5):
         chosen = [free_port() for _ in range(ports)]

@@ -50,7 +50,7 @@ class Resource:
     """A path with its content, and the responses to the next requests for it."""
 
     content: Content
-    #: Each is used for one request; then ``otherwise`` applies.
+    #: Each behaviour is used for one request. Then ``otherwise`` applies.
     behaviours: list = field(default_factory=list)
     otherwise: Behaviour = GOOD
     etag: object = None
@@ -78,8 +78,8 @@ class MisbehavingServer(AcceptingServer):
               authorization=None, challenge='Basic realm="staff"'):
         """Serves a path and returns its URL.
 
-        ``etag`` is made from the content unless it is given; None: none is sent. A request without this
-        ``authorization`` gets a 401 with the ``challenge``.
+        ``etag`` is made from the content unless it is given. With None the response has no entity tag. A request
+        without the field ``authorization`` gets a 401 with the ``challenge``.
         """
         with self._changed:
             self._resources[path] = Resource(content, list(behaviours), otherwise, etag, last_modified,
@@ -87,7 +87,7 @@ class MisbehavingServer(AcceptingServer):
         return self.url + path
 
     def log(self, path=None):
-        """Returns the requests so far, of one path or of all."""
+        """Returns the requests so far, for one path or for all paths."""
         with self._changed:
             return [asked for asked in self._log if path in (None, asked.path)]
 
@@ -104,7 +104,7 @@ class MisbehavingServer(AcceptingServer):
                 break
 
     def _answer(self, connection, asked):
-        """Returns whether the connection can be used again."""
+        """Responds to the request. Returns whether the connection can be used again."""
         with self._changed:
             resource = self._resources.get(asked.path)
             behaviour = resource.next(asked) if resource else Behaviour(status=404, body=b"there is nothing here\n")
@@ -133,7 +133,7 @@ def _read_request(reader):
 
 
 class _Answer:
-    """Performs one behaviour."""
+    """Sends the response to one request, as its behaviour says."""
 
     def __init__(self, connection, asked, resource, behaviour, note):
         self._connection, self._asked, self._resource = connection, asked, resource
@@ -209,13 +209,14 @@ class _Answer:
         self._note()
 
     def _stall(self):
-        """Waits until the client gives up or the server is closed. Both end the connection, which makes it readable."""
+        """Waits until the client gives up or the server is closed. In both cases the connection ends, and so becomes
+        readable."""
         self._connection.recv(1)
         return False
 
     def _end(self):
         if self._behaviour.reset:
-            # With a linger time of zero, close sends a reset (socket(7)).
+            # With a linger time of zero, `close` sends a reset (socket(7)).
             self._connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         return False
 

@@ -1,8 +1,8 @@
-"""An HTTP/1.1 server of one large resource. It cuts every connection, moves to another address in between, and counts
-the bytes that its client has read.
+"""An HTTP/1.1 server of one large resource. It cuts every connection, then moves to another address, and counts the
+bytes that its client has read.
 
-Its front has a fixed address and redirects to the current place of the resource: a name whose address changes, with
-another query each time, as signed links have.
+A front with a fixed address redirects to the current URL of the resource. That URL has a name whose address changes,
+and another query each time, as signed links have.
 """
 
 import random
@@ -46,10 +46,12 @@ class Script:
     #: Each connection ends after a random number of bytes between these two.
     shortest: int
     longest: int
-    #: The representations. Each but the last is replaced by the next at an offset of its own bytes.
+    #: The representations. The server replaces each of them, except the last one, when it has sent the byte at its
+    #: offset in `replaced_at`.
     contents: list
     replaced_at: list = field(default_factory=list)
-    #: Pairs of a representation's number and an offset: when this byte is sent, the client's engine is killed.
+    #: Pairs of a representation's number and an offset. The engine of the client is killed when the byte at the
+    #: offset is sent.
     kills: list = field(default_factory=list)
 
 
@@ -64,7 +66,8 @@ class MovingServer(AcceptingServer):
         self._turn = threading.Lock()
         self._place = 1
         self.deliveries = []
-        #: Returns a context in which the engine is stopped, with a function that kills it there.
+        #: Returns a context in which the engine is stopped. The value of the context is a function that kills the
+        #: engine.
         self.killer = None
 
     def __enter__(self):
@@ -82,7 +85,8 @@ class MovingServer(AcceptingServer):
         return f"http://front.test:{self.port}/file"
 
     def _move(self):
-        """Moves to another address. The old one has no listener any more, and the name resolves to the new one."""
+        """Moves to another address. The old address has no listener any more, and the name resolves to the new
+        address."""
         before = self._place
         self._place = self._random.choice([place for place in range(2, 10) if place != before])
         self._listen(f"127.0.0.{self._place}", self.port)
@@ -142,10 +146,10 @@ class MovingServer(AcceptingServer):
         return False
 
     def _reset(self, connection, delivery, count, head):
-        # A reset discards unread bytes.
+        # A reset discards unread bytes, so the client must read them first.
         sockets.wait_until_taken(connection, head + count)
         self._move()
-        # With a linger time of zero, close sends a reset (socket(7)).
+        # With a linger time of zero, `close` sends a reset (socket(7)).
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         delivery.taken, delivery.end = count, "reset"
         return False
@@ -155,8 +159,8 @@ class MovingServer(AcceptingServer):
         return self._drop(connection, delivery, count, head)
 
     def _kill_engine(self, connection, delivery, _, head):
-        """Kills the engine during the transfer: it is stopped, the bytes that it has read are counted, and then it is
-        killed."""
+        """Kills the engine during the transfer. Before that the engine is stopped, and the bytes that it has read are
+        counted."""
         self._kills.pop(0)
         with self.killer() as kill:
             delivery.taken, delivery.end = sockets.settled(connection) - head, "killed"
@@ -187,7 +191,7 @@ def _send_head(connection, status, fields):
 
 
 def _read_request(reader):
-    """Returns the path and the header fields; None at the connection's end."""
+    """Returns the path and the header fields of a request, or None at the end of the connection."""
     line = reader.readline(65_536).decode("latin-1").split()
     if len(line) != 3:
         return None

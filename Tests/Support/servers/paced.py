@@ -1,4 +1,4 @@
-"""An HTTP/1.1 server of one file with a strong entity tag, sent at a steady rate in small writes."""
+"""An HTTP/1.1 server of one file with a strong entity tag. It sends the file at a steady rate in small writes."""
 
 import re
 import time
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from servers import sockets
 from servers.accepting import AcceptingServer
 
-#: Each write has the bytes of so many seconds.
+#: The time between two writes, in seconds. Each write has the bytes for this time.
 WRITE = 0.001
 
 
@@ -27,7 +27,7 @@ class Delivery:
 
 
 class PacedServer(AcceptingServer):
-    """``with PacedServer(content, rate, watch) as server``: so many bytes per second on each connection.
+    """``with PacedServer(content, rate, watch) as server``: sends `rate` bytes per second on each connection.
 
     `deliveries` are in the order of the requests. `watch` is called with a delivery after each write; if it returns
     True, the connection ends.

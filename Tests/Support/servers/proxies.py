@@ -80,7 +80,7 @@ class Squid(Proxied):
 
 
 class Socks(Proxied):
-    """A SOCKS5 proxy (RFC 1928). It resolves names itself if it gets names."""
+    """A SOCKS5 proxy (RFC 1928). It resolves the names that clients send."""
 
     def __init__(self, user=None, password=None):
         self.user, self.password = user, password

@@ -1,4 +1,4 @@
-"""A link of a given speed, made as a proxy of connections: kernels of small test machines have no netem."""
+"""A link of a given speed. It is a proxy of connections, because the kernels of small test machines have no netem."""
 
 import select
 import socket
@@ -10,20 +10,20 @@ from servers.accepting import AcceptingServer
 
 #: The number of steps per second in which bytes are passed on.
 _STEPS = 50
-#: The link's own buffers are small, so that the bytes that it has passed on have nearly all arrived.
+#: The link's own buffers are small, so that clients have received nearly all bytes that it has passed on.
 _BUFFER = 4_096
 
 
 class Link(AcceptingServer):
-    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``. It is in front of a server of the same
-    address, and limits the bytes per second to the clients, for all connections together. A change applies at once."""
+    """``with Link(server.port, rate=1_000_000) as link: link.rate = 3_000``. The link is in front of the server at
+    the same address. `rate` limits the bytes per second to all clients together; a change applies at once."""
 
     def __init__(self, port, address="127.0.0.1", rate=1_000_000):
         super().__init__(address=address)
         self.rate, self._target = rate, (address, port)
         #: Bytes of responses that were passed on, including heads.
         self.passed = 0
-        #: The time of the last byte, and the time at which a client last ended a connection (time.monotonic).
+        #: The time of the last byte, and the time when a client last ended a connection (time.monotonic).
         self.last_byte = self.last_end = 0.0
         self._changed = threading.Condition()
         self._clients = 0

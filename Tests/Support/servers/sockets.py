@@ -23,7 +23,7 @@ def taken(connection):
 
 
 def wait_until_taken(connection, count, timeout=30):
-    """Waits until the process at the other end has read so many bytes."""
+    """Waits until the process at the other end has read `count` bytes."""
     _wait(lambda: taken(connection) >= count, timeout)
 
 
@@ -32,8 +32,8 @@ def wait_until_all_taken(connection, timeout=30):
     local, remote = connection.getpeername(), connection.getsockname()
 
     def is_taken():
-        # Unacknowledged bytes (tcp(7), SIOCOUTQ) come first: the acknowledged ones can only be in the other end's
-        # queue.
+        # Unacknowledged bytes (tcp(7), SIOCOUTQ) are checked first. When there are none, unread bytes can only be in
+        # the other end's queue.
         waiting = struct.unpack("=i", fcntl.ioctl(connection, termios.TIOCOUTQ, bytes(4)))[0]
         return waiting == 0 and _unread(local, remote) == 0
 
@@ -41,7 +41,8 @@ def wait_until_all_taken(connection, timeout=30):
 
 
 def settled(connection, timeout=30):
-    """Returns the number of bytes that a stopped process had read before it was stopped."""
+    """Returns the number of bytes that a stopped process has read. Waits until the number does not change any
+    more."""
     before = []
 
     def is_settled():

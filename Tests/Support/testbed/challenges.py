@@ -7,7 +7,7 @@ ASKS = {"asks_for_credentials": True, "first_delay_ms": 20, "longest_delay_ms": 
 
 
 def challenge(one, waiting=1, *, failures=0):
-    """Returns the only open challenge, once so many tasks wait for it."""
+    """Waits until `waiting` tasks wait for the only open challenge, and returns the challenge."""
     return until(one.challenges, lambda found: [(item.waiting_tasks, item.failures) for item in found]
                  == [(waiting, failures)])[0]
 

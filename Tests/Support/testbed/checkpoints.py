@@ -14,7 +14,7 @@ DATABASE = "backhaul.sqlite3"
 def synced_offsets(store):
     """Returns the synced bytes of each checkpoint.
 
-    The engine locks its database, so this reads a copy. A copy that was made during a write may be damaged.
+    The engine locks its database, so this function reads a copy. A copy that was made during a write may be damaged.
     """
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -27,5 +27,5 @@ def synced_offsets(store):
 
 
 def wait_for_checkpoint(store, synced=0):
-    """Waits until the store's only partial download has a checkpoint with so many synced bytes."""
+    """Waits until the store's only partial download has a checkpoint with at least `synced` synced bytes."""
     until(lambda: synced_offsets(store), lambda offsets: len(offsets) == 1 and offsets[0] >= synced)

@@ -1,4 +1,5 @@
-"""Starts hosts without the start of an interpreter: a process that has imported the library forks one for each request.
+"""Starts hosts quickly: a server process that has imported the library forks a host for each request, so that no
+interpreter must be started.
 
 multiprocessing's fork server is not used: its children get neither standard streams nor a separate environment.
 """
@@ -24,7 +25,7 @@ class ForkedProcess:
     def __init__(self, server, pid, stdin, stdout):
         self._server, self.pid, self.stdin, self.stdout = server, pid, stdin, stdout
         self.returncode = None
-        # The server reaps the process only on request, so that no other process gets its number before.
+        # The server reaps the process only on request. Until then no other process gets its process id.
         self._descriptor = os.pidfd_open(pid)
 
     def __del__(self):
@@ -50,7 +51,7 @@ class ForkedProcess:
 
 
 class ForkServer:
-    """The test's side. The server ends when the process that started it has ended, and the hosts end with it."""
+    """The test's side of the fork server. When the test's process has ended, the server and the hosts end, too."""
 
     def __init__(self):
         self._connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -109,7 +110,7 @@ def become_host(server, descriptors):
 
 
 def main():
-    # Imported here, because the tests' side of this file needs no host.
+    # This module is imported here, because the test's side of this file does not need it.
     from testbed.programs import hands
 
     with socket.socket(fileno=int(sys.argv[1])) as connection:

@@ -15,7 +15,7 @@ from backhaul import Hosting
 from servers import child
 from testbed.fork_server import fork_server
 
-#: Prefixes of variables that only a starting program reads.
+#: Prefixes of environment variables that a program reads only at its start.
 READ_AT_START = ("LD_", "PYTHON", "MALLOC_", "BACKHAUL_LIBRARY")
 
 
@@ -31,7 +31,8 @@ def until(look, condition, timeout=180):
 
 @contextmanager
 def stopped(process):
-    """Stops the process with SIGSTOP for the context. Gives a function that kills it and waits for its end."""
+    """Stops the process with SIGSTOP. The value of the context is a function that kills the process and waits for its
+    end."""
     descriptor = os.pidfd_open(process)
 
     def kill():
@@ -59,7 +60,7 @@ class HostEnded(AssertionError):
 class Host:
     """``host.download(url)`` calls the method in the host's process, and returns its result or raises its error."""
 
-    #: The most seconds that a call of a test may take.
+    #: The longest time that a call of a test may take, in seconds.
     LIMIT = 300
 
     def __init__(self, store, identifier="org.example.hosts", *, hosting=Hosting.EMBEDDED, environment=None, prefix=()):
@@ -99,7 +100,7 @@ class Host:
         return result
 
     def answers_within(self, seconds):
-        """Returns whether the started call has a result."""
+        """Waits for up to this number of seconds. Returns whether the started call has a result."""
         return bool(select.select([self._process.stdout], [], [], seconds)[0])
 
     def _call(self, name, *arguments, **options):
@@ -141,7 +142,7 @@ class Host:
             daemons.end(engine, signal.SIGKILL, time.monotonic() + 10)
 
     def kill_with_engine(self):
-        """Kills both processes, and waits until both have ended."""
+        """Kills the host and the process of the engine, and waits until both have ended."""
         self.kill_engine()
         self.kill()
 
@@ -154,7 +155,7 @@ class Host:
         self.signal(signal.SIGCONT)
 
     def leave(self):
-        """Lets the program end without closing anything. Returns its exit status."""
+        """Lets the program end without closing its handles. Returns its exit status."""
         self._process.stdin.close()
         return self._process.wait(30)
 

@@ -32,7 +32,8 @@ class Journal:
 
 
 def violations(facts):
-    """Yields violations of the promises about events: once for each task, in order, none after its acknowledgement.
+    """Yields violations of the promises about events: one end for each task, events in order, and no event after its
+    acknowledgement.
 
     >>> list(violations([{"fact": "acknowledged", "events": [1]},
     ...                  {"fact": "seen", "event": 1, "key": "a", "task": 1, "whole": True, "finished": False}]))

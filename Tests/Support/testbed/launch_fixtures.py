@@ -1,6 +1,6 @@
 """Fixtures for launches by both kinds of engines: the daemon, and the engine in a process of another application.
 
-A conftest.py imports those that its tests use.
+A conftest.py imports the fixtures that its tests use.
 """
 
 import pytest
@@ -25,7 +25,8 @@ def stage(place, hosting):
 
 
 class Hosts:
-    """Starts hosts on the test's store. With embedded hosting the first host is the engine, with another application.
+    """Starts hosts on the test's store. With embedded hosting the first host is the engine, and belongs to another
+    application.
     """
 
     def __init__(self, store, hosting):

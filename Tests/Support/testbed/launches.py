@@ -32,7 +32,7 @@ class Launched:
         return f"<Launched {self.pid}>"
 
     def open(self, application="org.example.hosts", store=None, **options):
-        """Opens the application as a program does that knows only its name: the environment names the store."""
+        """Opens the application by its identifier. The store is that of the launched program's environment."""
         self._call("open", store, application, **{"hosting": self._hosting, **options})
         return self
 

@@ -59,7 +59,7 @@ class Network:
         self.here(f"ip addr replace {HERE}/24 dev cable && ip link set cable up")
 
     def lead_everywhere(self):
-        """Routes all other networks through the servers' side, too."""
+        """Routes packets to all other networks through the servers' side."""
         self.here(f"ip route replace default via {THERE} dev cable")
 
     def unplug(self):
@@ -75,7 +75,7 @@ class Network:
         return self._call(self._there, body)
 
     def inside(self, body):
-        """Calls a function in the hosts' namespace in the same way."""
+        """Calls a function in a thread of the hosts' namespace."""
         return self._call(self._here, body)
 
     @staticmethod

@@ -10,11 +10,11 @@ _PART_OF = {field.name: name for name, part in _PARTS.items() for field in field
 
 
 def in_parts(*, parts=None, **given):
-    """Moves fields of a part into their part: ``in_parts(maximum_attempts=3, history_limit=9)`` returns ``{"retry":
-    RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
+    """Puts each field into the part of the configuration to which it belongs: ``in_parts(maximum_attempts=3,
+    history_limit=9)`` returns ``{"retry": RetryPolicy(maximum_attempts=3), "history_limit": 9}``.
 
-    So a test can add a field to those of its suite. A given part keeps its other fields; ``parts`` has the parts
-    that are not given.
+    So a test can add a field to the options of its suite. The other fields of a part are those of the given part. If
+    the part is not given, they are those of ``parts``, or the defaults.
     """
     found = {name: value for name, value in given.items() if name not in _PART_OF}
     for name, value in given.items():
@@ -25,5 +25,5 @@ def in_parts(*, parts=None, **given):
 
 
 def policy(**given):
-    """The same for a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
+    """Does the same for a task: ``policy(maximum_attempts=3)`` is ``Policy(retry=RetryPolicy(maximum_attempts=3))``."""
     return Policy(**in_parts(**given))

@@ -33,7 +33,8 @@ FAULTS = [
     Behaviour(status=429),
     retry_after("0"),
     retry_after("1"),
-    # Under the tag of the file, a second length would be a permanent failure: a strong tag stands for the same bytes.
+    # With the file's own tag, another length would be a permanent failure, because a strong tag stands for the same
+    # bytes.
     Behaviour(length_lie=5, headers={"ETag": '"another length"'}),
     Behaviour(ignores_range=True),
     Behaviour(pace=3_000_000),
@@ -153,7 +154,7 @@ class World:
         return None
 
     def _delay(self):
-        # Short delays hit the opening and the enqueue, long ones the middle of the transfers.
+        # Short delays end in the opening or the enqueue, long delays in the middle of the transfers.
         return self.random.choice([0.05, 0.2, 0.5, 1.5]) * self.random.uniform(0.5, 1.5)
 
     def _plan(self, batch, journal, chunk):
@@ -191,7 +192,7 @@ class World:
 
 
 def soak(folder, rounds, seed, hosting, progress=lambda kills: None):
-    """Plays batches until there were so many kills. Returns the result."""
+    """Plays batches until there were `rounds` kills. Returns the result."""
     served = write_files(folder / "served", mixed_sizes(40, seed, largest=2_000_000), seed)
     certificates = make_certificates(folder)
     with Nginx(folder / "nginx", served.folder, certificates) as nginx, MisbehavingServer() as misbehaving:

@@ -1,5 +1,6 @@
 // swift-tools-version: 6.0
-// The package around the README's Swift host; the test puts the block beside this and the path in here.
+// A package for the README's Swift host. The test writes the host's code beside this file, and replaces BINDINGS by a
+// path.
 import PackageDescription
 
 let package = Package(

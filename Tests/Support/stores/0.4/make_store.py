@@ -22,14 +22,14 @@ PLACE = Path("/var/tmp/backhaul-0.4")
 PORT = 47013
 ORIGIN = f"http://127.0.0.1:{PORT}"
 STORE, FILES = PLACE / "store", PLACE / "files"
-#: The store must look as if another boot opened it, also on the machine that made it.
+#: The store must look as if it was last opened in another boot, also on the machine that made it.
 BOOT = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
 NO_BOOT = "00000000-0000-4000-8000-000000000000"
 HERE = Path(__file__).resolve().parent
 CONTENT = bytes(range(256)) * 40
 #: 2100-01-01: a task with this start waits for as long as this fixture is used.
 LATER = 4_102_444_800
-#: Ten years, the longest time-out: the transfers of this store can be finished until then.
+#: The longest time-out, ten years. The transfers of this store can be finished until it ends.
 AGES = 315_360_000_000
 FAR = "Fri, 01 Jan 2100 00:00:00 GMT"
 

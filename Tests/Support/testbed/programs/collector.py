@@ -53,7 +53,7 @@ def collect(session, plan, journal, generator):
     keys = {key for key, _, _ in plan["requests"]}
     seen = journal.keys_seen()
     batch = []
-    # If it was killed between its last acknowledgement and its end, no event is left to read.
+    # If this program was killed after its last acknowledgement and before its end, no event is left to read.
     for event in session.events(timeout=1 if keys <= seen else None):
         journal.write("seen", event=event.id, key=event.key, task=event.task_id, round=event.round,
                       state=event.state, status=event.status, finished=event.is_session_finished,

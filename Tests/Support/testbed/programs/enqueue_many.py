@@ -32,7 +32,7 @@ def main(store, count):
             requests = (bh_request * count)()
             for index in range(count):
                 memmove(byref(requests, index * sizeof(bh_request)), byref(request), sizeof(bh_request))
-            # The peak so far was at the start of the interpreter.
+            # Resets the peak, which was reached at the start of the interpreter.
             Path("/proc/self/clear_refs").write_text("5")
             before, start = resident("VmRSS"), time.monotonic()
             results = take(bh_batch, library.bh_session_enqueue, session._handle.pointer, requests, count, 600_000)

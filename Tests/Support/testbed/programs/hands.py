@@ -114,10 +114,11 @@ class Hands:
         return [plain(event) for event in found.items], found.more
 
     def wait_for(self, count=None, timeout=180):
-        """Reads events from the first unacknowledged one until the session is finished, or until there are so many.
+        """Reads events from the first unacknowledged one until the session is finished, or until `count` events are
+        read.
 
-        The number of rounds depends on timing. So without `count`, the end of a round that another round follows is
-        left out.
+        The number of rounds depends on timing. So without `count`, the end of a round is left out if another round
+        follows.
         """
         events = []
         for event in self.sessions[0].events(timeout=timeout):
@@ -219,7 +220,8 @@ class Hands:
         _ctypes.dlclose(backhaul._library.library._handle)
 
     def lack_memory(self, library, first, count):
-        """Makes allocations of that library fail (Tests/Integration/retries/lacks.c), from the given one on."""
+        """Makes `count` allocations of that library fail, beginning with number `first`
+        (Tests/Integration/retries/lacks.c)."""
         loaded = ctypes.CDLL(None)
         loaded.lack_memory.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_long]
         if not loaded.lack_memory(library.encode(), first, count):
@@ -229,16 +231,16 @@ class Hands:
         return ctypes.CDLL(None).memory_calls()
 
     def lack_watches(self, first, count):
-        """Makes epoll_ctl(2) fail to add descriptors."""
+        """Makes calls of epoll_ctl(2) that add a descriptor fail."""
         ctypes.CDLL(None).lack_watches(ctypes.c_long(first), ctypes.c_long(count))
 
     def lack_processes(self, first, count):
-        """Makes opening /proc/PID/stat fail."""
+        """Makes calls that open /proc/PID/stat fail."""
         ctypes.CDLL(None).lack_processes(ctypes.c_long(first), ctypes.c_long(count))
 
     def fetch_with(self, curl, url):
-        """Makes one transfer with another libcurl, given by its file name. Returns its CURLcode, or None without the
-        library."""
+        """Makes one transfer with another libcurl, given by its file name. Returns its CURLcode, or None if the
+        library is not installed."""
         try:
             other = ctypes.CDLL(curl)
         except OSError:
@@ -251,7 +253,7 @@ class Hands:
         return other.curl_easy_perform(easy)
 
     def inherited(self):
-        """Returns the descriptors that a started program inherits if this one closes none."""
+        """Returns the descriptors that a started program would inherit if this process closed none."""
         listing = "import os, json; print(json.dumps({n: os.readlink(f'/proc/self/fd/{n}') for n in os.listdir(" \
                   "'/proc/self/fd') if os.path.islink(f'/proc/self/fd/{n}')}))"
         done = subprocess.run([sys.executable, "-I", "-c", listing], close_fds=False, stdin=subprocess.DEVNULL,
@@ -259,9 +261,9 @@ class Hands:
         return {int(number): target for number, target in json.loads(done.stdout).items()}
 
     def fork(self):
-        """Forks a child that keeps everything that it inherited, and stays.
+        """Forks a child that keeps everything that it inherited, and does not exit.
 
-        Returns its process id and the errors that it got from a verb on the parent's session, and from one on the
+        Returns its process id, and the errors that it got from a verb on the parent's session and from a verb on the
         parent's application.
         """
         reader, writer = os.pipe()

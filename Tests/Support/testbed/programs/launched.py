@@ -20,7 +20,7 @@ def main():
         "directory": os.getcwd(), "descriptors": sorted(map(int, os.listdir("/proc/self/fd")))[:-2],
     })
     test.sendall(struct.pack("<Q", len(about)) + about)
-    # The calls use the standard streams, which are /dev/null before this.
+    # The calls use the standard streams, which are /dev/null at the start.
     os.dup2(test.fileno(), 0)
     os.dup2(test.fileno(), 1)
     test.close()
