@@ -320,7 +320,7 @@ BH_API const char *bh_status_text(bh_status status);
 
 /* What the number in `detail` or `error_detail` is. */
 BH_ENUM(bh_domain) {
-    BH_DOMAIN_NONE = 0,   /* 0 */
+    BH_DOMAIN_NONE = 0,   /* no number: 0 */
     BH_DOMAIN_SYSTEM = 1, /* errno */
     BH_DOMAIN_CURL = 2,   /* CURLcode */
     BH_DOMAIN_SQLITE = 3, /* extended SQLite result code */
@@ -331,7 +331,7 @@ BH_ENUM(bh_domain) {
 typedef struct bh_application bh_application; /* an application on a store */
 typedef struct bh_session bh_session;         /* an attached session */
 typedef struct bh_ticket bh_ticket;           /* an operation whose outcome is read later */
-typedef struct bh_batch bh_batch;             /* what a list or poll returns */
+typedef struct bh_batch bh_batch;             /* an immutable list that a call returns */
 
 /* The size of bh_error.message in bytes, including the NUL. */
 #define BH_ERROR_MESSAGE_SIZE 512
@@ -385,7 +385,7 @@ typedef struct bh_launch_command {
                                        gets SIGTERM, and SIGKILL ten seconds later; then it is launched again */
     uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
                                        with each such launch */
-    uint32_t longest_delay_ms;      /* default 3,600,000 */
+    uint32_t longest_delay_ms;      /* default 3,600,000: the limit of that delay */
     uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
                                        launches none until a host that it did not launch connects. Events stay */
 } bh_launch_command;
@@ -501,7 +501,7 @@ BH_API BH_CHECK_RESULT bh_status bh_store_limits(bh_application *application, in
 BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
     BH_LAUNCH_DUE = 1,     /* the host is launched at next_launch_ms, unless a host connects before */
-    BH_LAUNCH_RUNNING = 2, /* a launched host lives and has not completed */
+    BH_LAUNCH_RUNNING = 2, /* a launched host runs and has not completed */
     BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: none follows until a host connects by itself */
 };
 
@@ -514,10 +514,10 @@ typedef struct bh_launch_info {
     size_t argument_count;
     const char *const *environment;
     size_t environment_count;
-    const char *working_directory; /* or NULL */
+    const char *working_directory; /* NULL: the user's home directory */
     bh_launch_state state;
     uint32_t launches;             /* launches in a row without completing */
-    int64_t next_launch_ms;        /* or 0 */
+    int64_t next_launch_ms;        /* time of the next launch, or 0 */
     int64_t process_id;            /* of the launched host, or 0 */
     int64_t started_ms;            /* time of the launch, or 0 */
     const char *error_message;     /* why the last launch failed, or NULL */
@@ -549,7 +549,7 @@ typedef struct bh_retry_policy {
     uint32_t maximum_attempts;  /* attempts in a row without new durable bytes; default: no limit but the resource
                                    time-out */
     uint32_t first_delay_ms;    /* default 1,000; it doubles with each attempt */
-    uint32_t longest_delay_ms;  /* default 600,000 */
+    uint32_t longest_delay_ms;  /* default 600,000: the limit of that delay */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
     bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
@@ -683,8 +683,8 @@ typedef struct bh_proxy_settings {
 
 /* Bytes that may move on one network, in both directions together. The struct never grows. */
 typedef struct bh_budget {
-    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
-    uint64_t monthly; /* in a calendar month */
+    uint64_t daily;   /* bytes in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
+    uint64_t monthly; /* bytes in a calendar month; 0: no limit; BH_BUDGET_NOTHING: no bytes */
 } bh_budget;
 
 /* A header field (RFC 9110, section 5). The struct never grows. */
@@ -849,7 +849,7 @@ typedef struct bh_session_info {
     int64_t created_ms;
     int64_t consumer;            /* process id of the consumer, or 0 */
     int64_t consumer_stopped_ms; /* since when the consumer's process is stopped, or 0 */
-    int64_t next_launch_ms;      /* or 0 */
+    int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
     bh_attention attention;
     bh_launch_state launch_state; /* of the application, if this session needs its host; else BH_LAUNCH_NONE */
     uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
@@ -923,7 +923,7 @@ BH_ENUM(bh_refresh) {
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */
 typedef struct bh_part {
     size_t struct_size;
-    const char *name;       /* required */
+    const char *name;       /* required: name of the part */
     const char *file;       /* absolute path, or NULL */
     const void *value;      /* bytes of a part without a file */
     size_t value_size;
@@ -964,7 +964,7 @@ typedef struct bh_request {
     size_t user_data_size;
     const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: GET; with body_file
                                     or body PUT; with parts POST */
-    const char *group;           /* 1 to 255 bytes: the name of a group. When its last live task has ended there is one
+    const char *group;           /* 1 to 255 bytes: the name of a group. When its last task has ended, there is one
                                     BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* of a download: "sha-256:" with 64, or "sha-512:" with 128 hexadecimal digits. A file
                                     with another digest is downloaded once more; after that the task fails with
@@ -1048,7 +1048,7 @@ BH_ENUM(bh_event_kind) {
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
     BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. Acknowledging it does not
                                       respond to it */
-    BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
+    BH_EVENT_GROUP_FINISHED = 4,   /* the last task of a group has ended */
     BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches a host. Until it is
                                       acknowledged, further windows of the activity make no event */
 };
@@ -1079,7 +1079,7 @@ typedef struct bh_challenge {
     bh_challenge_kind kind;
     bh_schemes schemes;
     const char *origin;     /* "https://example.org:443", of the server or the proxy */
-    const char *realm;      /* or NULL */
+    const char *realm;      /* NULL if none was named */
     const char *url;        /* for BH_CHALLENGE_REFRESH of a URL: the present URL; else NULL */
     uint64_t task_id;       /* for BH_CHALLENGE_REFRESH of a URL: its task; else 0 */
     uint64_t waiting_tasks; /* tasks that waited for it when the challenge was read */
@@ -1122,7 +1122,7 @@ typedef struct bh_event {
     const char *final_url;   /* after redirects; NULL without a response */
     const char *path;        /* path of the complete, synced file. If the task did not succeed: path of its consumed
                                 body, until the event is acknowledged. Else NULL */
-    const char *media_type;  /* or NULL */
+    const char *media_type;  /* of the last response, or NULL */
     const char *checksum;    /* of the file, as bh_request.checksum, if its digest was computed; else NULL */
     const char *idempotency_key;
     const void *user_data;
@@ -1144,7 +1144,7 @@ typedef struct bh_event {
     uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
     uint64_t group_failed;
     uint64_t group_cancelled;
-    const char *activity;    /* its identifier */
+    const char *activity;    /* identifier of the activity */
 } bh_event;
 
 /* Returns up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after`, a batch of
@@ -1274,10 +1274,10 @@ typedef struct bh_task_info {
     uint64_t offset;          /* bytes of the file that were received and kept */
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t body_sent;       /* bytes of the request's body that were sent in this attempt */
-    uint64_t body_size;       /* of the request's body; 0 without one */
+    uint64_t body_size;       /* bytes of the request's body; 0 without a body */
     uint64_t bytes_per_second; /* over the last seconds; 0 when the task does not run */
     int64_t enqueued_ms;
-    int64_t ended_ms;         /* or 0 */
+    int64_t ended_ms;         /* 0 while the task has not ended */
     int64_t earliest_start_ms; /* as enqueued or rescheduled */
     int64_t latest_start_ms;
     uint64_t expected_bytes_received;
@@ -1381,7 +1381,7 @@ typedef struct bh_attempt {
     uint32_t number;              /* from 1 */
     bh_next_step next;
     int64_t started_ms;
-    int64_t next_attempt_ms;      /* or 0 */
+    int64_t next_attempt_ms;      /* time of the next attempt, or 0 */
     bh_status status;             /* BH_OK, or what went wrong */
     bh_domain error_domain;
     int64_t error_detail;
@@ -1415,7 +1415,7 @@ typedef struct bh_attempt {
 } bh_attempt;
 
 /* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, it has the first and the
- * newest ones. BH_NOT_FOUND if the session has no such task, live or in its history. */
+ * newest ones. BH_NOT_FOUND if the task is neither listed nor in the session's history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
@@ -1448,7 +1448,7 @@ typedef struct bh_progress {
     uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t bytes_per_second; /* over the last seconds, both directions */
     uint64_t body_sent;        /* bytes of the request's body that were sent in this attempt */
-    uint64_t body_size;        /* of the request's body; 0 without one */
+    uint64_t body_size;        /* bytes of the request's body; 0 without a body */
 } bh_progress;
 
 /* Sends readings of the session's running tasks to this handle, for each task at most one in interval_ms (100 to
@@ -1496,7 +1496,7 @@ typedef struct bh_condition {
     bh_condition_kind kind;
     bool is_known;      /* false: the condition cannot be read, and holds no task */
     uint8_t reserved[3];
-    int64_t value;      /* as its kind says */
+    int64_t value;      /* its meaning depends on `kind` */
     const char *name;   /* of the network; else NULL */
     const char *text;   /* the value in words: "on battery" */
     const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it cannot be read */
@@ -1511,7 +1511,7 @@ BH_API BH_CHECK_RESULT bh_status bh_store_conditions(bh_application *application
 typedef struct bh_hold {
     size_t struct_size;
     const char *application;
-    const char *session;     /* its identifier */
+    const char *session;     /* identifier of the session */
     const char *origin;      /* the origin, if only its tasks are held; else NULL */
     const char *reason_text; /* one sentence */
     bh_reason reason;
@@ -1578,8 +1578,8 @@ typedef struct bh_activity {
                                   interval_ms after the call, or unchanged */
     int64_t next_ms;           /* read only: opening of the open or the next window */
     int64_t next_ends_ms;      /* read only: end of that window */
-    int64_t last_started_ms;   /* read only: or 0 */
-    uint64_t last_task;        /* read only: or 0 */
+    int64_t last_started_ms;   /* read only: time of the last start, or 0 */
+    uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 

@@ -116,7 +116,7 @@ class Status(OpenEnum):
 class Domain(OpenEnum):
     """What the number in ``detail`` or ``error_detail`` is."""
 
-    #: 0.
+    #: No number: 0.
     NONE = 0
     #: Errno.
     SYSTEM = 1
@@ -164,7 +164,7 @@ class LaunchState(OpenEnum):
     NONE = 0
     #: The host is launched at ``next_launch_ms``, unless a host connects before.
     DUE = 1
-    #: A launched host lives and has not completed.
+    #: A launched host runs and has not completed.
     RUNNING = 2
     #: Too many launches without completing: none follows until a host connects by itself.
     GAVE_UP = 3
@@ -421,7 +421,7 @@ class EventKind(OpenEnum):
     SESSION_FINISHED = 2
     #: A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
     CHALLENGE = 3
-    #: The last live task of a group has ended.
+    #: The last task of a group has ended.
     GROUP_FINISHED = 4
     #: An activity without a request is due. It launches a host. Until it is acknowledged, further windows of the
     #: activity make no event.

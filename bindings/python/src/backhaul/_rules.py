@@ -18,7 +18,7 @@ class RetryPolicy:
     maximum_attempts: int = 0
     #: Default 1,000; it doubles with each attempt.
     first_delay_ms: int = 0
-    #: Default 600,000.
+    #: Default 600,000: the limit of that delay.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
@@ -123,9 +123,9 @@ class Proxy:
 class Budget:
     """Bytes that may move on one network, in both directions together. The struct never grows."""
 
-    #: In a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
+    #: Bytes in a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
     daily: int = 0
-    #: In a calendar month.
+    #: Bytes in a calendar month; 0: no limit; BUDGET_NOTHING: no bytes.
     monthly: int = 0
 
 

@@ -7,7 +7,7 @@ public struct RetryPolicy: Hashable, Sendable {
     public var maximumAttempts: Int?
     /// Default 1,000 ms; it doubles with each attempt.
     public var firstDelay: Duration?
-    /// Default 600,000 ms.
+    /// Default 600,000 ms: the limit of that delay.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
