@@ -438,8 +438,8 @@ BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *applica
                                                          bh_error *error);
 
 /* Returns sessions of this application that need attention, attached or not: a batch of bh_session_info. A session is
- * returned again only for something new. The call waits up to timeout_ms for the first session; if there is none by
- * then, the batch is empty. The engine has a second to reply, even if timeout_ms is 0. BH_START is refused. */
+ * returned again only if it has a new reason. The call waits up to timeout_ms for the first session; if there is none
+ * by then, the batch is empty. The engine has a second to reply, even if timeout_ms is 0. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -884,7 +884,7 @@ BH_ENUM(bh_if_exists) {
 
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
-    BH_REQUEST_STARTS_SUSPENDED = 1,
+    BH_REQUEST_STARTS_SUSPENDED = 1, /* the task is enqueued suspended */
     BH_REQUEST_IF_CHANGED = 2,      /* a conditional request (RFC 9110, section 13.1). It applies to a file that an
                                        earlier task with this flag downloaded from this URL. If the server's
                                        representation is the same, the task succeeds with http_status 304 and the file
@@ -900,7 +900,7 @@ BH_FLAGS(bh_request_flags) {
 /* What the engine does with the files of a request's body. docs/uploads.md */
 BH_ENUM(bh_body_source) {
     BH_BODY_REFERENCE = 0, /* reads them where they are; a change after the enqueue is BH_BODY_CHANGED */
-    BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink where the file system can */
+    BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink if the file system supports it */
     BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. If the task fails
                               or is cancelled, bh_event.path is the file's path in the store. With a form, it is the
                               path of the first file, which ends in ".0"; the others are beside it, ending in ".1" and
@@ -1020,8 +1020,8 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until it is
-                                 acknowledged; else 0 */
+    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until the event
+                                 is acknowledged; else 0 */
     bh_enqueue_disposition disposition;
     bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
                                  acknowledged and is not delivered again; another transfer needs another key */

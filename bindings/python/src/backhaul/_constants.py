@@ -350,6 +350,7 @@ class IfExists(OpenEnum):
 class RequestFlags(IntFlag):
     """Flags of a request."""
 
+    #: The task is enqueued suspended.
     STARTS_SUSPENDED = 1
     #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag
     #: downloaded from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304
@@ -368,7 +369,7 @@ class BodySource(OpenEnum):
 
     #: Reads them where they are; a change after the enqueue is Status.BODY_CHANGED.
     REFERENCE = 0
-    #: Copies them into the store at the enqueue, by reflink where the file system can.
+    #: Copies them into the store at the enqueue, by reflink if the file system supports it.
     SNAPSHOT = 1
     #: Moves them into the store at the enqueue and removes them after success. If the task fails or is cancelled,
     #: ``Event.path`` is the file's path in the store. With a form, it is the path of the first file, which ends in
