@@ -5,8 +5,8 @@
  *
  * A complete host
  *   It downloads one file. After a crash, run it again with the same arguments: the transfer continues, and each event
- *   is handled at least once. When the file is complete, a further run fails with BH_DESTINATION_EXISTS; see
- *   BH_IF_EXISTS_SKIP and BH_REQUEST_IF_CHANGED.
+ *   is handled at least once. After the last event is acknowledged, a further run fails with BH_DESTINATION_EXISTS,
+ *   because the file is there. With BH_IF_EXISTS_SKIP or BH_REQUEST_IF_CHANGED it succeeds.
  *
  *       #include <backhaul.h>
  *       #include <stdio.h>
@@ -69,7 +69,7 @@
  *           return 0;
  *       }
  *
- * How the parts talk
+ * How the processes communicate
  *
  *       host process                    engine                               elsewhere
  *       ------------------------        -------------------------------      ----------------
@@ -82,78 +82,78 @@
  *
  * Words
  *   A *host* is a program that uses this library. It opens an *application*, which is its identity, on a *store*, which
- *   is a directory. A *session* is a named list of work with stored settings. Each *request* becomes a *task*, which is
- *   durable when the enqueue returns. An *event* is a durable fact for the host. Events wait until they are
- *   acknowledged. They are delivered again until then, and never after. A *round* is the time from a session's first
- *   task until none is left.
+ *   is a directory. A *session* is a named collection of tasks with stored settings. Each *request* becomes a *task*,
+ *   which is durable when the enqueue returns. An *event* is a durable fact for the host, such as the end of a task. An
+ *   event is delivered again until the host acknowledges it, and never after that. A *round* is a session's tasks from
+ *   the first enqueue until all have ended.
  *
  * The engine
- *   The process that holds the store's lock is the engine; all others talk to it over a socket in the store. With
- *   daemon hosting, the default, the engine is the program backhauld. The library starts it when no process holds the
- *   lock, and it exits when no work is left. With embedded hosting the engine is a few threads of one of the processes
- *   that have the store open. When that process ends, another one that has the store open takes over. When there is
- *   none, transfers pause until the store is opened again.
+ *   The process that holds the store's lock is the engine; all other processes send it commands over a socket in the
+ *   store. With daemon hosting, the default, the engine is the program backhauld. The library starts it when no process
+ *   holds the lock, and it exits when no work is left. With embedded hosting the engine is a few threads of one of the
+ *   processes that have the store open. When that process ends, another process that has the store open becomes the
+ *   engine. If there is none, transfers pause until the store is opened again.
  *
  * Launches
  *   An application may register a launch command. The engine runs it when one of the application's sessions has
  *   finished a round or has an open challenge, and no host of the application is connected (Apple:
  *   application(_:handleEventsForBackgroundURLSession:completionHandler:)). A connected host is notified through
  *   bh_application_poll instead. Progress alone launches no host. A launched host opens the application and reads
- *   bh_application_current_launch. It attaches each listed session, polls, does the work, acknowledges, completes and
- *   closes. See docs/launch.md.
+ *   bh_application_current_launch. It attaches each session of the launch, polls, does its own work for the events,
+ *   acknowledges them, completes the session and closes it. See docs/launch.md.
  *
  * Threads
  *   Any thread may call any function at any time. Calls on one handle from several threads take effect one after
- *   another, in no fixed order. If the application is closed while a call waits, the call returns BH_INVALID_HANDLE.
- *   Signals do not end a wait. The library makes no call-backs, installs no signal handler, and blocks all signals in
- *   its threads.
+ *   another, in no fixed order. If the application is closed while a call waits, the call returns BH_INVALID_HANDLE. A
+ *   signal does not end a waiting call. The library makes no call-backs, installs no signal handler, and blocks all
+ *   signals in its threads.
  *
  * Fork
- *   Handles belong to the process that made them. In a forked child each call on an inherited handle returns
- *   BH_FORKED. Batch functions return 0 or NULL; close and release functions free the handle. The child may open the
- *   application again.
+ *   Handles belong to the process that made them. In a forked child, calls on an inherited handle that return a status
+ *   return BH_FORKED. Batch functions return 0 or NULL; close and release functions free the handle. The child may open
+ *   the application again.
  *
  * Ownership
- *   Arguments are copied before a call returns. The caller owns what a function returns through a `**` parameter, and
- *   error->ticket, and passes it to the close or release function of its type. bh_application_next_ticket is the
- *   exception: it returns a pointer that the host already has. Handles may be closed in any order; close and release
- *   functions accept NULL. Closing an application also closes its sessions and tickets; batches stay valid. A call on a
- *   closed handle returns BH_INVALID_HANDLE; functions without a status return 0 or NULL. All memory that a batch
- *   points to is valid until the batch is released. Strings are UTF-8 and end with NUL. NULL stands for "none" where a
- *   pointer is documented as optional.
+ *   Arguments are copied before a call returns. The caller owns error->ticket and each object that a function returns
+ *   through a `**` parameter, and passes it to the close or release function of its type. bh_application_next_ticket is
+ *   the exception: it returns a pointer that the host already has. Handles may be closed in any order; close and
+ *   release functions accept NULL. Closing an application also closes its sessions and tickets; batches stay valid. A
+ *   call on a closed handle returns BH_INVALID_HANDLE; functions without a status return 0 or NULL. All memory that a
+ *   batch points to is valid until the batch is released. Strings are UTF-8 and end with NUL. NULL stands for "none"
+ *   where a pointer is documented as optional.
  *
  * Structs
  *   Initialize each struct that has struct_size with BH_INIT, and others with {0}; 0 and NULL mean the default. From a
  *   language without C macros call bh_init. Reserved fields must be 0. Later versions append fields. The size of an
  *   embedded struct never changes; later versions use its reserved fields. The library accepts structs of every 1.x
- *   header; a field that the library does not have must be 0. Later versions also add values to enumerations and bits
- *   to sets. A host ignores unknown kinds, reasons and bits, and treats an unknown status as a failure. The stride of
- *   an array of arguments is the struct_size of its first element. Arrays in results contain pointers, or structs that
- *   never grow.
+ *   header. In a struct of a newer header, fields that the library does not have must be 0. Later versions also add
+ *   values to enumerations and bits to sets. A host ignores unknown kinds, reasons and bits, and treats an unknown
+ *   status as a failure. The stride of an array of arguments is the struct_size of its first element. Arrays in results
+ *   contain pointers, or structs that never grow.
  *
  * Times
- *   Fields that end in _ms: int64_t are Unix times, unsigned ones are durations. Times that a host passes are between
- *   1970 and the end of 9999.
+ *   Fields whose names end in _ms are in milliseconds. Those of type int64_t are Unix times, those of unsigned types
+ *   are durations. Times that a host passes are between 1970 and the end of 9999.
  *
  * Errors
  *   A call that can fail returns a bh_status and fills an optional, caller-owned bh_error. The library keeps no error
- *   per thread or per handle. Output parameters come last, before the error. They are set only on BH_OK unless the
- *   function says otherwise. Those documented as optional may be NULL. Each call can return BH_INVALID_ARGUMENT,
- *   BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL. Calls with timeout_ms can also
- *   return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE; calls on a session also BH_WRONG_ROLE,
- *   BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the statuses that have a particular
- *   meaning there.
+ *   per thread or per handle. Output parameters come last, before the error. They are set only on BH_OK, unless the
+ *   comment of the function says otherwise. Output parameters that are documented as optional may be NULL. Each call
+ *   can return BH_INVALID_ARGUMENT, BH_INVALID_HANDLE, BH_FORKED, BH_TOO_MANY, BH_OUT_OF_RESOURCES and BH_INTERNAL.
+ *   Calls with timeout_ms can also return BH_TIMEOUT, BH_STORE_…, BH_ENGINE_… and BH_DAEMON_UNAVAILABLE; calls on a
+ *   session also BH_WRONG_ROLE, BH_INVALIDATED and BH_COMPLETED. In the comment of a function, "Errors:" lists the
+ *   statuses that have a particular meaning there.
  *
  * Waiting
- *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30
- *   seconds. There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT, or
- *   BH_ENGINE_UNRESPONSIVE while the engine's process is stopped, with its process id in `detail`. When error->ticket
- *   is not NULL the operation continues: the ticket returns its outcome later, so do not repeat the call. Without a
- *   ticket the call may be repeated. If a call without a bh_error times out, its operation continues, too; a session
- *   that the operation attaches is closed. BH_START in place of a time-out starts the operation and does not wait for
- *   the engine. The call returns BH_STARTED with a ticket, or an error without one; never BH_OK. It sets no output
- *   parameters; these may be NULL. It still reads its arguments, and an enqueue checks directories and files. Without a
- *   bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with
+ *   `timeout_ms` is how long the call may wait for the engine: 0 to BH_WAIT_MAXIMUM, or BH_WAIT_DEFAULT for 30 seconds.
+ *   There is no endless wait; -1 is refused. A call that times out returns BH_TIMEOUT. If the engine's process is
+ *   stopped (SIGSTOP), it returns BH_ENGINE_UNRESPONSIVE, and `detail` is that process's id. If error->ticket is not
+ *   NULL, the operation continues. Then do not repeat the call: the ticket returns the outcome later. Without a ticket
+ *   the call may be repeated. If a call without a bh_error times out, its operation continues, too; a session that the
+ *   operation attaches is closed. With BH_START in place of a time-out, a call starts the operation and does not wait
+ *   for the engine. It returns BH_STARTED with a ticket, or an error without a ticket; never BH_OK. It sets no output
+ *   parameters, so they may be NULL. It still reads its arguments, and an enqueue checks directories and files. Without
+ *   a bh_error it returns BH_INVALID_ARGUMENT. Hosts with an event loop use BH_START together with
  *   bh_application_event_fd and bh_application_next_ticket.
  */
 #ifndef BACKHAUL_H
@@ -177,7 +177,7 @@
 #define BH_DEPRECATED(advice)
 #endif
 
-/* A choice of one value: an enumeration of 32 bits in C23 and C++, an int32_t before. */
+/* A choice of one value: an enumeration of 32 bits in C23 and C++, an int32_t in earlier versions of C. */
 #if defined(__cplusplus)
 #define BH_ENUM(name) enum name : int32_t
 #elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
@@ -221,8 +221,8 @@ template <typename type> inline type bh_initialized() {
 extern "C" {
 #endif
 
-/* Does what BH_INIT does, for other languages and for a struct that is used again: clears `size` bytes and sets
- * struct_size. NULL is accepted. */
+/* Initializes a struct as BH_INIT does, for other languages and for a struct that is used again: clears `size` bytes
+ * and sets struct_size. A NULL `value` is accepted. */
 BH_API void bh_init(void *value, size_t size);
 
 /* ---------------------------------------------------------------------------------------------------------------
@@ -238,20 +238,20 @@ BH_API void bh_init(void *value, size_t size);
 /* The version of the loaded library, in the form of BH_VERSION. */
 BH_API uint32_t bh_version(void);
 
-/* The same as text, "1.0.0". Static; not to be freed. */
+/* The version of the loaded library as text, such as "1.0.0". The string is static; do not free it. */
 BH_API const char *bh_version_string(void);
 
 /* A JSON document with the size and the field offsets of each struct, and the value of each constant:
- * {"version":"1.0.0","structs":{"bh_event":{"size":…,"fields":{"id":8,…}}},"constants":{"BH_OK":0,…}}. Bindings
- * compare it with their own declarations. Static; not to be freed. */
+ * {"version":"1.0.0","structs":{"bh_event":{"size":…,"fields":{"id":8,…}}},"constants":{"BH_OK":0,…}}. Bindings compare
+ * it with their own declarations. The string is static; do not free it. */
 BH_API const char *bh_abi_json(void);
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Status and errors
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly those of calls,
- * codes from 40 on mainly those of tasks; a call or a task may have any of them. BH_STARTED is no failure. */
+/* The only list of status codes: name, value, meaning. Values never change. Codes below 40 are mainly for calls, codes
+ * from 40 on mainly for tasks; a call or a task may have any of them. BH_STARTED is no failure. */
 #define BH_STATUS_TABLE(X)                                                                                             \
     X(OK, 0, "success")                                                                                                \
     X(INVALID_ARGUMENT, 1, "an argument is missing, malformed or out of range")                                        \
@@ -304,22 +304,23 @@ BH_API const char *bh_abi_json(void);
     X(BODY_CHANGED, 59, "a file of the request's body was changed after the enqueue")                                  \
     X(TLS_TRUNCATED, 60, "the TLS connection ended without close_notify, so the body may be truncated")
 
-/* What a call returns, and why a task failed. */
+/* The result of a call, or the reason why a task failed. */
 BH_ENUM(bh_status) {
 #define BH_STATUS_ENUMERATOR(name, value, text) BH_##name = value,
     BH_STATUS_TABLE(BH_STATUS_ENUMERATOR)
 #undef BH_STATUS_ENUMERATOR
 };
 
-/* "BH_IN_USE" for BH_IN_USE; "BH_UNKNOWN" for a value that this version does not have. Static. */
+/* The name of a status, such as "BH_IN_USE"; "BH_UNKNOWN" for a value that this version does not have. The string is
+ * static. */
 BH_API const char *bh_status_name(bh_status status);
 
-/* The meaning from the table above. Static. */
+/* The meaning of a status, from BH_STATUS_TABLE. The string is static. */
 BH_API const char *bh_status_text(bh_status status);
 
 /* What the number in `detail` or `error_detail` is. */
 BH_ENUM(bh_domain) {
-    BH_DOMAIN_NONE = 0,   /* 0 */
+    BH_DOMAIN_NONE = 0,   /* no number: 0 */
     BH_DOMAIN_SYSTEM = 1, /* errno */
     BH_DOMAIN_CURL = 2,   /* CURLcode */
     BH_DOMAIN_SQLITE = 3, /* extended SQLite result code */
@@ -330,9 +331,9 @@ BH_ENUM(bh_domain) {
 typedef struct bh_application bh_application; /* an application on a store */
 typedef struct bh_session bh_session;         /* an attached session */
 typedef struct bh_ticket bh_ticket;           /* an operation whose outcome is read later */
-typedef struct bh_batch bh_batch;             /* what a list or poll returns */
+typedef struct bh_batch bh_batch;             /* an immutable list that a call returns */
 
-/* Bytes of bh_error.message, the NUL included. */
+/* The size of bh_error.message in bytes, including the NUL. */
 #define BH_ERROR_MESSAGE_SIZE 512
 /* The value of bh_error.index when no item of an array was wrong. */
 #define BH_NO_INDEX 18446744073709551615u
@@ -345,24 +346,26 @@ typedef struct bh_error {
     bh_status status;                    /* what the call returned */
     bh_domain domain;                    /* what `detail` is */
     int64_t detail;
-    uint64_t index;                      /* number of the first wrong item of an array argument, or BH_NO_INDEX */
-    bh_ticket *ticket;                   /* of an operation that continues, owned by the caller; else NULL */
+    uint64_t index;                      /* number of the first wrong item of an array, from 0; or BH_NO_INDEX */
+    bh_ticket *ticket;                   /* the ticket of an operation that continues, owned by the caller; else NULL */
     char message[BH_ERROR_MESSAGE_SIZE]; /* one sentence: what was wrong, and what to do */
 } bh_error;
 
-/* Values of timeout_ms. Other values below 0 are refused: -1 means "for ever" in POSIX, but each wait has a limit. */
+/* Special values of timeout_ms. All other values below 0 are refused. In POSIX, -1 means "for ever"; here each wait has
+ * a limit. */
 #define BH_WAIT_DEFAULT (-2147483647) /* 30 seconds */
-#define BH_START (-2147483646)        /* start the operation and do not wait: BH_STARTED */
+#define BH_START (-2147483646)        /* start the operation, do not wait, return BH_STARTED */
 #define BH_WAIT_MAXIMUM 86400000      /* the longest wait of one call: a day */
 
-/* A truth value with a default, which is documented where it is used. */
+/* Yes, no, or the default, which the comment of each field states. */
 BH_ENUM(bh_choice) { BH_DEFAULT = 0, BH_YES = 1, BH_NO = 2 };
 
 /* ---------------------------------------------------------------------------------------------------------------
  * Application: a host opens it first, and closes it last.
  * ------------------------------------------------------------------------------------------------------------ */
 
-/* Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs. */
+/* Where a new engine runs, if no process holds the store's lock. If an engine runs already, it is used, wherever it
+ * runs. */
 BH_ENUM(bh_hosting) {
     BH_HOSTING_DEFAULT = 0, /* BH_HOSTING_DAEMON */
     BH_HOSTING_DAEMON = 1,  /* in backhauld, which the library starts */
@@ -373,8 +376,8 @@ BH_ENUM(bh_hosting) {
 typedef struct bh_launch_command {
     size_t struct_size;
     const char *program;            /* required: absolute path of an executable file */
-    const char *const *arguments;   /* optional: those after the program's name */
-    size_t argument_count;          /* at most 1,000; with the environment at most 65,536 bytes */
+    const char *const *arguments;   /* optional: the arguments after the program's name */
+    size_t argument_count;          /* at most 1,000; at most 65,536 bytes together with the environment */
     const char *const *environment; /* optional: variables to add, "NAME=value"; docs/launch.md lists the others */
     size_t environment_count;       /* at most 1,000 */
     const char *working_directory;  /* absolute path; NULL: the user's home directory */
@@ -382,7 +385,7 @@ typedef struct bh_launch_command {
                                        gets SIGTERM, and SIGKILL ten seconds later; then it is launched again */
     uint32_t first_delay_ms;        /* default 60,000: delay after a launch that ended without completing; it doubles
                                        with each such launch */
-    uint32_t longest_delay_ms;      /* default 3,600,000 */
+    uint32_t longest_delay_ms;      /* default 3,600,000: the limit of that delay */
     uint32_t maximum_launches;      /* default 8: after this many launches in a row without completing, the engine
                                        launches none until a host that it did not launch connects. Events stay */
 } bh_launch_command;
@@ -397,12 +400,12 @@ typedef struct bh_application_options {
     size_t struct_size;
     const char *identifier;          /* required: the application's name, such as "org.example.photos": 1 to 255 bytes
                                         of letters, digits, '.', '-' and '_', of which the first is a letter or digit.
-                                        Session identifiers belong to it */
+                                        Each application has its own session identifiers */
     const char *store;               /* absolute path of the store's directory, made with mode 0700 if its parent
                                         exists. It must be on a local file system and belong to the user. NULL: the
-                                        user's default store, $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
-                                        ~/.local/state/backhaul, made with its parents. All programs of a user share it,
-                                        and its limits */
+                                        user's default store at $BACKHAUL_STORE, else $XDG_STATE_HOME/backhaul, else
+                                        ~/.local/state/backhaul, made with its parents. All programs of a user share the
+                                        default store and its limits */
     bh_hosting hosting;
     bh_application_flags flags;
     const char *daemon;              /* absolute path of backhauld; NULL: searched for at $BACKHAUL_DAEMON, beside the
@@ -410,12 +413,12 @@ typedef struct bh_application_options {
     const bh_launch_command *launch; /* registered as by bh_application_set_launch; NULL: no change */
 } bh_application_options;
 
-/* Opens the application on its store, and waits until an engine replies: one that runs, the daemon, or one in this
- * process. With timeout_ms 0 it does not wait, but may start the daemon; the first call that needs the engine then
- * reports errors. A process may open one store several times. A call that times out returns neither a handle nor a
+/* Opens the application on its store, and waits until an engine replies: one that runs already, the daemon, or one in
+ * this process. With timeout_ms 0 it does not wait, but may start the daemon. Then the first call that needs the engine
+ * reports its errors. A process may open one store several times. A call that times out returns neither a handle nor a
  * ticket; BH_START is refused.
- * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the daemon was
- * searched, or why it did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
+ * Errors: BH_INVALID_ARGUMENT, BH_STORE_…, BH_ENGINE_…, BH_DAEMON_UNAVAILABLE (the message says where the library
+ * searched for the daemon, or why the daemon did not start), BH_TIMEOUT, BH_OUT_OF_RESOURCES. */
 BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_options *options, int32_t timeout_ms,
                                                      bh_application **application, bh_error *error);
 
@@ -424,18 +427,19 @@ BH_API BH_CHECK_RESULT bh_status bh_application_open(const bh_application_option
  * threads, about a second at most. */
 BH_API void bh_application_close(bh_application *application);
 
-/* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while one of these
- * holds: a session that this handle attached as consumer has events that were not handed out; bh_application_poll has a
- * session to return; an ended ticket was neither returned by bh_application_next_ticket nor released. A host with
- * BH_START calls bh_application_next_ticket until it returns NULL. It watches bh_session_event_fd of each session for
- * events, and starts a poll only when that is readable and no poll of the session is under way. The library owns the
- * descriptor until the application is closed: do not read, write or close it. Its number never changes. */
+/* A descriptor for poll(2), select(2), epoll(7) or an event loop. It is readable, level-triggered, while at least one
+ * of these is true: a session that this handle attached as consumer has events that no poll has returned;
+ * bh_application_poll has a session to return; an ended ticket was neither returned by bh_application_next_ticket nor
+ * released. A host that uses BH_START calls bh_application_next_ticket until the ticket is NULL. It watches
+ * bh_session_event_fd of each session for events. It starts a poll of a session only when that descriptor is readable
+ * and no other poll of the session is under way. The library owns the descriptor until the application is closed: do
+ * not read, write or close it. Its number never changes. */
 BH_API BH_CHECK_RESULT bh_status bh_application_event_fd(bh_application *application, int *descriptor,
                                                          bh_error *error);
 
 /* Returns sessions of this application that need attention, attached or not: a batch of bh_session_info. A session is
- * returned again only for something new. Waits up to timeout_ms for the first; the batch is empty when there is none
- * by then. The engine has a second to reply, also with timeout_ms 0. BH_START is refused. */
+ * returned again only if it has a new reason. The call waits up to timeout_ms for the first session; if there is none
+ * by then, the batch is empty. The engine has a second to reply, even if timeout_ms is 0. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application, int32_t timeout_ms,
                                                      bh_batch **sessions, bh_error *error);
 
@@ -443,14 +447,14 @@ BH_API BH_CHECK_RESULT bh_status bh_application_poll(bh_application *application
 BH_API BH_CHECK_RESULT bh_status bh_application_sessions(bh_application *application, int32_t timeout_ms,
                                                          bh_batch **sessions, bh_error *error);
 
-/* Registers the application's launch command, durably, in place of an earlier one; NULL removes it. The call does not
- * check whether the program exists. */
+/* Registers the application's launch command, durably, in place of an earlier command; NULL removes it. The call does
+ * not check whether the program exists. */
 BH_API BH_CHECK_RESULT bh_status bh_application_set_launch(bh_application *application,
                                                            const bh_launch_command *command, int32_t timeout_ms,
                                                            bh_error *error);
 
-/* The launch that started this process or one of its ancestors, if it is not over: a batch with one bh_launch, or an
- * empty one. A launched program has the launch in its environment, as BACKHAUL_LAUNCH. */
+/* The launch that started this process or one of its ancestors, if the launch is not over: a batch with one bh_launch,
+ * or an empty batch. The environment variable BACKHAUL_LAUNCH of a launched program identifies its launch. */
 BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *application, int32_t timeout_ms,
                                                                bh_batch **launch, bh_error *error);
 
@@ -461,13 +465,13 @@ BH_API BH_CHECK_RESULT bh_status bh_application_current_launch(bh_application *a
 typedef struct bh_engine_info {
     size_t struct_size;
     int64_t process_id;
-    uint32_t version;          /* of its library, in the form of BH_VERSION */
+    uint32_t version;          /* version of the engine's library, in the form of BH_VERSION */
     bh_hosting hosting;        /* BH_HOSTING_DAEMON or …_EMBEDDED */
     int64_t started_ms;
     const char *store;         /* path of the store as this host opened it */
     uint32_t connections;      /* open handles on the store, this one included */
-    bool shares_control_group; /* a daemon in this process's control group: a service manager that stops this host's
-                                  service ends the daemon, too. docs/services.md */
+    bool shares_control_group; /* true: the daemon is in the control group of this process, so a service manager that
+                                  stops this host's service ends the daemon, too. docs/services.md */
     uint8_t reserved[3];
 } bh_engine_info;
 
@@ -481,7 +485,7 @@ typedef struct bh_limits {
     uint64_t bytes_per_second;       /* both directions; default: no limit */
     uint32_t maximum_running_tasks;  /* default 256; at most 1,024 */
     uint32_t maximum_connections;    /* default 256; at most 1,024 */
-    uint32_t connections_per_origin; /* of all sessions to one origin; default: each session's own limit */
+    uint32_t connections_per_origin; /* of all sessions together to one origin; default: each session's own limit */
     uint32_t reserved;
 } bh_limits;
 
@@ -496,9 +500,9 @@ BH_API BH_CHECK_RESULT bh_status bh_store_limits(bh_application *application, in
 /* State of an application's launch. */
 BH_ENUM(bh_launch_state) {
     BH_LAUNCH_NONE = 0,    /* no command is registered, or no session needs its host */
-    BH_LAUNCH_DUE = 1,     /* at next_launch_ms, unless a host connects before */
-    BH_LAUNCH_RUNNING = 2, /* a launched host lives and has not completed */
-    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: until a host connects by itself */
+    BH_LAUNCH_DUE = 1,     /* the host is launched at next_launch_ms, unless a host connects before */
+    BH_LAUNCH_RUNNING = 2, /* a launched host runs and has not completed */
+    BH_LAUNCH_GAVE_UP = 3  /* too many launches without completing: none follows until a host connects by itself */
 };
 
 /* A registered launch command and its state. */
@@ -510,10 +514,10 @@ typedef struct bh_launch_info {
     size_t argument_count;
     const char *const *environment;
     size_t environment_count;
-    const char *working_directory; /* or NULL */
+    const char *working_directory; /* NULL: the user's home directory */
     bh_launch_state state;
-    uint32_t launches;             /* in a row without completing */
-    int64_t next_launch_ms;        /* or 0 */
+    uint32_t launches;             /* launches in a row without completing */
+    int64_t next_launch_ms;        /* time of the next launch, or 0 */
     int64_t process_id;            /* of the launched host, or 0 */
     int64_t started_ms;            /* time of the launch, or 0 */
     const char *error_message;     /* why the last launch failed, or NULL */
@@ -537,7 +541,7 @@ BH_FLAGS(bh_retry_errors) {
                                    does not verify */
     BH_RETRY_STATUS = 32,       /* a response whose status is in bh_retry_policy.statuses */
     BH_RETRY_BAD_RESPONSE = 64, /* BH_BAD_RESPONSE */
-    BH_RETRY_NONE = 128         /* none of them; not to be combined */
+    BH_RETRY_NONE = 128         /* no error is retried; not to be combined with other bits */
 };
 
 /* When a failed attempt is repeated. */
@@ -545,22 +549,22 @@ typedef struct bh_retry_policy {
     uint32_t maximum_attempts;  /* attempts in a row without new durable bytes; default: no limit but the resource
                                    time-out */
     uint32_t first_delay_ms;    /* default 1,000; it doubles with each attempt */
-    uint32_t longest_delay_ms;  /* default 600,000 */
+    uint32_t longest_delay_ms;  /* default 600,000: the limit of that delay */
     uint32_t jitter_percent;    /* default 50: the random part of each delay; 1 to 100 */
     bh_retry_errors errors;     /* default: all but BH_RETRY_BAD_RESPONSE */
     bh_choice unsafe_methods;   /* BH_YES: requests whose method is not idempotent (POST, PATCH; RFC 9110, section
                                    9.2.2) are repeated although a server may have acted on them. BH_NO, the default:
-                                   only when no server can have */
+                                   they are repeated only if no server can have acted on them */
     const char *statuses;       /* default "408,425,429,500,502-504" */
     uint64_t reserved[2];
 } bh_retry_policy;
 
 /* Version of HTTP. */
 BH_ENUM(bh_http_version) {
-    BH_HTTP_DEFAULT = 0, /* 2 over TLS if the server supports it, else 1.1 */
+    BH_HTTP_DEFAULT = 0, /* HTTP/2 over TLS if the server supports it, else HTTP/1.1 */
     BH_HTTP_1_1 = 1,
-    BH_HTTP_2 = 2,                /* over TLS as the default; without TLS by an upgrade from 1.1 (RFC 7540, 3.2) */
-    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* without negotiation, also without TLS (RFC 9113, section 3.3) */
+    BH_HTTP_2 = 2,                /* over TLS as the default; without TLS by an upgrade from HTTP/1.1 (RFC 7540, 3.2) */
+    BH_HTTP_2_PRIOR_KNOWLEDGE = 3 /* HTTP/2 without negotiation, also without TLS (RFC 9113, section 3.3) */
 };
 
 /* Which redirects are followed (RFC 9110, section 15.4). A redirect from https to http is never followed. Headers and
@@ -568,13 +572,13 @@ BH_ENUM(bh_http_version) {
 BH_ENUM(bh_redirects) {
     BH_REDIRECTS_DEFAULT = 0,     /* BH_REDIRECTS_FOLLOW */
     BH_REDIRECTS_FOLLOW = 1,
-    BH_REDIRECTS_SAME_ORIGIN = 2, /* others fail with BH_REDIRECT_REFUSED */
+    BH_REDIRECTS_SAME_ORIGIN = 2, /* redirects to another origin fail with BH_REDIRECT_REFUSED */
     BH_REDIRECTS_NONE = 3         /* a redirect is a response like any other, accepted or not by its status */
 };
 
 /* Which responses are accepted, and how long a task waits for them. */
 typedef struct bh_transfer_rules {
-    uint32_t request_timeout_ms;   /* default 60,000 without a byte from the server (Apple:
+    uint32_t request_timeout_ms;   /* default 60,000: the longest time without a byte in either direction (Apple:
                                       timeoutIntervalForRequest) */
     bh_http_version http_version;
     uint64_t resource_timeout_ms;  /* default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource).
@@ -582,14 +586,16 @@ typedef struct bh_transfer_rules {
     bh_redirects redirects;
     uint32_t maximum_redirects;    /* default 20; at most 100 */
     const char *accepted_statuses; /* default "200-299": statuses and ranges; others are failures. The body of an
-                                      accepted response is the file; that of 204, 205, 304 and of responses to HEAD is
-                                      empty. 206 is accepted when 200 is */
-    uint64_t maximum_size;         /* bytes of a file, else BH_TOO_LARGE; default: no limit */
+                                      accepted response is the file. The file is empty for 204, 205 and 304, and for a
+                                      response to HEAD. 206 is accepted if 200 is */
+    uint64_t maximum_size;         /* limit of a file's size in bytes; a larger file fails with BH_TOO_LARGE. Default:
+                                      no limit */
     uint64_t reserved[2];
 } bh_transfer_rules;
 
 /* A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
- * constraints end at bh_request.latest_start_ms; constraints of fields do not end. docs/conditions.md */
+ * constraints end at bh_request.latest_start_ms. Constraints that are set by their own fields do not end.
+ * docs/conditions.md */
 BH_ENUM(bh_preset) {
     BH_PRESET_DEFAULT = 0,       /* no constraints */
     BH_PRESET_DISCRETIONARY = 1, /* requires_external_power, requires_unmetered, maximum_thermal_state
@@ -617,8 +623,8 @@ BH_FLAGS(bh_network_kinds) {
     BH_NETWORK_OTHER = 32
 };
 
-/* Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
- * defaults. If session and request both have a constraint, the stricter one applies. */
+/* What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
+ * that the host has set, without defaults. If session and request both have a constraint, the stricter one applies. */
 typedef struct bh_constraints {
     bh_preset preset;
     bh_choice requires_external_power;        /* BH_YES: held while the machine runs on battery */
@@ -626,8 +632,8 @@ typedef struct bh_constraints {
                                                  allowsExpensiveNetworkAccess and allowsConstrainedNetworkAccess) */
     bh_network_kinds networks;                /* default: all (Apple's allowsCellularAccess = false: all but
                                                  BH_NETWORK_CELLULAR) */
-    uint32_t minimum_battery_percent;         /* held on battery with less charge, and then until it has 5 more, or
-                                                 external power is there; 1 to 100 */
+    uint32_t minimum_battery_percent;         /* held while the machine runs on battery with less charge, and then until
+                                                 the charge is 5 % above this or there is external power; 1 to 100 */
     bh_thermal_state maximum_thermal_state;   /* default BH_THERMAL_SERIOUS */
     uint32_t maximum_cpu_pressure_percent;    /* percentage of the last ten seconds in which a process waited for a
                                                  processor (/proc/pressure); 1 to 100; default: no limit */
@@ -635,10 +641,11 @@ typedef struct bh_constraints {
     uint32_t maximum_memory_pressure_percent; /* the same for memory */
     uint32_t reserved_number;
     uint64_t minimum_bytes_per_second;        /* tasks pause when an origin, or the network, is slower than this for
-                                                 slow_after_ms; one task then probes. Default: no minimum */
+                                                 slow_after_ms. Then one task, the slow probe, tests the throughput
+                                                 again. Default: no minimum */
     const char *quiet_hours;                  /* hours of local time in which tasks are held: "22:00-06:30", or several
                                                  with days: "mon-fri 08:00-18:00, sat 10:00-14:00". If the end is before
-                                                 the begin, it is on the next day. Default: none */
+                                                 the beginning, it is on the next day. Default: none */
     uint64_t reserved[2];
 } bh_constraints;
 
@@ -667,20 +674,20 @@ typedef struct bh_proxy_settings {
                              of the engine's environment */
     const char *user;     /* with `password`: for Basic, Digest or SOCKS */
     const char *password;
-    const char *bypass;   /* names and addresses that are reached without the proxy, as CURLOPT_NOPROXY */
+    const char *bypass;   /* names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY */
     uint64_t reserved[2];
 } bh_proxy_settings;
 
 /* A budget that permits no bytes. */
 #define BH_BUDGET_NOTHING 18446744073709551615u
 
-/* Bytes that may move on one network, both directions. It never grows. */
+/* Bytes that may move on one network, in both directions together. The struct never grows. */
 typedef struct bh_budget {
-    uint64_t daily;   /* in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
-    uint64_t monthly; /* in a calendar month */
+    uint64_t daily;   /* bytes in a day of local time; 0: no limit; BH_BUDGET_NOTHING: no bytes */
+    uint64_t monthly; /* bytes in a calendar month; 0: no limit; BH_BUDGET_NOTHING: no bytes */
 } bh_budget;
 
-/* A header field (RFC 9110, section 5). It never grows. */
+/* A header field (RFC 9110, section 5). The struct never grows. */
 typedef struct bh_header {
     const char *name;
     const char *value;
@@ -701,10 +708,11 @@ typedef struct bh_policy {
 
 /* What a handle may do. Every role lists tasks. */
 BH_ENUM(bh_role) {
-    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. It has the rights of all
-                                     other roles */
-    BH_ROLE_PRODUCE = 2,          /* enqueues, controls, claims, responds, configures, invalidates, sets activities */
-    BH_ROLE_OBSERVE = 3,          /* lists and watches */
+    BH_ROLE_CONSUME = 1,          /* polls, acknowledges and completes; one handle at a time. This role has the rights
+                                     of all other roles */
+    BH_ROLE_PRODUCE = 2,          /* enqueues and controls tasks, claims kept files, responds to challenges, configures
+                                     and invalidates the session, sets activities */
+    BH_ROLE_OBSERVE = 3,          /* lists tasks and watches progress */
     BH_ROLE_CONSUME_WHEN_FREE = 4 /* as BH_ROLE_CONSUME, but waits until no other handle consumes the session. The other
                                      handle gets BH_ATTENTION_YIELD. Releasing the ticket ends the wait */
 };
@@ -723,7 +731,7 @@ BH_ENUM(bh_cookies) {
     BH_COOKIES_DEFAULT = 0,   /* BH_COOKIES_NONE */
     BH_COOKIES_NONE = 1,
     BH_COOKIES_MEMORY = 2,    /* in the engine, until it exits */
-    BH_COOKIES_PERSISTENT = 3 /* in the store; those without an expiry in the engine */
+    BH_COOKIES_PERSISTENT = 3 /* in the store; cookies without an expiry in the engine, until it exits */
 };
 
 /* For bh_session_configuration.history_limit: no ended task is kept. */
@@ -738,7 +746,7 @@ typedef struct bh_session_configuration {
     bh_constraints constraints;
     bh_tls_settings tls;
     bh_proxy_settings proxy;
-    bh_budget budget;                    /* of this session on any one network */
+    bh_budget budget;                    /* of this session on each network */
     uint64_t bytes_per_second;           /* of all its tasks together, both directions; default: no limit */
     const bh_header *headers;            /* sent with each request to the origin of its URL. A request's own header of
                                             the same name replaces it (Apple: httpAdditionalHeaders) */
@@ -746,13 +754,13 @@ typedef struct bh_session_configuration {
     uint32_t connections_per_origin;     /* default 6; at most 256. Tasks over HTTP/2 share one connection */
     uint32_t maximum_running_tasks;      /* default 64; at most 1,024 */
     uint32_t history_limit;              /* default 1,000: ended tasks that bh_session_history keeps; at most 100,000.
-                                            BH_HISTORY_NONE: no task, and attempts only until their task ends */
+                                            BH_HISTORY_NONE keeps no task, and attempts only until their task ends */
     bh_cookies cookies;
     bh_tolerances tolerances;
-    bh_choice sends_launch_events;       /* BH_YES, the default: its rounds and challenges launch the application
-                                            (Apple: sessionSendsLaunchEvents) */
+    bh_choice sends_launch_events;       /* BH_YES, the default: finished rounds and challenges of the session launch
+                                            the application (Apple: sessionSendsLaunchEvents) */
     bh_choice asks_for_credentials;      /* BH_YES: 401 and 407 open a challenge, and tasks wait for the response to it.
-                                            BH_NO, the default: they are failures, like other statuses that are not
+                                            BH_NO, the default: these statuses are failures, like others that are not
                                             accepted */
     bh_choice discretionary_if_launched; /* BH_YES: tasks of a launched host get BH_PRESET_DISCRETIONARY, as Apple does
                                             with tasks of an app in the background. Default BH_NO */
@@ -788,8 +796,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_attach(bh_application *application, 
 /* Frees the handle and releases its role. Transfers continue; events that are not acknowledged stay. */
 BH_API void bh_session_close(bh_session *session);
 
-/* A descriptor like that of bh_application_event_fd, readable while this session has events that were not handed out
- * to this handle, and no poll is under way. The library owns it until the session is closed. */
+/* A descriptor like that of bh_application_event_fd, readable while this session has events that no poll of this handle
+ * has returned, and no poll is under way. The library owns it until the session is closed. */
 BH_API BH_CHECK_RESULT bh_status bh_session_event_fd(bh_session *session, int *descriptor, bh_error *error);
 
 /* The stored configuration with its defaults filled in: a batch with one bh_session_configuration. */
@@ -803,12 +811,12 @@ BH_API BH_CHECK_RESULT bh_status bh_session_set_configuration(bh_session *sessio
                                                               const bh_session_configuration *configuration,
                                                               int32_t timeout_ms, bh_error *error);
 
-/* Reports that the host has processed all events that were handed to it (Apple: the completion handler of
- * handleEventsForBackgroundURLSession). It ends the launch for this session. If a launched host attached the handle for
- * that launch, the handle ends too: later calls return BH_COMPLETED. The session can be created or attached again
- * immediately, in any process. Other handles stay. An open challenge whose event is acknowledged causes no further
- * launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in `detail`, when
- * events that were handed to this handle are not acknowledged. */
+/* Reports that the host has processed all events that its polls have returned (Apple: the completion handler of
+ * handleEventsForBackgroundURLSession). The call ends the launch for this session. If a launched host attached the
+ * handle for that launch, the handle ends too: later calls return BH_COMPLETED. The session can be created or attached
+ * again immediately, in any process. Other handles stay valid. An open challenge whose event is acknowledged causes no
+ * further launch. Without a launch the call has no effect. Errors: BH_EVENTS_OUTSTANDING, with their number in
+ * `detail`, when events that this handle has polled are not acknowledged. */
 BH_API bh_status bh_session_complete(bh_session *session, int32_t timeout_ms, bh_error *error);
 
 /* What happens to the tasks of a session that is invalidated. */
@@ -817,8 +825,8 @@ BH_ENUM(bh_invalidation) {
     BH_INVALIDATE_CANCEL = 2  /* its tasks are cancelled (Apple: invalidateAndCancel) */
 };
 
-/* Ends the session: no task can be enqueued. It is removed, and its identifier is free, when all its tasks have ended
- * and all its events are acknowledged. */
+/* Ends the session: no further task can be enqueued. It is removed, and its identifier is free, when all its tasks have
+ * ended and all its events are acknowledged. */
 BH_API BH_CHECK_RESULT bh_status bh_session_invalidate(bh_session *session, bh_invalidation mode, int32_t timeout_ms,
                                                        bh_error *error);
 
@@ -841,20 +849,20 @@ typedef struct bh_session_info {
     int64_t created_ms;
     int64_t consumer;            /* process id of the consumer, or 0 */
     int64_t consumer_stopped_ms; /* since when the consumer's process is stopped, or 0 */
-    int64_t next_launch_ms;      /* or 0 */
+    int64_t next_launch_ms;      /* time of the next launch for this session, or 0 */
     bh_attention attention;
-    bh_launch_state launch_state; /* of the application, for this session */
+    bh_launch_state launch_state; /* of the application, if this session needs its host; else BH_LAUNCH_NONE */
     uint32_t waiting_consumers;  /* handles that wait with BH_ROLE_CONSUME_WHEN_FREE */
     bool is_invalidated;
     uint8_t reserved[3];
 } bh_session_info;
 
-/* A launch, as the host that it started sees it. */
+/* A launch, as the launched host reads it. */
 typedef struct bh_launch {
     size_t struct_size;
     uint64_t id;                     /* grows with each launch of the store */
-    uint32_t launches;               /* launches in a row without completing, this one included: 1 if the launch before
-                                        completed */
+    uint32_t launches;               /* launches in a row without completing, including this one: 1 if the launch before
+                                        it was completed */
     bh_attention attention;          /* BH_ATTENTION_FINISHED, …_CHALLENGE and …_ACTIVITY of its sessions */
     const bh_session_info *const *sessions; /* pointers to the sessions that need a host and are not completed */
     size_t session_count;
@@ -876,7 +884,7 @@ BH_ENUM(bh_if_exists) {
 
 /* Flags of a request. */
 BH_FLAGS(bh_request_flags) {
-    BH_REQUEST_STARTS_SUSPENDED = 1,
+    BH_REQUEST_STARTS_SUSPENDED = 1, /* the task is enqueued suspended */
     BH_REQUEST_IF_CHANGED = 2,      /* a conditional request (RFC 9110, section 13.1). It applies to a file that an
                                        earlier task with this flag downloaded from this URL. If the server's
                                        representation is the same, the task succeeds with http_status 304 and the file
@@ -892,17 +900,18 @@ BH_FLAGS(bh_request_flags) {
 /* What the engine does with the files of a request's body. docs/uploads.md */
 BH_ENUM(bh_body_source) {
     BH_BODY_REFERENCE = 0, /* reads them where they are; a change after the enqueue is BH_BODY_CHANGED */
-    BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink where the file system can */
-    BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. When the task
-                              ends otherwise, bh_event.path is the file's path in the store. With a form, it is the path
-                              of the first file, which ends in ".0"; the others are beside it, ending in ".1" and so on.
-                              When the event is acknowledged, each file gets its old path back, or "NAME.~TASK" beside
-                              it if that path is taken. The acknowledgement returns after that. If a file cannot be
-                              returned, it stays in the store, and the engine tries again. bh_task_claim can move a file
-                              elsewhere before the acknowledgement. Symbolic links are refused */
+    BH_BODY_SNAPSHOT = 1,  /* copies them into the store at the enqueue, by reflink if the file system supports it */
+    BH_BODY_CONSUME = 2    /* moves them into the store at the enqueue and removes them after success. If the task fails
+                              or is cancelled, bh_event.path is the file's path in the store. With a form, it is the
+                              path of the first file, which ends in ".0"; the others are beside it, ending in ".1" and
+                              so on. When the event is acknowledged, each file gets its old path back, or "NAME.~TASK"
+                              beside it if that path is taken. The acknowledgement returns after the files are returned.
+                              If a file cannot be returned, it stays in the store, and the engine tries again.
+                              bh_task_claim can move a file elsewhere before the acknowledgement. Symbolic links are
+                              refused */
 };
 
-/* Which part of the request expires. The host gets a challenge of the kind BH_CHALLENGE_REFRESH for a new one. */
+/* Which part of the request expires. The engine then opens a challenge of the kind BH_CHALLENGE_REFRESH. */
 BH_ENUM(bh_refresh) {
     BH_REFRESH_NONE = 0,
     BH_REFRESH_HEADERS = 1, /* the headers: one challenge for all tasks of the session and origin. BH_RESPOND_HEADERS
@@ -914,7 +923,7 @@ BH_ENUM(bh_refresh) {
 /* One part of a multipart/form-data body (RFC 7578): a file or a value. */
 typedef struct bh_part {
     size_t struct_size;
-    const char *name;       /* required */
+    const char *name;       /* required: name of the part */
     const char *file;       /* absolute path, or NULL */
     const void *value;      /* bytes of a part without a file */
     size_t value_size;
@@ -935,8 +944,8 @@ typedef struct bh_part {
 #define BH_ENQUEUE_COUNT_MAXIMUM 10000000
 
 /* A download or an upload. A request with a body and without a destination is an upload, and its event has the
- * response's body. A request with both is a download with that method; after each break it starts again from the first
- * byte. Fields that contradict each other are refused, and the message names both. */
+ * response's body. A request with both is a download with that method; after each broken connection it starts again
+ * from the first byte. Fields that contradict each other are refused, and the message names both. */
 typedef struct bh_request {
     size_t struct_size;
     const char *url;             /* required: http or https, without user and password */
@@ -955,32 +964,37 @@ typedef struct bh_request {
     size_t user_data_size;
     const char *method;          /* a token (RFC 9110, section 9.1) except CONNECT and TRACE. NULL: GET; with body_file
                                     or body PUT; with parts POST */
-    const char *group;           /* 1 to 255 bytes: the name of a group. When its last live task has ended there is one
+    const char *group;           /* 1 to 255 bytes: the name of a group. When its last task has ended, there is one
                                     BH_EVENT_GROUP_FINISHED */
     const char *checksum;        /* of a download: "sha-256:" with 64, or "sha-512:" with 128 hexadecimal digits. A file
                                     with another digest is downloaded once more; after that the task fails with
                                     BH_CHECKSUM_MISMATCH. The file never gets its final name. With a checksum, digests
                                     of the server are not verified */
-    uint64_t expected_size;      /* bytes of the file, else BH_SIZE_MISMATCH after a second attempt; 0: any */
-    const char *body_file;       /* the body: absolute path of a regular file, */
-    const void *body;            /* or bytes, which are kept in the store, */
+    uint64_t expected_size;      /* size of the file in bytes. A file of another size is downloaded once more; after
+                                    that the task fails with BH_SIZE_MISMATCH. 0: any size */
+    const char *body_file;       /* the body: absolute path of a regular file */
+    const void *body;            /* or the body as bytes, which are kept in the store */
     size_t body_size;            /* at most BH_BODY_SIZE_MAXIMUM */
-    const bh_part *parts;        /* or a form */
+    const bh_part *parts;        /* or the body as a form */
     size_t part_count;
     const bh_policy *policy;     /* NULL: the session's rules. Requests may share one */
-    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. Before a later attempt
-                                    the host gets a challenge. 0: not known; it gets one after a 401 or 403 */
+    int64_t expires_ms;          /* until when the headers or the URL (see `refresh`) are valid. Before an attempt after
+                                    that time, the host gets a challenge. 0: not known; the host gets a challenge after
+                                    a 401 or 403 */
     int64_t earliest_start_ms;   /* the task does not start before this time (Apple: earliestBeginDate); 0: no limit */
-    int64_t latest_start_ms;     /* after this time presets do not hold the task, also not its session's; not before
+    int64_t latest_start_ms;     /* after this time no preset of the task or its session holds the task; not before
                                     earliest_start_ms; 0: no such time */
-    uint64_t expected_bytes_received; /* upper bound, for budgets: the task is held when less is left (Apple:
-                                         countOfBytesClientExpectsToReceive); 0: expected_size, or not known */
-    uint64_t expected_bytes_sent; /* the same for the body (Apple: countOfBytesClientExpectsToSend); 0: its size */
+    uint64_t expected_bytes_received; /* upper bound of the received bytes, for budgets: the task is held while less of
+                                         a budget is left (Apple: countOfBytesClientExpectsToReceive); 0: expected_size,
+                                         or not known */
+    uint64_t expected_bytes_sent; /* the same for the sent bytes (Apple: countOfBytesClientExpectsToSend); 0: the size
+                                     of the body */
     bh_request_flags flags;
     bh_if_exists if_exists;
     bh_body_source body_source;  /* for body_file and the files of parts */
     bh_refresh refresh;
-    int32_t priority;            /* higher ones start first within the session; -100 to 100, or BH_PRIORITY_NOW */
+    int32_t priority;            /* tasks of higher priority start first within the session; -100 to 100, or
+                                    BH_PRIORITY_NOW */
     uint32_t mode;               /* permission bits of the file; 0: 0666 less the host's umask */
 } bh_request;
 
@@ -1006,8 +1020,8 @@ typedef struct bh_enqueued {
     size_t struct_size;
     uint64_t request;         /* number of the request in the array, from 0 */
     uint64_t task_id;
-    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until it is
-                                 acknowledged; else 0 */
+    uint64_t event_id;        /* id of the event at the end of the task that the idempotency key found, until the event
+                                 is acknowledged; else 0 */
     bh_enqueue_disposition disposition;
     bh_task_state task_state; /* state of the task that the key found. BH_TASK_SUCCEEDED without event_id: its event was
                                  acknowledged and is not delivered again; another transfer needs another key */
@@ -1016,9 +1030,9 @@ typedef struct bh_enqueued {
 /* Makes `count` tasks, durably: on BH_OK they survive kill -9 and power loss. All requests are checked first. If one is
  * invalid, the call is refused, and error->index is its number. Then the requests are applied in chunks, each
  * atomically. If the engine refuses one, error->index is its number and no request of its chunk is applied; later
- * chunks may be. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set when the
- * engine refuses a request: to NULL if none was applied. BH_START copies all requests; otherwise a few thousand are in
- * memory at a time.
+ * chunks may be applied. `results` (optional) is a batch of bh_enqueued, one for each applied request. It is also set
+ * when the engine refuses a request: to NULL if none was applied. BH_START copies all requests; otherwise a few
+ * thousand are in memory at a time.
  * Errors: BH_INVALID_ARGUMENT, BH_DESTINATION_EXISTS, BH_DESTINATION_UNAVAILABLE, BH_DESTINATION_IN_USE,
  * BH_BODY_UNAVAILABLE, BH_KEY_CONFLICT, BH_STORE_FULL, BH_STORE_UNAVAILABLE. */
 BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const bh_request *requests, size_t count,
@@ -1030,11 +1044,11 @@ BH_API BH_CHECK_RESULT bh_status bh_session_enqueue(bh_session *session, const b
 
 /* What an event reports. */
 BH_ENUM(bh_event_kind) {
-    BH_EVENT_TASK_ENDED = 1,       /* one for each task, in the order of commit */
+    BH_EVENT_TASK_ENDED = 1,       /* a task has ended; one event for each task, in the order of commit */
     BH_EVENT_SESSION_FINISHED = 2, /* the round's last task has ended (Apple: urlSessionDidFinishEvents) */
     BH_EVENT_CHALLENGE = 3,        /* a challenge was opened: one for each protection space. Acknowledging it does not
                                       respond to it */
-    BH_EVENT_GROUP_FINISHED = 4,   /* the last live task of a group has ended */
+    BH_EVENT_GROUP_FINISHED = 4,   /* the last task of a group has ended */
     BH_EVENT_ACTIVITY = 5          /* an activity without a request is due. It launches a host. Until it is
                                       acknowledged, further windows of the activity make no event */
 };
@@ -1065,11 +1079,11 @@ typedef struct bh_challenge {
     bh_challenge_kind kind;
     bh_schemes schemes;
     const char *origin;     /* "https://example.org:443", of the server or the proxy */
-    const char *realm;      /* or NULL */
-    const char *url;        /* of BH_CHALLENGE_REFRESH for a URL: the present URL; else NULL */
-    uint64_t task_id;       /* of BH_CHALLENGE_REFRESH for a URL: its task; else 0 */
-    uint64_t waiting_tasks; /* when this was read */
-    int64_t time_ms;        /* of its opening */
+    const char *realm;      /* NULL if none was named */
+    const char *url;        /* for BH_CHALLENGE_REFRESH of a URL: the present URL; else NULL */
+    uint64_t task_id;       /* for BH_CHALLENGE_REFRESH of a URL: its task; else 0 */
+    uint64_t waiting_tasks; /* tasks that waited for it when the challenge was read */
+    int64_t time_ms;        /* when the challenge was opened */
     uint32_t failures;      /* credentials in a row that were refused. A host should stop after a few */
     uint32_t reserved;
 } bh_challenge;
@@ -1093,7 +1107,7 @@ BH_ENUM(bh_task_kind) {
 typedef struct bh_event {
     size_t struct_size;
     uint64_t id;             /* grows; never used twice in a store */
-    int64_t time_ms;         /* of the commit */
+    int64_t time_ms;         /* when the event was committed */
     uint64_t round;          /* the round that has ended, or the round of the task */
     uint64_t task_id;
     bh_event_kind kind;
@@ -1106,9 +1120,9 @@ typedef struct bh_event {
     const char *error_message; /* one sentence; NULL if and only if status is BH_OK */
     const char *url;         /* as enqueued */
     const char *final_url;   /* after redirects; NULL without a response */
-    const char *path;        /* of the complete, synced file. If the task did not succeed: of its consumed body, until
-                                the event is acknowledged. Else NULL */
-    const char *media_type;  /* or NULL */
+    const char *path;        /* path of the complete, synced file. If the task did not succeed: path of its consumed
+                                body, until the event is acknowledged. Else NULL */
+    const char *media_type;  /* of the last response, or NULL */
     const char *checksum;    /* of the file, as bh_request.checksum, if its digest was computed; else NULL */
     const char *idempotency_key;
     const void *user_data;
@@ -1125,19 +1139,20 @@ typedef struct bh_event {
     size_t response_body_size;
     uint32_t attempts;       /* requests that were sent */
     uint32_t reserved;
-    const bh_challenge *challenge; /* NULL when it is no longer open */
+    const bh_challenge *challenge; /* the challenge; NULL if it is no longer open */
     const char *group;
     uint64_t group_succeeded; /* tasks of the group that succeeded since the group last finished */
     uint64_t group_failed;
     uint64_t group_cancelled;
-    const char *activity;    /* its identifier */
+    const char *activity;    /* identifier of the activity */
 } bh_event;
 
 /* Returns up to `maximum` (1 to 10,000; fewer when they are large) events with ids greater than `after`, a batch of
- * bh_event. 0 starts at the first that is not acknowledged. It waits up to timeout_ms for the first event. An empty
- * batch is not an error: it means that all events committed so far were handed out. The engine has five seconds to
- * reply, also with timeout_ms 0: use BH_START in an event loop, which does not wait for events. The same `after`
- * returns the same events until they are acknowledged. bh_batch_more returns whether others follow. Consumers only. */
+ * bh_event. With `after` 0 the batch starts at the first event that is not acknowledged. The call waits up to
+ * timeout_ms for the first event. An empty batch is not an error: it means that all events committed so far were
+ * returned. The engine has five seconds to reply, even if timeout_ms is 0. In an event loop use BH_START, which does
+ * not wait for events. The same `after` returns the same events until they are acknowledged. bh_batch_more returns
+ * whether more events follow. Only consumers may call it. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t after, size_t maximum,
                                                  int32_t timeout_ms, bh_batch **events, bh_error *error);
 
@@ -1148,7 +1163,7 @@ BH_API BH_CHECK_RESULT bh_status bh_session_poll(bh_session *session, uint64_t a
 BH_API bh_status bh_session_acknowledge(bh_session *session, const uint64_t *ids, size_t count,
                                         int32_t timeout_ms, uint64_t *acknowledged, bh_error *error);
 
-/* Acknowledges all events of the session up to `id`, which is included. */
+/* Acknowledges all events of the session up to and including `id`. */
 BH_API bh_status bh_session_acknowledge_through(bh_session *session, uint64_t id, int32_t timeout_ms,
                                                 uint64_t *acknowledged, bh_error *error);
 
@@ -1165,8 +1180,8 @@ BH_ENUM(bh_challenge_response_kind) {
                                   headers of the same name, durably */
     BH_RESPOND_DEFAULT = 4,    /* no credential: for waiting tasks, the status 401 or 407 counts as any other (Apple:
                                   performDefaultHandling). For a refresh: requests are sent unchanged */
-    BH_RESPOND_URL = 5         /* for a refresh of a URL: the new one; https if the old one was. Headers of request and
-                                  session are not sent to another origin */
+    BH_RESPOND_URL = 5         /* for a refresh of a URL: the new URL, which must be https if the old one was. Headers
+                                  of request and session are not sent to another origin */
 };
 
 /* Flags of a response to a challenge. */
@@ -1189,25 +1204,25 @@ typedef struct bh_challenge_response {
                                  challenge; 0: until it is refused */
 } bh_challenge_response;
 
-/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks is tried first, then the others.
- * Consumers and producers. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT for a credential
- * without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a URL for a challenge
- * that is not for a URL, and expires_ms in the past. */
+/* Responds to an open challenge, and acknowledges its event. One of the waiting tasks uses the response first, then the
+ * others. Consumers and producers may call it. Errors: BH_NOT_FOUND when the challenge is not open. BH_INVALID_ARGUMENT
+ * for a credential without BH_SCHEME_BASIC or _DIGEST, an empty one without _NEGOTIATE, Authorization for a proxy, a
+ * URL for a challenge that is not for a URL, and expires_ms in the past. */
 BH_API BH_CHECK_RESULT bh_status bh_session_respond(bh_session *session, uint64_t challenge_id,
                                                     const bh_challenge_response *response, int32_t timeout_ms,
                                                     bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Tasks: what a host shows to its user, and what the user decides.
+ * Tasks: functions that list, stop, resume and change them.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* Why a task does not progress. */
 BH_ENUM(bh_reason) {
-    BH_REASON_NONE = 0,      /* it runs, or has ended */
+    BH_REASON_NONE = 0,      /* the task runs, or has ended */
     BH_REASON_SLOT = 1,      /* other tasks run before it: limits on connections or running tasks */
     BH_REASON_SUSPENDED = 2, /* until it is resumed */
-    BH_REASON_RETRY = 3,     /* after an error, until next_attempt_ms */
-    BH_REASON_CONNECTING = 4, /* no response came yet */
+    BH_REASON_RETRY = 3,     /* an error occurred, and the next attempt is at next_attempt_ms */
+    BH_REASON_CONNECTING = 4, /* the task has not received a response yet */
     BH_REASON_STALLED = 5,   /* the server sends nothing */
     BH_REASON_FINISHING = 6, /* all bytes have been received, and the file is being made durable */
     BH_REASON_DISK_FULL = 7, /* until there is space for the rest of the file and for a reserve: 32 MiB or 1 % of the
@@ -1215,7 +1230,7 @@ BH_ENUM(bh_reason) {
                                 the file system fails immediately with BH_TOO_LARGE */
     BH_REASON_CREDENTIAL = 8, /* until its challenge gets a response: bh_session_challenges */
     BH_REASON_CONNECTIVITY = 9, /* until there is a route to the server */
-    BH_REASON_RATE = 10,     /* a limit of bytes per second */
+    BH_REASON_RATE = 10,     /* the task has used up its share of a rate limit */
     BH_REASON_POWER = 11,    /* requires_external_power, and the machine runs on battery */
     BH_REASON_BATTERY = 12,  /* until the battery has minimum_battery_percent, or there is external power */
     BH_REASON_HEAT = 13,     /* the machine is hotter than maximum_thermal_state */
@@ -1227,7 +1242,8 @@ BH_ENUM(bh_reason) {
     BH_REASON_QUIET_HOURS = 19, /* until next_attempt_ms */
     BH_REASON_BUDGET = 20,   /* the bytes of the day or month on this network are used up, until next_attempt_ms */
     BH_REASON_SLEEP = 21,    /* the machine is about to sleep, or sleeps */
-    BH_REASON_PORTAL = 22    /* all servers fail in the same manner: a portal asks for a login, or the uplink is dead */
+    BH_REASON_PORTAL = 22    /* all servers fail in the same manner: a portal demands a login, or the uplink does not
+                                work */
 };
 
 /* The size of a file, while no response has stated it. */
@@ -1258,15 +1274,16 @@ typedef struct bh_task_info {
     uint64_t offset;          /* bytes of the file that were received and kept */
     uint64_t size;            /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t body_sent;       /* bytes of the request's body that were sent in this attempt */
-    uint64_t body_size;       /* of the request's body; 0 without one */
-    uint64_t bytes_per_second; /* over the last seconds; 0 when it does not run */
+    uint64_t body_size;       /* bytes of the request's body; 0 without a body */
+    uint64_t bytes_per_second; /* over the last seconds; 0 when the task does not run */
     int64_t enqueued_ms;
-    int64_t ended_ms;         /* or 0 */
+    int64_t ended_ms;         /* 0 while the task has not ended */
     int64_t earliest_start_ms; /* as enqueued or rescheduled */
     int64_t latest_start_ms;
     uint64_t expected_bytes_received;
     uint64_t expected_bytes_sent;
-    const bh_constraints *constraints; /* the task's own, as enqueued or set since; NULL: none, and in the history */
+    const bh_constraints *constraints; /* the task's own constraints, as enqueued or set since; NULL if it has none, and
+                                          in the history */
 } bh_task_info;
 
 /* The bit of a state, for bh_task_selection.states. */
@@ -1299,8 +1316,8 @@ BH_API BH_CHECK_RESULT bh_status bh_session_history(bh_session *session, uint64_
                                                     int32_t timeout_ms, bh_batch **tasks, bh_error *error);
 
 /* Cancels the tasks: they end with BH_TASK_CANCELLED, and their part files are removed. `affected` (optional in this
- * and the next functions) is the number of tasks that changed, including tasks with BH_REASON_PORTAL, of which a resume
- * starts one. Tasks that have ended, or are already in the requested state, are skipped. */
+ * and the next functions) is the number of tasks that changed. A resume counts all tasks with BH_REASON_PORTAL,
+ * although it starts only one of them. Tasks that have ended, or are already in the requested state, are skipped. */
 BH_API bh_status bh_tasks_cancel(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1309,8 +1326,8 @@ BH_API bh_status bh_tasks_suspend(bh_session *session, const bh_task_selection *
                                   int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
 /* Resumes suspended tasks. It also starts the next attempt of waiting tasks immediately, if their conditions allow it.
- * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of the tasks with BH_REASON_PORTAL it starts one.
- * */
+ * Tasks with BH_REASON_CREDENTIAL or …_EARLIEST_START keep waiting. Of those with BH_REASON_PORTAL it starts only
+ * one. */
 BH_API bh_status bh_tasks_resume(bh_session *session, const bh_task_selection *selection,
                                  int32_t timeout_ms, uint64_t *affected, bh_error *error);
 
@@ -1364,7 +1381,7 @@ typedef struct bh_attempt {
     uint32_t number;              /* from 1 */
     bh_next_step next;
     int64_t started_ms;
-    int64_t next_attempt_ms;      /* or 0 */
+    int64_t next_attempt_ms;      /* time of the next attempt, or 0 */
     bh_status status;             /* BH_OK, or what went wrong */
     bh_domain error_domain;
     int64_t error_detail;
@@ -1373,7 +1390,7 @@ typedef struct bh_attempt {
     int32_t http_status;          /* 0 when no response came */
     uint32_t redirects;
     uint64_t offset;              /* offset in the file at which the attempt started */
-    uint64_t end_offset;          /* bytes of the file that were received after it */
+    uint64_t end_offset;          /* bytes of the file that had been received when the attempt ended */
     int64_t domain_lookup_us;     /* the name was resolved (Apple: domainLookupEndDate) */
     int64_t connect_us;           /* TCP, or the proxy's tunnel, was connected (connectEndDate) */
     int64_t secure_connection_us; /* TLS was negotiated (secureConnectionEndDate) */
@@ -1398,7 +1415,7 @@ typedef struct bh_attempt {
 } bh_attempt;
 
 /* The attempts of a task, oldest first: a batch of at most 100 bh_attempt. If there were more, it has the first and the
- * newest ones. BH_NOT_FOUND if the session has no such task, live or in its history. */
+ * newest ones. BH_NOT_FOUND if the task is neither listed nor in the session's history. */
 BH_API BH_CHECK_RESULT bh_status bh_task_attempts(bh_session *session, uint64_t task_id, int32_t timeout_ms,
                                                   bh_batch **attempts, bh_error *error);
 
@@ -1431,16 +1448,16 @@ typedef struct bh_progress {
     uint64_t size;             /* bytes of the whole file, or BH_SIZE_UNKNOWN */
     uint64_t bytes_per_second; /* over the last seconds, both directions */
     uint64_t body_sent;        /* bytes of the request's body that were sent in this attempt */
-    uint64_t body_size;        /* of the request's body; 0 without one */
+    uint64_t body_size;        /* bytes of the request's body; 0 without a body */
 } bh_progress;
 
 /* Sends readings of the session's running tasks to this handle, for each task at most one in interval_ms (100 to
- * 60,000; 0: no more readings). Any role. */
+ * 60,000; 0: no more readings). Handles of any role may call it. */
 BH_API bh_status bh_session_watch_progress(bh_session *session, uint32_t interval_ms,
                                            int32_t timeout_ms, bh_error *error);
 
-/* The newest readings since the last call, of at most 1,024 tasks at a time. It waits up to timeout_ms for the first: a
- * batch of bh_progress, which may be empty. BH_START is refused. */
+/* The newest readings since the last call, of at most 1,024 tasks at a time: a batch of bh_progress, which may be
+ * empty. The call waits up to timeout_ms for the first reading. BH_START is refused. */
 BH_API BH_CHECK_RESULT bh_status bh_session_poll_progress(bh_session *session, int32_t timeout_ms,
                                                           bh_batch **progress, bh_error *error);
 
@@ -1469,17 +1486,17 @@ BH_ENUM(bh_condition_kind) {
 /* How much of the internet the network reaches. */
 BH_ENUM(bh_connectivity) {
     BH_CONNECTIVITY_NONE = 1,    /* no default route */
-    BH_CONNECTIVITY_PORTAL = 2,  /* a portal asks for a login */
-    BH_CONNECTIVITY_LIMITED = 3, /* the uplink is dead */
+    BH_CONNECTIVITY_PORTAL = 2,  /* a portal demands a login */
+    BH_CONNECTIVITY_LIMITED = 3, /* the uplink does not work */
     BH_CONNECTIVITY_FULL = 4
 };
 
 typedef struct bh_condition {
     size_t struct_size;
     bh_condition_kind kind;
-    bool is_known;      /* false: it cannot be read, and holds no task */
+    bool is_known;      /* false: the condition cannot be read, and holds no task */
     uint8_t reserved[3];
-    int64_t value;      /* as its kind says */
+    int64_t value;      /* its meaning depends on `kind` */
     const char *name;   /* of the network; else NULL */
     const char *text;   /* the value in words: "on battery" */
     const char *source; /* where it was read: a path, "NetworkManager", "configured"; or why it cannot be read */
@@ -1494,8 +1511,8 @@ BH_API BH_CHECK_RESULT bh_status bh_store_conditions(bh_application *application
 typedef struct bh_hold {
     size_t struct_size;
     const char *application;
-    const char *session;     /* its identifier */
-    const char *origin;      /* when it holds tasks of one origin only; else NULL */
+    const char *session;     /* identifier of the session */
+    const char *origin;      /* the origin, if only its tasks are held; else NULL */
     const char *reason_text; /* one sentence */
     bh_reason reason;
     uint32_t reserved;
@@ -1534,9 +1551,9 @@ BH_API BH_CHECK_RESULT bh_status bh_store_networks(bh_application *application, 
                                                    bh_batch **networks, bh_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------
- * Activities: work that repeats (Apple: NSBackgroundActivityScheduler). Each has windows of time. It starts once in a
- * window: when the conditions of its quality of service are met, or at the end of the window. If windows passed while
- * no engine ran, the activity starts once for all of them.
+ * Activities: work that repeats (Apple: NSBackgroundActivityScheduler). Each activity has windows of time. In each
+ * window it starts once: when the conditions of its quality of service are met, or at the end of the window. If windows
+ * passed while no engine ran, the activity starts once for all of them.
  * ------------------------------------------------------------------------------------------------------------ */
 
 /* What an activity waits for in its window. */
@@ -1557,17 +1574,18 @@ typedef struct bh_activity {
     const bh_request *request; /* the request that is enqueued, without idempotency_key, body files, earliest and latest
                                   start; a destination needs BH_IF_EXISTS_REPLACE or BH_REQUEST_NAMED_BY_SERVER. While a
                                   task of the activity has not ended, no second one is made. NULL: BH_EVENT_ACTIVITY */
-    int64_t first_ms;          /* opening of the first window, of an existing activity of the next one; 0: after
-                                  interval_ms */
+    int64_t first_ms;          /* opening of the first window, or of the next window of an existing activity; 0:
+                                  interval_ms after the call, or unchanged */
     int64_t next_ms;           /* read only: opening of the open or the next window */
     int64_t next_ends_ms;      /* read only: end of that window */
-    int64_t last_started_ms;   /* read only: or 0 */
-    uint64_t last_task;        /* read only: or 0 */
+    int64_t last_started_ms;   /* read only: time of the last start, or 0 */
+    uint64_t last_task;        /* read only: id of the last task, or 0 */
     const char *url;           /* read only: of the request, or NULL */
 } bh_activity;
 
-/* Makes the activity, durably, or replaces the one with the same identifier. A replaced activity keeps its next window
- * unless first_ms or interval_ms changes. A session has at most 1,000. Consumers and producers. */
+/* Makes the activity, durably, or replaces the activity with the same identifier. A replaced activity keeps its next
+ * window unless first_ms or interval_ms changes. A session has at most 1,000 activities. Consumers and producers may
+ * call it. */
 BH_API BH_CHECK_RESULT bh_status bh_session_set_activity(bh_session *session, const bh_activity *activity,
                                                          int32_t timeout_ms, bh_error *error);
 
@@ -1622,7 +1640,8 @@ BH_API bool bh_batch_more(const bh_batch *batch);
  * library's struct_size: see BH_HAS. */
 BH_API const void *bh_batch_item(const bh_batch *batch, size_t index, bh_item_kind kind, size_t size);
 
-/* The same for each kind: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index), and so on. */
+/* bh_batch_item for each kind of item: const bh_event *bh_batch_event_at(const bh_batch *batch, size_t index), and so
+ * on. */
 #define BH_ITEM_FUNCTION(constant, name, type, value)                                                                  \
     static inline const type *bh_batch_##name##_at(const bh_batch *batch, size_t index) {                              \
         return BH_CAST(const type *, bh_batch_item(batch, index, BH_ITEM_##constant, sizeof(type)));                   \
@@ -1647,23 +1666,24 @@ BH_API BH_CHECK_RESULT bh_status bh_application_next_ticket(bh_application *appl
  * engine's process is stopped. May be repeated. BH_START is refused. */
 BH_API bh_status bh_ticket_wait(bh_ticket *ticket, int32_t timeout_ms, bh_error *error);
 
-/* Each returns a result of an ended operation, in place of its output parameter: a session of create and attach, a
- * count of acknowledge and of the functions that change tasks, a batch of those that return one. For operations without
- * a result call bh_ticket_wait with timeout_ms 0. Errors: the operation's own status when it failed; BH_TIMEOUT or
- * BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no such result, or when its session or
- * batch was already taken. bh_ticket_batch also returns the results of a refused enqueue. */
+/* Each returns the result of an ended operation, which a waiting call sets in its output parameter. Create and attach
+ * have a session; acknowledge and the functions that change tasks have a count; functions with a bh_batch ** parameter
+ * have a batch. For operations without a result call bh_ticket_wait with timeout_ms 0. Errors: the operation's own
+ * status when it failed; BH_TIMEOUT or BH_ENGINE_UNRESPONSIVE while it has not ended; BH_WRONG_STATE when it has no
+ * such result, or when its session or batch was already taken. bh_ticket_batch also returns the results of a refused
+ * enqueue. */
 BH_API BH_CHECK_RESULT bh_status bh_ticket_session(bh_ticket *ticket, bh_session **session,
                                                    bh_session_disposition *disposition, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_batch(bh_ticket *ticket, bh_batch **batch, bh_error *error);
 BH_API BH_CHECK_RESULT bh_status bh_ticket_count(bh_ticket *ticket, uint64_t *count, bh_error *error);
 
-/* A pointer that the host stores with the ticket; NULL at first. An operation may end before the host sets it. */
+/* A pointer that the host stores with the ticket; NULL at first. The operation may end before that. */
 BH_API void bh_ticket_set_data(bh_ticket *ticket, void *data);
 BH_API void *bh_ticket_data(const bh_ticket *ticket);
 
 /* Frees the ticket. Its operation continues, except that a wait of BH_ROLE_CONSUME_WHEN_FREE ends.
  * bh_application_next_ticket does not return the ticket after that. A session that was not taken is closed. Events that
- * were not taken count as not handed out. */
+ * were not taken count as not returned. */
 BH_API void bh_ticket_release(bh_ticket *ticket);
 
 #if defined(__cplusplus)

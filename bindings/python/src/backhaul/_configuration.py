@@ -21,7 +21,7 @@ class SessionConfiguration:
     constraints: Constraints = Constraints()
     tls: TLS = TLS()
     proxy: Proxy = Proxy()
-    #: Of this session on any one network.
+    #: Of this session on each network.
     budget: Budget = Budget()
     #: Of all its tasks together, both directions; default: no limit.
     bytes_per_second: int = 0
@@ -32,17 +32,18 @@ class SessionConfiguration:
     connections_per_origin: int = 0
     #: Default 64; at most 1,024.
     maximum_running_tasks: int = 0
-    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. HISTORY_NONE: no task, and attempts only
+    #: Default 1,000: ended tasks that ``history`` keeps; at most 100,000. HISTORY_NONE keeps no task, and attempts only
     #: until their task ends.
     history_limit: int = 0
     #: Where a session's cookies are kept (RFC 6265). Default: Cookies.NONE. "none", "memory" or "persistent".
     cookies: str | Cookies | None = None
     #: Violations by servers that a session tolerates.
     tolerances: Tolerances = Tolerances(0)
-    #: True, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
+    #: True, the default: finished rounds and challenges of the session launch the application (Apple:
+    #: sessionSendsLaunchEvents).
     sends_launch_events: bool | None = None
-    #: True: 401 and 407 open a challenge, and tasks wait for the response to it. False, the default: they are failures,
-    #: like other statuses that are not accepted.
+    #: True: 401 and 407 open a challenge, and tasks wait for the response to it. False, the default: these statuses are
+    #: failures, like others that are not accepted.
     asks_for_credentials: bool | None = None
     #: True: tasks of a launched host get Preset.DISCRETIONARY, as Apple does with tasks of an app in the background.
     #: Default False.
@@ -67,5 +68,5 @@ class Limits:
     maximum_running_tasks: int = 0
     #: Default 256; at most 1,024.
     maximum_connections: int = 0
-    #: Of all sessions to one origin; default: each session's own limit.
+    #: Of all sessions together to one origin; default: each session's own limit.
     connections_per_origin: int = 0

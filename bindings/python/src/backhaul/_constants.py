@@ -9,7 +9,7 @@ from ._open_enum import FinalStates, OpenEnum
 
 
 class Status(OpenEnum):
-    """What a call returns, and why a task failed."""
+    """The result of a call, or the reason why a task failed."""
 
     #: Success.
     OK = 0
@@ -116,7 +116,7 @@ class Status(OpenEnum):
 class Domain(OpenEnum):
     """What the number in ``detail`` or ``error_detail`` is."""
 
-    #: 0.
+    #: No number: 0.
     NONE = 0
     #: Errno.
     SYSTEM = 1
@@ -131,7 +131,7 @@ class Domain(OpenEnum):
 
 
 class Choice(OpenEnum):
-    """A truth value with a default, which is documented where it is used."""
+    """Yes, no, or the default, which the comment of each field states."""
 
     DEFAULT = 0
     YES = 1
@@ -139,7 +139,8 @@ class Choice(OpenEnum):
 
 
 class Hosting(OpenEnum):
-    """Where a new engine runs, if no process holds the store's lock. A running engine is used wherever it runs."""
+    """Where a new engine runs, if no process holds the store's lock. If an engine runs already, it is used, wherever it
+    runs."""
 
     #: Hosting.DAEMON.
     DEFAULT = 0
@@ -161,11 +162,11 @@ class LaunchState(OpenEnum):
 
     #: No command is registered, or no session needs its host.
     NONE = 0
-    #: At ``next_launch_ms``, unless a host connects before.
+    #: The host is launched at ``next_launch_ms``, unless a host connects before.
     DUE = 1
-    #: A launched host lives and has not completed.
+    #: A launched host runs and has not completed.
     RUNNING = 2
-    #: Too many launches without completing: until a host connects by itself.
+    #: Too many launches without completing: none follows until a host connects by itself.
     GAVE_UP = 3
 
 
@@ -186,19 +187,19 @@ class RetryErrors(IntFlag):
     STATUS = 32
     #: Status.BAD_RESPONSE.
     BAD_RESPONSE = 64
-    #: None of them; not to be combined.
+    #: No error is retried; not to be combined with other bits.
     NONE = 128
 
 
 class HTTPVersion(OpenEnum):
     """Version of HTTP."""
 
-    #: 2 over TLS if the server supports it, else 1.1.
+    #: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     DEFAULT = 0
     HTTP_1_1 = 1
-    #: Over TLS as the default; without TLS by an upgrade from 1.1 (RFC 7540, 3.2).
+    #: Over TLS as the default; without TLS by an upgrade from HTTP/1.1 (RFC 7540, 3.2).
     HTTP_2 = 2
-    #: Without negotiation, also without TLS (RFC 9113, section 3.3).
+    #: HTTP/2 without negotiation, also without TLS (RFC 9113, section 3.3).
     HTTP_2_PRIOR_KNOWLEDGE = 3
 
 
@@ -209,7 +210,7 @@ class Redirects(OpenEnum):
     #: Redirects.FOLLOW.
     DEFAULT = 0
     FOLLOW = 1
-    #: Others fail with Status.REDIRECT_REFUSED.
+    #: Redirects to another origin fail with Status.REDIRECT_REFUSED.
     SAME_ORIGIN = 2
     #: A redirect is a response like any other, accepted or not by its status.
     NONE = 3
@@ -217,7 +218,8 @@ class Redirects(OpenEnum):
 
 class Preset(OpenEnum):
     """A predefined set of constraints. A field that is set replaces the preset's value of that field. A preset's
-    constraints end at ``Request.latest_start``; constraints of fields do not end. docs/conditions.md."""
+    constraints end at ``Request.latest_start``. Constraints that are set by their own fields do not end.
+    docs/conditions.md."""
 
     #: No constraints.
     DEFAULT = 0
@@ -265,11 +267,12 @@ class TLSVersion(OpenEnum):
 class Role(OpenEnum):
     """What a handle may do. Every role lists tasks."""
 
-    #: Polls, acknowledges and completes; one handle at a time. It has the rights of all other roles.
+    #: Polls, acknowledges and completes; one handle at a time. This role has the rights of all other roles.
     CONSUME = 1
-    #: Enqueues, controls, claims, responds, configures, invalidates, sets activities.
+    #: Enqueues and controls tasks, claims kept files, responds to challenges, configures and invalidates the session,
+    #: sets activities.
     PRODUCE = 2
-    #: Lists and watches.
+    #: Lists tasks and watches progress.
     OBSERVE = 3
     #: As Role.CONSUME, but waits until no other handle consumes the session. The other handle gets Attention.YIELD.
     #: Releasing the ticket ends the wait.
@@ -295,7 +298,7 @@ class Cookies(OpenEnum):
     NONE = 1
     #: In the engine, until it exits.
     MEMORY = 2
-    #: In the store; those without an expiry in the engine.
+    #: In the store; cookies without an expiry in the engine, until it exits.
     PERSISTENT = 3
 
 
@@ -347,6 +350,7 @@ class IfExists(OpenEnum):
 class RequestFlags(IntFlag):
     """Flags of a request."""
 
+    #: The task is enqueued suspended.
     STARTS_SUSPENDED = 1
     #: A conditional request (RFC 9110, section 13.1). It applies to a file that an earlier task with this flag
     #: downloaded from this URL. If the server's representation is the same, the task succeeds with ``http_status`` 304
@@ -365,19 +369,19 @@ class BodySource(OpenEnum):
 
     #: Reads them where they are; a change after the enqueue is Status.BODY_CHANGED.
     REFERENCE = 0
-    #: Copies them into the store at the enqueue, by reflink where the file system can.
+    #: Copies them into the store at the enqueue, by reflink if the file system supports it.
     SNAPSHOT = 1
-    #: Moves them into the store at the enqueue and removes them after success. When the task ends otherwise,
+    #: Moves them into the store at the enqueue and removes them after success. If the task fails or is cancelled,
     #: ``Event.path`` is the file's path in the store. With a form, it is the path of the first file, which ends in
     #: ".0"; the others are beside it, ending in ".1" and so on. When the event is acknowledged, each file gets its old
-    #: path back, or "NAME.~TASK" beside it if that path is taken. The acknowledgement returns after that. If a file
-    #: cannot be returned, it stays in the store, and the engine tries again. ``claim`` can move a file elsewhere before
-    #: the acknowledgement. Symbolic links are refused.
+    #: path back, or "NAME.~TASK" beside it if that path is taken. The acknowledgement returns after the files are
+    #: returned. If a file cannot be returned, it stays in the store, and the engine tries again. ``claim`` can move a
+    #: file elsewhere before the acknowledgement. Symbolic links are refused.
     CONSUME = 2
 
 
 class Refresh(OpenEnum):
-    """Which part of the request expires. The host gets a challenge of the kind ChallengeKind.REFRESH for a new one."""
+    """Which part of the request expires. The engine then opens a challenge of the kind ChallengeKind.REFRESH."""
 
     NONE = 0
     #: The headers: one challenge for all tasks of the session and origin. ChallengeResponseKind.HEADERS applies to all
@@ -412,13 +416,13 @@ class Disposition(OpenEnum):
 class EventKind(OpenEnum):
     """What an event reports."""
 
-    #: One for each task, in the order of commit.
+    #: A task has ended; one event for each task, in the order of commit.
     TASK_ENDED = 1
     #: The round's last task has ended (Apple: urlSessionDidFinishEvents).
     SESSION_FINISHED = 2
     #: A challenge was opened: one for each protection space. Acknowledging it does not respond to it.
     CHALLENGE = 3
-    #: The last live task of a group has ended.
+    #: The last task of a group has ended.
     GROUP_FINISHED = 4
     #: An activity without a request is due. It launches a host. Until it is acknowledged, further windows of the
     #: activity make no event.
@@ -467,8 +471,8 @@ class ChallengeResponseKind(OpenEnum):
     #: No credential: for waiting tasks, the status 401 or 407 counts as any other (Apple: performDefaultHandling). For
     #: a refresh: requests are sent unchanged.
     DEFAULT = 4
-    #: For a refresh of a URL: the new one; https if the old one was. Headers of request and session are not sent to
-    #: another origin.
+    #: For a refresh of a URL: the new URL, which must be https if the old one was. Headers of request and session are
+    #: not sent to another origin.
     URL = 5
 
 
@@ -482,15 +486,15 @@ class ChallengeResponseFlags(IntFlag):
 class Reason(OpenEnum):
     """Why a task does not progress."""
 
-    #: It runs, or has ended.
+    #: The task runs, or has ended.
     NONE = 0
     #: Other tasks run before it: limits on connections or running tasks.
     SLOT = 1
     #: Until it is resumed.
     SUSPENDED = 2
-    #: After an error, until ``next_attempt_ms``.
+    #: An error occurred, and the next attempt is at ``next_attempt_ms``.
     RETRY = 3
-    #: No response came yet.
+    #: The task has not received a response yet.
     CONNECTING = 4
     #: The server sends nothing.
     STALLED = 5
@@ -504,7 +508,7 @@ class Reason(OpenEnum):
     CREDENTIAL = 8
     #: Until there is a route to the server.
     CONNECTIVITY = 9
-    #: A limit of bytes per second.
+    #: The task has used up its share of a rate limit.
     RATE = 10
     #: ``requires_external_power``, and the machine runs on battery.
     POWER = 11
@@ -528,7 +532,7 @@ class Reason(OpenEnum):
     BUDGET = 20
     #: The machine is about to sleep, or sleeps.
     SLEEP = 21
-    #: All servers fail in the same manner: a portal asks for a login, or the uplink is dead.
+    #: All servers fail in the same manner: a portal demands a login, or the uplink does not work.
     PORTAL = 22
 
 
@@ -575,9 +579,9 @@ class Connectivity(OpenEnum):
 
     #: No default route.
     NONE = 1
-    #: A portal asks for a login.
+    #: A portal demands a login.
     PORTAL = 2
-    #: The uplink is dead.
+    #: The uplink does not work.
     LIMITED = 3
     FULL = 4
 

@@ -161,8 +161,8 @@ class bh_transfer_rules(Structure):
 
 
 class bh_constraints(Structure):
-    """Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
-    defaults. If session and request both have a constraint, the stricter one applies."""
+    """What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
+    that the host has set, without defaults. If session and request both have a constraint, the stricter one applies."""
 
     _fields_ = [
         ("preset", c_int32),
@@ -208,7 +208,7 @@ class bh_proxy_settings(Structure):
 
 
 class bh_budget(Structure):
-    """Bytes that may move on one network, both directions. It never grows."""
+    """Bytes that may move on one network, in both directions together. The struct never grows."""
 
     _fields_ = [
         ("daily", c_uint64),
@@ -217,7 +217,7 @@ class bh_budget(Structure):
 
 
 class bh_header(Structure):
-    """A header field (RFC 9110, section 5). It never grows."""
+    """A header field (RFC 9110, section 5). The struct never grows."""
 
     _fields_ = [
         ("name", c_char_p),
@@ -288,7 +288,7 @@ class bh_session_info(Structure):
 
 
 class bh_launch(Structure):
-    """A launch, as the host that it started sees it."""
+    """A launch, as the launched host reads it."""
 
     _fields_ = [
         ("struct_size", c_size_t),
@@ -316,8 +316,8 @@ class bh_part(Structure):
 
 class bh_request(Structure):
     """A download or an upload. A request with a body and without a destination is an upload, and its event has the
-    response's body. A request with both is a download with that method; after each break it starts again from the first
-    byte. Fields that contradict each other are refused, and the message names both."""
+    response's body. A request with both is a download with that method; after each broken connection it starts again
+    from the first byte. Fields that contradict each other are refused, and the message names both."""
 
     _fields_ = [
         ("struct_size", c_size_t),

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-#: Bytes of ``BackhaulError.message``, the NUL included.
+#: The size of ``BackhaulError.message`` in bytes, including the NUL.
 ERROR_MESSAGE_SIZE = 512
 #: The value of ``BackhaulError.index`` when no item of an array was wrong.
 NO_INDEX = 2**64 - 1
 #: 30 seconds.
 WAIT_DEFAULT = -2_147_483_647
-#: Start the operation and do not wait: Status.STARTED.
+#: Start the operation, do not wait, return Status.STARTED.
 START = -2_147_483_646
 #: The longest wait of one call: a day.
 WAIT_MAXIMUM = 86_400_000

@@ -18,14 +18,14 @@ class RetryPolicy:
     maximum_attempts: int = 0
     #: Default 1,000; it doubles with each attempt.
     first_delay_ms: int = 0
-    #: Default 600,000.
+    #: Default 600,000: the limit of that delay.
     longest_delay_ms: int = 0
     #: Default 50: the random part of each delay; 1 to 100.
     jitter_percent: int = 0
     #: Default: all but RetryErrors.BAD_RESPONSE.
     errors: RetryErrors | None = None
     #: True: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    #: server may have acted on them. False, the default: only when no server can have.
+    #: server may have acted on them. False, the default: they are repeated only if no server can have acted on them.
     unsafe_methods: bool | None = None
     #: Default "408,425,429,500,502-504".
     statuses: str | None = None
@@ -35,9 +35,9 @@ class RetryPolicy:
 class TransferRules:
     """Which responses are accepted, and how long a task waits for them."""
 
-    #: Default 60,000 without a byte from the server (Apple: timeoutIntervalForRequest).
+    #: Default 60,000: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest).
     request_timeout_ms: int = 0
-    #: Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
+    #: Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     http_version: HTTPVersion = HTTPVersion.DEFAULT
     #: Default 604,800,000, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time in
     #: which the task is suspended.
@@ -47,17 +47,17 @@ class TransferRules:
     redirects: str | Redirects | None = None
     #: Default 20; at most 100.
     maximum_redirects: int = 0
-    #: Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file; that
-    #: of 204, 205, 304 and of responses to HEAD is empty. 206 is accepted when 200 is.
+    #: Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file. The
+    #: file is empty for 204, 205 and 304, and for a response to HEAD. 206 is accepted if 200 is.
     accepted_statuses: str | None = None
-    #: Bytes of a file, else Status.TOO_LARGE; default: no limit.
+    #: Limit of a file's size in bytes; a larger file fails with Status.TOO_LARGE. Default: no limit.
     maximum_size: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Constraints:
-    """Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
-    defaults. If session and request both have a constraint, the stricter one applies."""
+    """What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
+    that the host has set, without defaults. If session and request both have a constraint, the stricter one applies."""
 
     #: A predefined set of constraints. Default: no constraints. "discretionary" or "overnight".
     preset: str | Preset | None = None
@@ -67,7 +67,8 @@ class Constraints:
     requires_unmetered: bool | None = None
     #: Default: all (Apple's allowsCellularAccess = false: all but NetworkKind.CELLULAR).
     networks: NetworkKind | None = None
-    #: Held on battery with less charge, and then until it has 5 more, or external power is there; 1 to 100.
+    #: Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
+    #: external power; 1 to 100.
     minimum_battery_percent: int = 0
     #: Default ThermalState.SERIOUS. "nominal", "fair", "serious" or "critical".
     maximum_thermal_state: str | ThermalState | None = None
@@ -78,11 +79,11 @@ class Constraints:
     maximum_io_pressure_percent: int = 0
     #: The same for memory.
     maximum_memory_pressure_percent: int = 0
-    #: Tasks pause when an origin, or the network, is slower than this for ``slow_after_ms``; one task then probes.
-    #: Default: no minimum.
+    #: Tasks pause when an origin, or the network, is slower than this for ``slow_after_ms``. Then one task, the slow
+    #: probe, tests the throughput again. Default: no minimum.
     minimum_bytes_per_second: int = 0
     #: Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    #: 10:00-14:00". If the end is before the begin, it is on the next day. Default: none.
+    #: 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
     quiet_hours: str | None = None
 
 
@@ -114,17 +115,17 @@ class Proxy:
     user: str | None = None
     #: Not shown by ``repr``.
     password: str | None = field(default=None, repr=False)
-    #: Names and addresses that are reached without the proxy, as CURLOPT_NOPROXY.
+    #: Names and addresses that are reached without the proxy, in the form of CURLOPT_NOPROXY.
     bypass: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """Bytes that may move on one network, both directions."""
+    """Bytes that may move on one network, in both directions together. The struct never grows."""
 
-    #: In a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
+    #: Bytes in a day of local time; 0: no limit; BUDGET_NOTHING: no bytes.
     daily: int = 0
-    #: In a calendar month.
+    #: Bytes in a calendar month; 0: no limit; BUDGET_NOTHING: no bytes.
     monthly: int = 0
 
 

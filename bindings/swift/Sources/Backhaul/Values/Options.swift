@@ -7,14 +7,14 @@ public struct RetryPolicy: Hashable, Sendable {
     public var maximumAttempts: Int?
     /// Default 1,000 ms; it doubles with each attempt.
     public var firstDelay: Duration?
-    /// Default 600,000 ms.
+    /// Default 600,000 ms: the limit of that delay.
     public var longestDelay: Duration?
     /// Default 50: the random part of each delay; 1 to 100.
     public var jitterPercent: Int?
     /// Default: all but `RetryErrors.badResponse`.
     public var errors: RetryErrors = []
     /// `true`: requests whose method is not idempotent (POST, PATCH; RFC 9110, section 9.2.2) are repeated although a
-    /// server may have acted on them. `false`, the default: only when no server can have.
+    /// server may have acted on them. `false`, the default: they are repeated only if no server can have acted on them.
     public var unsafeMethods: Bool?
     /// Default "408,425,429,500,502-504".
     public var statuses: String?
@@ -47,9 +47,9 @@ public struct RetryPolicy: Hashable, Sendable {
 
 /// Which responses are accepted, and how long a task waits for them. Nil stands for the default.
 public struct TransferRules: Hashable, Sendable {
-    /// Default 60,000 ms without a byte from the server (Apple: timeoutIntervalForRequest).
+    /// Default 60,000 ms: the longest time without a byte in either direction (Apple: timeoutIntervalForRequest).
     public var requestTimeout: Duration?
-    /// Version of HTTP. Default: 2 over TLS if the server supports it, else 1.1.
+    /// Version of HTTP. Default: HTTP/2 over TLS if the server supports it, else HTTP/1.1.
     public var httpVersion: HTTPVersion?
     /// Default 604,800,000 ms, 7 days from the enqueue (Apple: timeoutIntervalForResource). It does not count the time
     /// in which the task is suspended.
@@ -58,10 +58,10 @@ public struct TransferRules: Hashable, Sendable {
     public var redirects: RedirectPolicy?
     /// Default 20; at most 100.
     public var maximumRedirects: Int?
-    /// Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file; that
-    /// of 204, 205, 304 and of responses to HEAD is empty. 206 is accepted when 200 is.
+    /// Default "200-299": statuses and ranges; others are failures. The body of an accepted response is the file. The
+    /// file is empty for 204, 205 and 304, and for a response to HEAD. 206 is accepted if 200 is.
     public var acceptedStatuses: String?
-    /// Bytes of a file, else `Status.tooLarge`; default: no limit.
+    /// Limit of a file's size in bytes; a larger file fails with `Status.tooLarge`. Default: no limit.
     public var maximumSize: UInt64?
 
     public init() {}
@@ -90,8 +90,9 @@ public struct TransferRules: Hashable, Sendable {
     }
 }
 
-/// Conditions that tasks need to run; otherwise they are held. Results have the values as they were given, without
-/// defaults. If session and request both have a constraint, the stricter one applies. Nil stands for the default.
+/// What a task needs to run; while a condition does not meet a constraint, the task is held. Results have the values
+/// that the host has set, without defaults. If session and request both have a constraint, the stricter one applies.
+/// Nil stands for the default.
 public struct Constraints: Hashable, Sendable {
     /// A predefined set of constraints. Default: no constraints.
     public var preset: Preset?
@@ -102,7 +103,8 @@ public struct Constraints: Hashable, Sendable {
     public var requiresUnmetered: Bool?
     /// Default: all (Apple's allowsCellularAccess = false: all but `NetworkKinds.cellular`).
     public var networks: NetworkKinds?
-    /// Held on battery with less charge, and then until it has 5 more, or external power is there; 1 to 100.
+    /// Held while the machine runs on battery with less charge, and then until the charge is 5 % above this or there is
+    /// external power; 1 to 100.
     public var minimumBatteryPercent: Int?
     /// Default `ThermalState.serious`.
     public var maximumThermalState: ThermalState?
@@ -113,11 +115,11 @@ public struct Constraints: Hashable, Sendable {
     public var maximumIOPressurePercent: Int?
     /// The same for memory.
     public var maximumMemoryPressurePercent: Int?
-    /// Tasks pause when an origin, or the network, is slower than this for `slowAfter`; one task then probes. Default:
-    /// no minimum.
+    /// Tasks pause when an origin, or the network, is slower than this for `slowAfter`. Then one task, the slow probe,
+    /// tests the throughput again. Default: no minimum.
     public var minimumBytesPerSecond: UInt64?
     /// Hours of local time in which tasks are held: "22:00-06:30", or several with days: "mon-fri 08:00-18:00, sat
-    /// 10:00-14:00". If the end is before the begin, it is on the next day. Default: none.
+    /// 10:00-14:00". If the end is before the beginning, it is on the next day. Default: none.
     public var quietHours: String?
 
     public init() {}
@@ -199,7 +201,7 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var constraints = Constraints()
     public var tls = TLS()
     public var proxy = Proxy()
-    /// Of this session on any one network.
+    /// Of this session on each network.
     public var budget = Budget()
     /// Of all its tasks together, both directions; default: no limit.
     public var bytesPerSecond: UInt64?
@@ -210,17 +212,18 @@ public struct SessionConfiguration: Hashable, Sendable {
     public var connectionsPerOrigin: Int?
     /// Default 64; at most 1,024.
     public var maximumRunningTasks: Int?
-    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. `HistoryLimit.none`: no task, and
+    /// Default 1,000: ended tasks that `Session.history` keeps; at most 100,000. `HistoryLimit.none` keeps no task, and
     /// attempts only until their task ends.
     public var historyLimit: HistoryLimit?
     /// Where a session's cookies are kept (RFC 6265). Default: `CookiePolicy.none`.
     public var cookies: CookiePolicy?
     /// Violations by servers that a session tolerates.
     public var tolerances: Tolerances = []
-    /// `true`, the default: its rounds and challenges launch the application (Apple: sessionSendsLaunchEvents).
+    /// `true`, the default: finished rounds and challenges of the session launch the application (Apple:
+    /// sessionSendsLaunchEvents).
     public var sendsLaunchEvents: Bool?
-    /// `true`: 401 and 407 open a challenge, and tasks wait for the response to it. `false`, the default: they are
-    /// failures, like other statuses that are not accepted.
+    /// `true`: 401 and 407 open a challenge, and tasks wait for the response to it. `false`, the default: these
+    /// statuses are failures, like others that are not accepted.
     public var asksForCredentials: Bool?
     /// `true`: tasks of a launched host get `Preset.discretionary`, as Apple does with tasks of an app in the
     /// background. Default `false`.
