@@ -64,7 +64,7 @@ struct Respond: Command {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        // Asked for before anything is opened, because the user may take long.
+        // The prompt comes before the store is opened, because the user may need a long time to reply.
         let response = try response(context.signals)
         return try context.withApplication { (application) throws(CommandError) in
             let session = try application.attach(context.sessionName, role: BH_ROLE_PRODUCE)
