@@ -1,4 +1,4 @@
-"""Constraints, networks and activities: every field is written to C, and read back unchanged."""
+"""Every field of constraints, networks and activities is written to C, and is read back unchanged."""
 
 import gc
 from ctypes import pointer, sizeof

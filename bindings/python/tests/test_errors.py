@@ -1,4 +1,4 @@
-"""Exceptions: each status has a class, and the exception has all details that the library returned."""
+"""Each status has an exception class, and each exception has all details that the library returned."""
 
 import pickle
 
@@ -8,7 +8,7 @@ import backhaul
 from backhaul import _errors
 from backhaul._constants import Domain, Status
 
-#: Statuses without their own class.
+#: The statuses that have no class of their own.
 PLAIN = {Status.OK, Status.STARTED, Status.INTERNAL}
 
 

@@ -1,4 +1,4 @@
-"""Loading: the right library is found, and a library that does not fit is refused with a clear message."""
+"""The right library is loaded, and a library with another layout is refused with a clear message."""
 
 import copy
 import json

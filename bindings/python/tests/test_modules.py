@@ -1,4 +1,4 @@
-"""The imports between the package's modules have no cycles."""
+"""The modules of the package do not import each other in a cycle, and asyncio is loaded only if it is needed."""
 
 import ast
 import subprocess
@@ -12,7 +12,8 @@ PACKAGE = Path(backhaul.__file__).parent
 
 
 def imported(module):
-    """Yields the modules of the package that this module imports, also those only for type hints."""
+    """Yields the modules of the package that this module imports, including those that it imports only for type
+    hints."""
     for node in ast.walk(ast.parse(module.read_text())):
         if isinstance(node, ast.ImportFrom) and node.level == 1:
             yield from [node.module] if node.module else (alias.name for alias in node.names)

@@ -1,4 +1,4 @@
-"""How long a poll takes when the engine does not reply, on a fake clock."""
+"""A poll waits for the right time if the engine does not reply. The tests use a fake clock."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from backhaul._waiting import Deadline
 
 
 class Engine:
-    """A fake library whose tickets finish at a given time. Only waiting moves its clock."""
+    """A fake library. Its tickets get their replies at a given time, and only a wait moves its clock."""
 
     def __init__(self, status, answers_at=None):
         self.now, self._status, self._answers_at = 0.0, status, answers_at

@@ -1,4 +1,4 @@
-"""The library's structs are read into Python: every field has its value, also after the batch was released."""
+"""Structs of the library are converted to Python objects, which have the right values after the batch is released."""
 
 from ctypes import POINTER, Structure, c_char_p, c_uint64, cast, pointer, sizeof
 
@@ -33,7 +33,7 @@ def test_a_challenge_of_an_event_is_read():
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
     assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
-    # An unknown scheme of a newer library does not affect the others.
+    # Bit 32 is a scheme that only a newer library knows. It does not affect the other schemes.
     assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
     assert challenge.time.timestamp() == 1
 
@@ -66,7 +66,7 @@ def test_a_registered_launch_command_is_read():
 
 
 class NewerInfo(Structure):
-    """The layout of a newer library, with one more field at the end."""
+    """A struct of a newer library, which has one more field at its end."""
 
     _fields_ = [("known", _ctypes.bh_session_info), ("new", c_uint64)]
 

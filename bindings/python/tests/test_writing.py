@@ -1,4 +1,4 @@
-"""Values are written to C: none is truncated, lost or freed too early."""
+"""Python objects are converted to structs: no value is truncated, lost or freed too early."""
 
 import gc
 from ctypes import string_at

@@ -1,4 +1,4 @@
-"""Requests, policies, configurations and limits are written to C: every field has its value."""
+"""Requests, policies, configurations and limits are converted to structs with the right values."""
 
 import gc
 from ctypes import sizeof, string_at
