@@ -94,7 +94,7 @@ public struct Wait: Hashable, Sendable {
     public let code: WaitingReason.Code?
     /// The reason as one sentence.
     public let text: String
-    /// When the hold began, as Unix time in milliseconds.
+    /// When the wait began, as Unix time in milliseconds.
     public let beganMilliseconds: Int64
     /// When the wait ended, as Unix time in milliseconds. Nil if the task still waits.
     public let endedMilliseconds: Int64?
