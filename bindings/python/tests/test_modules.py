@@ -42,6 +42,6 @@ def test_a_blocking_program_does_not_load_asyncio():
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 
-def test_all_lists_each_public_name_once_and_each_exists():
+def test_each_public_name_of_the_package_exists_and_is_listed_once():
     assert sorted(backhaul.__all__, key=str.lower) == sorted(set(backhaul.__all__), key=str.lower)
     assert all(hasattr(backhaul, name) for name in backhaul.__all__)

@@ -55,7 +55,7 @@ def test_a_stopped_engine_is_reported_at_the_deadline(ask, seconds):
 
 
 @pytest.mark.parametrize(("seconds", "taken"), [(0, 5), (1, 5), (20, 20), (None, 30)])
-def test_a_slow_engine_has_a_minimum_reply_time(ask, seconds, taken):
+def test_a_poll_waits_for_a_slow_engine_for_a_minimum_time(ask, seconds, taken):
     assert ask(seconds, Status.TIMEOUT) == (Status.TIMEOUT, taken)
 
 

@@ -93,7 +93,7 @@ def test_engine_info_is_read():
     assert engine.started.timestamp() == 1
 
 
-def test_the_other_fields_of_a_session_are_read():
+def test_the_fields_of_a_session_for_consumers_and_launches_are_read():
     raw = _ctypes.bh_session_info(
         sizeof(_ctypes.bh_session_info), b"s", consumer_stopped_ms=5_000, waiting_consumers=2, launch_state=1,
         next_launch_ms=9_000, attention=8 | 4,

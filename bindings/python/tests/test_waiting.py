@@ -49,7 +49,7 @@ def test_a_cancelled_waiter_does_not_affect_the_others(pipe):
 
 
 @pytest.mark.parametrize("seconds", [10, None])
-def test_a_waiter_that_is_cancelled_while_the_descriptor_becomes_ready_is_cancelled(pipe, seconds):
+def test_a_cancelled_waiter_ends_as_cancelled_even_if_the_descriptor_becomes_readable(pipe, seconds):
     async def scenario():
         waiting = asyncio.ensure_future(readable(pipe[0], seconds))
         await asyncio.sleep(0)
