@@ -105,9 +105,10 @@ private struct RequestReader {
                 path: isDirectory ? Destination.directoryPath($0) : $0, directoryDevice: 0, directoryInode: 0)
         }
         if !isChecked { try intake.check(request) }
-        // The check that uses the file system is the last one.
+        // The destination is checked in the file system after all other checks.
         if let path {
-            // An existing file may belong to a task with the same idempotency key. The engine finds out.
+            // A request with an idempotency key is not refused here if the file exists: the file may belong to an
+            // earlier task with the same key. The engine checks this.
             let policy = request.idempotencyKey == nil ? request.ifExists : .replace
             request.destination =
                 isDirectory

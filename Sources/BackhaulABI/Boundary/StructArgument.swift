@@ -98,8 +98,8 @@ enum StructArgument {
         }
     }
 
-    /// The offset of the first byte after a field. It is the size, without padding, of the version of the struct in
-    /// which the field is the last one.
+    /// The offset of the first byte after a field. If a version of the struct ends with this field, it is the
+    /// size of that version, without padding.
     static func end<Struct, Field>(of field: KeyPath<Struct, Field>) -> Int {
         (MemoryLayout<Struct>.offset(of: field) ?? 0) + MemoryLayout<Field>.size
     }

@@ -2,7 +2,8 @@ internal import BackhaulClient
 internal import BackhaulModel
 internal import BackhaulPlatform
 
-/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` stands for one.
+/// A verb that was sent to the engine, and its result as soon as the engine has replied. A `bh_ticket` is a handle to
+/// it.
 final class StartedVerb: Sendable {
     /// The kind of the verb's result.
     enum Kind: Equatable, Sendable {

@@ -64,7 +64,7 @@ struct Reschedule: Command {
     private func running(_ session: Session) throws(CommandError) -> Int {
         var selection = options.selection
         selection.states = [BH_TASK_RUNNING]
-        // An engine runs at most 1,024 tasks.
+        // One page of the listing is enough, because an engine runs at most 1,024 tasks.
         return try session.tasks(selection, maximum: 1024).tasks.count
     }
 

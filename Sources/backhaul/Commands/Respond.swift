@@ -33,7 +33,7 @@ struct Respond: Command {
     private let challenge: UInt64
     private let user: String?
     private let passwordFile: String?
-    /// The response that the options give. Nil: a user name and a password.
+    /// The response that the options give. Nil: a user name and a password, for which the command may prompt.
     private let given: Response.Kind?
     private let isKept: Bool
     private let expires: Int64?

@@ -105,7 +105,7 @@ final class Application {
         return Session(try ticket.session().0, signals: signals)
     }
 
-    /// Creates the session, or attaches an existing one and changes its stored settings to the given ones.
+    /// Creates the session. If it exists, attaches to it, and changes its stored settings to the given settings.
     func create(_ settings: SessionSettings, role: Int) throws(CommandError) -> Session {
         let arena = CStringArena()
         var configuration = settings.configuration(arena, over: nil)

@@ -65,8 +65,8 @@ struct Transfer {
 
     var replaces: Bool { ifExists == BH_IF_EXISTS_REPLACE }
 
-    /// The idempotency key. It is made from the destination, so that a repeated command finds the task of the first
-    /// one. Nil if the path is too long for a key, and for uploads, because a second upload may be intended.
+    /// The idempotency key. It is made from the destination, so that a repeated command finds the same task.
+    /// Nil if the path is too long for a key, and for uploads, because a second upload may be intended.
     var key: String? {
         guard let destination, !isRepeated else { return nil }
         let key = isNamedByServer ? "into:" + destination + ":" + url : "file:" + destination

@@ -33,7 +33,7 @@ def test_a_challenge_of_an_event_is_read():
     challenge = event.challenge
     assert (challenge.id, challenge.kind, challenge.origin) == (7, ChallengeKind.PROXY, "http://proxy:3128")
     assert (challenge.realm, challenge.failures, challenge.waiting_tasks) == ("Staff only", 2, 40)
-    # Bit 32 is a scheme that only a newer library knows. It does not affect the other schemes.
+    # The flag 32 is a scheme that only a newer library knows. It does not affect the other schemes.
     assert Scheme.BASIC in challenge.schemes and Scheme.DIGEST in challenge.schemes
     assert challenge.time.timestamp() == 1
 
